@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from heapq import nlargest
+from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
-from mdmem.search.index.view import together
 from mdmem.search.ranking import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk
@@ -118,9 +118,14 @@ def _glob(value: str) -> re.Pattern[str]:
 # -- text --------------------------------------------------------------------------------------------
 
 
+def with_terms(view: View, terms: Iterable[str]) -> set[int]:
+    """Return the notes that have one of these terms in any field."""
+    return set(chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS))
+
+
 def with_term(view: View, term: str) -> set[int]:
     """Return the notes that have a term in any field."""
-    return together(view.notes(field, term) for field in FIELDS)
+    return with_terms(view, (term,))
 
 
 def with_word(view: View, word: str) -> set[int]:
@@ -164,7 +169,7 @@ def _with_all(view: View, phrase: str) -> set[int]:
 
 def with_prefix(view: View, root: str, prefix: str) -> set[int]:
     """Return the notes that have a word which begins with `prefix`."""
-    candidates = together(with_term(view, term) for term in prefix_terms(view, prefix))
+    candidates = with_terms(view, prefix_terms(view, prefix))
     return _with_text(view, root, candidates, _flat(prefix).rstrip())
 
 

@@ -11,6 +11,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.tally import QUARTER_SECONDS
 from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import journal, note
 from mdmem.vault import turns as numbered_turns
@@ -134,10 +135,10 @@ def by_day(view: View, project: str = "") -> dict[str, int]:
     pages = {KINDS.index(kind) for kind in note.PAGES}
     own: Iterable[int] = view.of_project(project) if project else view.all
     own = (number for number in own if number not in view.internal and flags[number] // KIND_STEP not in pages)
-    seconds = Counter(map(created.__getitem__, own))
+    quarters = Counter(created[number] // QUARTER_SECONDS for number in own)
     days: Counter[str] = Counter()
-    for second, count in seconds.items():
-        days[time.strftime("%Y-%m-%d", time.localtime(second))] += count
+    for quarter, count in quarters.items():
+        days[time.strftime("%Y-%m-%d", time.localtime(quarter * QUARTER_SECONDS))] += count
     return dict(days)
 
 

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import compress, groupby, islice
+from itertools import chain, compress, groupby, islice
 from operator import add
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -46,14 +46,6 @@ def cached_with_view(
         return answer
 
     return cached
-
-
-def together(sets: Iterable[set[int]]) -> set[int]:
-    """Return what is in any of these sets, of which one after the other is held: each may be of all notes."""
-    found: set[int] = set()
-    for one in sets:
-        found |= one
-    return found
 
 
 def path_facet(path: str) -> str:
@@ -117,13 +109,17 @@ class View:
             found.append((notes, weights))
         return found
 
+    def each(self, field: str, term: str) -> Iterator[int]:
+        """Yield the notes in which a term occurs: a set of them may be of all notes."""
+        return chain.from_iterable(notes for notes, _ in self.postings(field, term))
+
     def notes(self, field: str, term: str) -> set[int]:
         """Return the notes in which a term occurs."""
-        return {note for notes, _ in self.postings(field, term) for note in notes}
+        return set(self.each(field, term))
 
     def with_any(self, facets: Iterable[str]) -> set[int]:
         """Return the notes that have one of these facets."""
-        return together(self.notes("facet", facet) for facet in facets)
+        return set(chain.from_iterable(self.each("facet", facet) for facet in facets))
 
     def of_kinds(self, kinds: Iterable[str]) -> set[int]:
         """Return the notes of these kinds."""

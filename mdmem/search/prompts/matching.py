@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mdmem.search import select, snippet
-from mdmem.search.index.view import together
 from mdmem.search.text import analysis
 from mdmem.vault import disk, people
 
@@ -41,7 +41,7 @@ class PromptMatcher:
 
     def some(self, words: Iterable[str]) -> set[int]:
         """Return the prompts that have any of these words."""
-        return together(self._with_terms([term]) for term in analysis.query_terms(" ".join(words)))
+        return self._with_any(analysis.query_terms(" ".join(words)))
 
     def text(self, number: int) -> list[str]:
         """Return a prompt's words, as they stand there, in lower case."""
@@ -50,8 +50,11 @@ class PromptMatcher:
         return self._texts[number]
 
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
-        found = [self._view.notes(FIELD, term) & self.among for term in terms]
+        found = [self._with_any([term]) for term in terms]
         return set.intersection(*found) if found else set()
+
+    def _with_any(self, terms: Iterable[str]) -> set[int]:
+        return self.among.intersection(chain.from_iterable(self._view.each(FIELD, term) for term in terms))
 
     def _decided(self, candidates: set[int], holds: Callable[[list[str]], bool]) -> set[int]:
         return {number for number in candidates if holds(self.text(number))}
@@ -71,8 +74,7 @@ class PromptMatcher:
     def _prefix(self, tree: PromptTerm) -> set[int]:
         *before, last = _flat(tree.text)
         terms = select.prefix_terms(self._view, last)
-        candidates = together(self._view.notes(FIELD, term) for term in terms) & self.among
-        return self._decided(candidates, lambda text: _begins(text, before, last))
+        return self._decided(self._with_any(terms), lambda text: _begins(text, before, last))
 
     def _near(self, tree: PromptTerm) -> set[int]:
         wanted = [(_flat(part.text), part.op == "word") for part in tree.parts]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from array import array
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -71,18 +72,17 @@ def health(request: PageRequest) -> Response:
 def growth(view: View) -> Growth | None:
     """Add up the sizes of the notes in the order in which they were made; None while there are fewer than two."""
     created, sizes = view.numbers("created"), view.numbers("size")
-    ordered = sorted((created[number], sizes[number]) for number in view.all)
-    total = sum(size for _, size in ordered)
-    if len(ordered) < 2 or not total or ordered[0][0] == ordered[-1][0]:
+    ordered, total = array("I", view.newest()), view.bytes()
+    if len(ordered) < 2 or not total or created[ordered[0]] == created[ordered[-1]]:
         return None
-    first, span = ordered[0][0], ordered[-1][0] - ordered[0][0]
+    first, last = created[ordered[-1]], created[ordered[0]]
     heights: dict[int, float] = {}
     sofar = 0
-    for second, size in ordered:
-        sofar += size
-        heights[(second - first) * WIDTH // span] = HEIGHT - sofar / total * (HEIGHT - 4)
+    for number in reversed(ordered):
+        sofar += sizes[number]
+        heights[(created[number] - first) * WIDTH // (last - first)] = HEIGHT - sofar / total * (HEIGHT - 4)
     points = " ".join(f"{x},{y:.1f}" for x, y in {0: float(HEIGHT), **heights}.items())
-    return Growth(points, iso_time(first), iso_time(ordered[-1][0]), total, len(ordered))
+    return Growth(points, iso_time(first), iso_time(last), total, len(ordered))
 
 
 def _heard(config: Config) -> list[tuple[str, str]]:

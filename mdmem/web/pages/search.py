@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from mdmem.errors import NotFoundError
 from mdmem.search import engine, query, ranking, select, staged
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.index.view import View, together
+from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.web import address, markdown
@@ -157,7 +156,7 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)
-    found = together(select.with_term(view, term) for unit in units for term, _ in unit.terms)
+    found = select.with_terms(view, (term for unit in units for term, _ in unit.terms))
     return found if permitted is None else found & permitted
 
 
@@ -172,13 +171,17 @@ def _by_kind(view: View, found: set[int]) -> dict[str, int]:
     if places[0]:  # kinds that have no place of their own among the flags
         known = {f"kind:{kind}" for kind in KINDS}
         others = (term for term in view.starting_with("facet", "kind:") if term not in known)
-        counted.update({term[5:]: len(view.notes("facet", term) & found) for term in others})
+        counted.update({term[5:]: _having(view, term, found) for term in others})
     return _most(+counted)
 
 
 def _by_term(view: View, key: str, found: set[int]) -> dict[str, int]:
     terms = (term for term in view.starting_with("facet", f"{key}:") if len(term) > len(key) + 1)
-    return _most(+Counter({term[len(key) + 1 :]: len(view.notes("facet", term) & found) for term in terms}))
+    return _most(+Counter({term[len(key) + 1 :]: _having(view, term, found) for term in terms}))
+
+
+def _having(view: View, facet: str, found: set[int]) -> int:
+    return sum(map(found.__contains__, view.each("facet", facet)))
 
 
 def _by_file(view: View, found: set[int]) -> dict[str, int]:
@@ -190,6 +193,5 @@ def _by_file(view: View, found: set[int]) -> dict[str, int]:
 def _by_age(view: View, found: set[int]) -> dict[str, int]:
     created, now = view.numbers("created"), time.time()
     ages = {"since:1d": 1, "since:7d": 7, "since:30d": 30}
-    times = sorted(map(created.__getitem__, found))
-    counted = {name: len(times) - bisect_left(times, now - days * 86_400) for name, days in ages.items()}
+    counted = {name: sum(created[number] >= now - days * 86_400 for number in found) for name, days in ages.items()}
     return {name: total for name, total in counted.items() if total}
