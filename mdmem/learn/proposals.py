@@ -93,10 +93,11 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
 
 def _named(config: Config, key: str, now: float) -> Proposal:
     wanted = key.strip("[]#")
-    freshness.bring_up_to_date(config)
+    _, notices = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
     found = next((one for one in waiting(config, now=now) if one.key == wanted), None)
     if found is None:
-        raise NotFoundError(f"No proposal has the id {key!r:.40}. `mdmem proposals` lists what waits.")
+        lists = ("`mdmem proposals` lists what waits.", *notices)
+        raise NotFoundError(f"No proposal has the id {key!r:.40}. {' '.join(lists)}")
     return found
 
 

@@ -85,10 +85,11 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
         NotFoundError: when no open work has this key.
         UsageError, VaultError, BusyError, OSError: when the note cannot be changed.
     """
-    freshness.bring_up_to_date(config)
+    _, notices = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
     found = [item for item in open_work(config, now=now) if item.key == key.strip("[]#")]
     if not found:
-        raise NotFoundError(f"No open work has the id {key!r:.40}. `mdmem todo` lists what is open.")
+        lists = ("`mdmem todo` lists what is open.", *notices)
+        raise NotFoundError(f"No open work has the id {key!r:.40}. {' '.join(lists)}")
     item = found[0]
     meta = people.read(config.vault, item.path).meta
     in_list = str(meta.get("kind")) in ("observation", "plan") and item.kind == "task"

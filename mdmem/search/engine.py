@@ -117,7 +117,8 @@ def search(
         chosen = _part(view, order, options)
         hits = hits_of(view, config, Shown(chosen, found, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
-        unmatched = select.unmatched(view, asked) if not found and not is_partial else ()
+        is_all = not is_partial and not completion.is_running(config)
+        unmatched = select.unmatched(view, asked) if not found and is_all else ()
         return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def has_unknown(view: View) -> bool:
@@ -136,7 +137,8 @@ def search(
         found = freshness.answered(config, answer)
     elif found is not None and looks:
         found = _again_if_stale(config, found, answer)
-    return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+    found = found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+    return found._replace(hints=(*found.hints, *freshness.untold(config)))
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:

@@ -43,20 +43,26 @@ def bring_up_to_date(
     wait_seconds: float | None = None,
     share: int = index.SHARE,
     most: int | None = None,
+    damage: Exception | None = None,
 ) -> tuple[Changes, tuple[str, ...]]:
     """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
 
     most: where a vault of more notes than this has no complete index, index the newest, and let a process in the
-        background do the rest. The other arguments are those of `index.update`. A search never fails because someone
-        else is writing: it answers from what is there.
+        background do the rest. damage: what reading the index raised. The other arguments are those of
+        `index.update`. A search never fails because someone else is writing: it answers from what is there.
     """
     try:
         if wait_seconds is None:
             wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
-        if most is not None and (begun := index.begin(config, most, wait_seconds)):
-            return begun, (_in_background(config),)
+        reason = index.repair(config, damage, wait_seconds) if damage is not None else ""
         changes = index.update(
-            config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds, share=share
+            config,
+            paths=paths,
+            quick=quick,
+            budget_seconds=budget_seconds,
+            wait_seconds=wait_seconds,
+            share=share,
+            most=most,
         )
     except BusyError as error:
         if most is not None and completion.is_running(config):
@@ -64,9 +70,10 @@ def bring_up_to_date(
         return BUSY, (f"{error} The newest notes may be missing here.",)
     except OSError as error:
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
-    if changes.rebuilt and changes.reason not in ("", index.NEW):
-        return changes, (f"Rebuilt the index: {changes.reason}.",)
-    return changes, ()
+    reason = reason or ("" if changes.reason == index.NEW else changes.reason)
+    if most is not None and not changes.complete:
+        return changes, (_in_background(config, reason),)
+    return changes, (f"Rebuilt the index: {reason}.",) if reason else ()
 
 
 def look_at_all(config: Config) -> tuple[str, ...]:
@@ -74,7 +81,7 @@ def look_at_all(config: Config) -> tuple[str, ...]:
 
     In a large vault nobody waits until each has been looked at: a process in the background does it.
     """
-    bring_up_to_date(config, share=index.EVERY)
+    bring_up_to_date(config, share=index.EVERY, most=MOST_AT_ONCE)
     view = index.opened(config)
     if view is None or not index.is_large(view):
         return ()
@@ -82,21 +89,24 @@ def look_at_all(config: Config) -> tuple[str, ...]:
     return (LOOKING,)
 
 
-def _in_background(config: Config) -> str:
-    """Start a process that finishes the index, unless one is at work, and return what a user is told of it."""
+def _in_background(config: Config, reason: str = "") -> str:
+    """Start a process that finishes the index, unless one is at work, and return what a user is told of it.
+
+    reason: why it is rebuilt, or "".
+    """
     completion.finish(config)
-    return _told(config)
+    return _told(config, f"rebuilt in the background, since {reason}" if reason else "built in the background")
 
 
 def being_built(config: Config) -> str:
     """Return what a user is told while a process finishes the index in the background; "" else."""
-    return _told(config) if completion.is_running(config) else ""
+    return _told(config, "built in the background") if completion.is_running(config) else ""
 
 
-def _told(config: Config) -> str:
+def _told(config: Config, what: str) -> str:
     view = index.opened(config)
     notes = f"{view.live if view else 0:,}"
-    return f"The index is being built in the background: {notes} notes are in it so far, and others are not found yet."
+    return f"The index is being {what}: {notes} notes are in it so far, and others are not found yet."
 
 
 def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:
@@ -133,16 +143,33 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
 
 
 def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
-    """Ask the index; None when there is none. One that turns out to be damaged is rebuilt and asked again.
+    """Ask the index; None when there is none. What turns out to be damaged of it is rebuilt, and it is asked again.
+
+    In a large vault a process in the background rebuilds it, and the rest is asked; `untold` returns what to tell.
 
     view: ask this one first.
+
+    Raises:
+        BusyError: when it is damaged and another process is writing it.
     """
     try:
         view = view or index.current(config)
         return answer(view) if view is not None else None
     except MdmemError:
         raise
-    except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do; a second time it is raised
-        index.rebuild(config)
+    except Exception as error:
+        wait = catchup.WAIT_SECONDS
+        changes, notices = bring_up_to_date(config, wait_seconds=wait, most=MOST_AT_ONCE, damage=error)
+        if changes is BUSY:
+            raise BusyError(notices[0]) from error
+        _untold[config.index_dir] = notices
     view = index.current(config)
     return answer(view) if view is not None else None
+
+
+_untold: dict[str, tuple[str, ...]] = {}
+
+
+def untold(config: Config) -> tuple[str, ...]:
+    """Return, once, what the user should know of an index that was damaged when it was asked."""
+    return _untold.pop(config.index_dir, ())

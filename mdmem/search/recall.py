@@ -135,11 +135,7 @@ def _words(text: str) -> set[str]:
 
 def make_ready(config: Config, budget_seconds: float) -> None:
     """Update the index in a part of the time that a prompt has; another process does what is left."""
-    changes, notices = freshness.bring_up_to_date(config, quick=True, budget_seconds=budget_seconds, wait_seconds=0.0)
-    if not changes.complete and not notices:
-        from mdmem.search.index import completion
-
-        completion.finish(config)
+    freshness.bring_up_to_date(config, budget_seconds=budget_seconds, wait_seconds=0.0, most=freshness.MOST_AT_ONCE)
 
 
 class _Weights:

@@ -37,7 +37,7 @@ def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tupl
     """Ask the index as it is now; return the answer, and what the user should know of it."""
     with fresh(at.config) as notices:
         found = freshness.answered(at.config, answer)
-    return (default if found is None else found), notices
+    return (default if found is None else found), (*notices, *freshness.untold(at.config))
 
 
 @contextmanager

@@ -45,6 +45,7 @@ from mdmem.search.index import (
     tiers,
     writer,
 )
+from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
@@ -424,7 +425,7 @@ def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Confi
     chance = random.Random(1)
     for name in (".rows", ".terms"):
         for _ in range(25 if "MDMEM_SOAK" in os.environ else 10):
-            (file,) = Path(settings.index_dir).glob(f"*{name}")
+            file = max(Path(settings.index_dir).glob(f"*{name}"), key=lambda one: one.stat().st_size)
             stamp, data = file.stat(), bytearray(file.read_bytes())
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
             other = file.with_suffix(".flipped")
@@ -504,6 +505,111 @@ def test_an_index_of_another_version_is_rebuilt_in_the_background_where_the_vaul
     view = index.current(settings)
     assert view is not None
     assert view.live == 5
+
+
+def _segments_by_month(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Index a large vault in three segments; return the dictionary of each, by the month of its notes."""
+    monkeypatch.setattr(freshness, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(catchup, "FIRST_NOTES", 5)
+    folder, of_month = Path(settings.index_dir), {}
+    for month in ("07", "08", "09"):
+        for number in range(10):
+            day = f"journal/app/2026-{month}-{number + 1:02d}"
+            text = f"---\nid: {month}{number:08d}\n---\nalpha n{month}{number}"
+            write(vault, f"{day}/0800-a/001-000-prompt-a-{month}{number:08d}.md", text)
+        before = {*folder.glob("*.terms")}
+        index.update(settings)
+        (of_month[month],) = {*folder.glob("*.terms")} - before
+    assert len({*folder.glob("*.terms")}) == 3
+    return of_month
+
+
+def _damage_unseen(file: Path) -> None:
+    stamp = file.stat()
+    file.write_bytes(bytes(byte ^ 0x55 for byte in file.read_bytes()))
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
+_DAMAGES: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "cut": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "flipped": lambda file: file.write_bytes(b"\xff" + file.read_bytes()[1:]),
+    "flipped without a trace": _damage_unseen,
+}
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
+def test_of_a_large_damaged_index_the_rest_answers_at_once_and_says_so(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], object]
+) -> None:
+    of_month = _segments_by_month(vault, settings, monkeypatch)
+    started: list[Config] = []
+    monkeypatch.setattr(completion, "finish", started.append)
+
+    damage(of_month["08"])
+    result = engine.search(settings, "alpha", engine.SearchOptions(limit=100))
+
+    assert sorted({hit.path[12:19] for hit in result.hits}) == ["2026-07", "2026-09"]
+    assert result.total == 20
+    assert len([one for one in result.hints if "rebuilt in the background, since" in one and "20 notes" in one]) == 1
+    assert started == [settings]
+    index.update(settings)
+    assert {of_month["07"], of_month["09"]} < {*Path(settings.index_dir).glob("*.terms")}, "whole segments are kept"
+    again = engine.search(settings, "alpha", engine.SearchOptions(limit=100))
+    assert (again.total, again.hints) == (30, ())
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
+@pytest.mark.parametrize("words", [("list",), ("about", "alpha"), ("search", "alpha"), ("stats",)])
+def test_no_command_hides_that_a_large_index_was_damaged(
+    vault: Path,
+    settings: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], object],
+    words: tuple[str, ...],
+) -> None:
+    of_month = _segments_by_month(vault, settings, monkeypatch)
+    monkeypatch.setattr(completion, "finish", lambda _: True)
+    for file in of_month.values():
+        damage(file)
+        damage_rows = file.with_suffix(".rows")
+        damage(damage_rows)
+
+    done = click.testing.CliRunner().invoke(cli, ["--vault", settings.vault, *words])
+
+    assert done.exit_code == 0
+    assert done.stderr.count("rebuilt in the background, since") == 1
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
+def test_a_note_of_a_large_vault_is_shown_though_its_part_of_the_index_is_damaged(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], object]
+) -> None:
+    of_month = _segments_by_month(vault, settings, monkeypatch)
+    monkeypatch.setattr(catchup, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(completion, "finish", lambda _: True)
+
+    damage(of_month["08"])
+
+    assert index.resolve(settings, "mem:0800000003").startswith("journal/app/2026-08-04/")
+
+
+def test_a_reader_that_fails_on_whole_files_has_the_index_rebuilt_once(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    before = index.current(settings)
+    views: list[object] = []
+
+    def answer(view: View) -> int:
+        views.append(view)
+        if view is before:
+            raise ValueError("a reader's mistake")
+        return view.live
+
+    assert freshness.answered(settings, answer) == 1
+    assert len(views) == 2
+    assert "a reader's mistake" in freshness.untold(settings)[0]
+    assert freshness.untold(settings) == ()
 
 
 @pytest.mark.slow

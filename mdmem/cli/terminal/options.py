@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,13 @@ def _given(load: Callable[[str | None], Config], command: Function) -> Function:
     @click.pass_obj
     @functools.wraps(command)
     def run(given_vault: str | None, /, *words: Any, **given: Any) -> Any:
-        return command(load(given_vault), *words, **given)
+        found = load(given_vault)
+        try:
+            return command(found, *words, **given)
+        finally:
+            freshness = sys.modules.get("mdmem.search.freshness")  # not loaded by a command that asks no index
+            for notice in freshness.untold(found) if freshness else ():
+                click.echo(f"mdmem: {notice}", err=True)
 
     return run
 

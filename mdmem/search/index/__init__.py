@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mdmem.search.index.catchup import Changes, begin, glance, rebuild, update
+from mdmem.search.index.catchup import Changes, rebuild, repair, update
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.outside import takes_memory, update_outside
+from mdmem.search.index.pending import glance
 from mdmem.search.index.resolve import resolve
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
@@ -17,13 +18,13 @@ __all__ = [
     "Changes",
     "DamagedError",
     "Report",
-    "begin",
     "current",
     "folders_seen",
     "glance",
     "is_large",
     "opened",
     "rebuild",
+    "repair",
     "resolve",
     "takes_memory",
     "update",

@@ -10,14 +10,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import BusyError, MdmemError, VaultError
-from mdmem.search.index import completion, contents, layout, pending, scan, scan_record
+from mdmem.search.index import completion, contents, layout, scan, scan_record
 from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
 from mdmem.search.index.tiers import to_join
-from mdmem.vault import disk, journal
-from mdmem.vault.layout import day_of, folder_of
+from mdmem.vault import disk
+from mdmem.vault.layout import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -73,6 +73,7 @@ def update(
     budget_seconds: float | None = None,
     wait_seconds: float = WAIT_SECONDS,
     share: int = scan_record.SHARE,
+    most: int | None = None,
 ) -> Changes:
     """Update the index from the vault.
 
@@ -83,14 +84,17 @@ def update(
         `scan_record.EVERY` for all, or, in a large vault, for those that are likeliest to be changed.
     progress: is told how many notes are done, and of how many: 0 as long as that is not known.
     budget_seconds: no further note is begun after this; the newest come first.
+    most: where a vault of more notes than this has no complete index, index the newest, and leave the others.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
         VaultError: when there is no vault: nothing is forgotten then.
     """
-    _check_vault(config)
+    check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
     try:
+        if most is not None and (begun := begin(config, most, wait_seconds)):
+            return begun
         changes = _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
         if paths is None and not quick and deadline is None:
             _join_segments(config, wait_seconds, progress)
@@ -98,11 +102,24 @@ def update(
     except (MdmemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
-        from mdmem.search.index import writer
+        reason = repair(config, error, wait_seconds)
+        begun = begin(config, most, wait_seconds) if most is not None else None
+        changes = begun or _update(config, None, progress, deadline, wait_seconds)
+        return changes._replace(rebuilt=True, reason=reason)
 
-        writer.discard(config.index_dir, wait_seconds=wait_seconds)
-        reason = str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
-        return _update(config, None, progress, deadline, wait_seconds)._replace(rebuilt=True, reason=reason)
+
+def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS) -> str:
+    """Remove what is damaged of an index whose reading raised `error`; return what was wrong with it.
+
+    The other notes are found still; those that were removed are new to whoever looks at every file next.
+
+    Raises:
+        BusyError: when another process is writing for longer than `wait_seconds`.
+    """
+    from mdmem.search.index import writer
+
+    writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds)
+    return str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
 
 
 def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
@@ -110,8 +127,9 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
+        DamagedError: when the index cannot be read.
     """
-    view, damage = _readable(config)
+    view = current(config)
     if view is not None and scan_record.load(config.index_dir) is not None:
         return None
     entries = scan.newest(config.vault, most + 1)
@@ -120,7 +138,7 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
     in_journal = (entry for entry in entries if entry.path.startswith("journal/"))
     comparison = scan.Comparison(view, list(islice(in_journal, FIRST_NOTES)))
     diff = Diff([entry for entry, _ in comparison], [])
-    changes = _write(config, diff, None, None, wait_seconds, damage) if diff else Changes()
+    changes = _write(config, diff, None, None, wait_seconds, is_new=view is None) if diff else Changes()
     return changes._replace(complete=False)
 
 
@@ -135,24 +153,24 @@ def _update(
 ) -> Changes:
     """Update the index; share: as for `update`, None to look at every file."""
     started_ns = time.time_ns()
-    view, damage = _readable(config)
+    view = current(config)
     before = scan_record.load(config.index_dir) if view is not None and paths is None else None
     if view is None or (paths is None and (share is None or before is None)):
-        return _update_all(config, (view, damage), before, progress, deadline, wait_seconds)
+        return _update_all(config, view, before, progress, deadline, wait_seconds)
     if paths is not None:
         seen = scan.at_paths(config.vault, paths)
     else:
         times = before.times if before else FolderTimes.of({})
         folders = times.changed(config.vault)
         if deadline is None and len(folders) > MANY_FOLDERS:
-            return _update_all(config, (view, damage), before, progress, deadline, wait_seconds)
+            return _update_all(config, view, before, progress, deadline, wait_seconds)
         seen = scan.in_changed_folders(config.vault, times, folders)
     diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:
-        in_place, changed = _in_place(config, view, before, share or 0)
-        diff = diff.with_more(in_place)
-    changes = _write(config, diff, progress, deadline, wait_seconds, damage) if diff else Changes()
+        here, changed = in_place(config, view, before, share or 0)
+        diff = diff.with_more(here)
+    changes = _write(config, diff, progress, deadline, wait_seconds) if diff else Changes()
     if changes.complete and paths is None:
         scan_record.remember(config, before, changed, seen, diff, started_ns)
     return changes
@@ -160,7 +178,7 @@ def _update(
 
 def _update_all(
     config: Config,
-    readable: tuple[View | None, str],
+    view: View | None,
     before: ScanRecord | None,
     progress: Progress | None,
     deadline: float | None,
@@ -168,10 +186,9 @@ def _update_all(
 ) -> Changes:
     """Update the index from every file; the files are indexed while the vault is walked.
 
-    readable: the index and why there is none, as `_readable` returns them. before: what is kept of earlier looks.
+    view: of the index, None when there is none. before: what is kept of earlier looks.
     """
     started_ns = time.time_ns()
-    view, damage = readable
     seen = scan.everywhere(config.vault)
     walk = scan.Comparison(view, seen.entries)
     differing = iter(walk)
@@ -179,9 +196,9 @@ def _update_all(
     if deadline is None:
         ahead = list(islice(differing, MANY_NOTES))
         if len(ahead) == MANY_NOTES:
-            changes = _build(config, walk, chain(ahead, differing), readable, progress, wait_seconds)
+            changes = _build(config, walk, chain(ahead, differing), view, progress, wait_seconds)
             if changes is None:  # another process has changed the index meanwhile
-                return _update_all(config, _readable(config), before, progress, deadline, wait_seconds)
+                return _update_all(config, current(config), before, progress, deadline, wait_seconds)
             scan_record.remember(config, before, [], seen, Diff([], []), started_ns)
             return changes
         files = [entry for entry, _ in ahead]
@@ -191,7 +208,7 @@ def _update_all(
     diff = Diff(files, list(walk.gone()))
     changes = Changes()
     if diff or view is None:
-        changes = _write(config, diff, progress, deadline, wait_seconds, damage)
+        changes = _write(config, diff, progress, deadline, wait_seconds, is_new=view is None)
         changes = changes._replace(complete=changes.complete and not left)
     if changes.complete:
         scan_record.remember(config, before, [], seen, diff, started_ns)
@@ -202,14 +219,13 @@ def _build(
     config: Config,
     walk: scan.Comparison,
     differing: Iterator[tuple[WalkedFile, bool]],
-    readable: tuple[View | None, str],
+    view: View | None,
     progress: Progress | None,
     wait_seconds: float,
 ) -> Changes | None:
     """Index many files as they are found, with the help of a second process; None when the index is another by now."""
     from mdmem.search.index import builder, writer
 
-    view, damage = readable
     changed: deque[WalkedFile] = deque()
 
     def new() -> Iterator[WalkedFile]:
@@ -221,16 +237,15 @@ def _build(
 
     tally = _Tally(0, progress, None)
     with writer.alone(config.index_dir, wait_seconds):
-        if _readable(config)[0] is not view:
+        if current(config) is not view:
             return None
-        expected = damage
+        is_new = view is None
         with builder.SecondProcess(config, new()) as helper:
             for chunk in helper.chunks():
                 tally.total = helper.total
                 with builder.without_collections(), writer.change(config.index_dir, merge=False) as batch:
-                    if batch.damage and not expected:
-                        raise DamagedError(batch.damage)
-                    expected = ""
+                    _check_there(batch, is_new=is_new)
+                    is_new = False
                     tally.take(batch, config.vault, chunk, helper.finished())
                 _index_some(config, tally, changed, NOTES_PER_COMMIT)
                 completion.step(config)
@@ -240,7 +255,12 @@ def _build(
         while some := list(islice(gone, NOTES_PER_COMMIT)):
             with writer.change(config.index_dir) as batch:
                 tally.forget(batch, some)
-    return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage)
+    return Changes(tally.added, tally.changed, tally.removed, view is None, NEW if view is None else "")
+
+
+def _check_there(batch: Batch, *, is_new: bool) -> None:
+    if batch.is_first and not is_new:
+        raise DamagedError(NEW)  # it went away between looking and writing
 
 
 def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least: int) -> None:
@@ -268,7 +288,7 @@ def _join_segments(config: Config, wait_seconds: float, progress: Progress | Non
             return  # the index is whole, and whoever looks at every file next joins them
 
 
-def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
+def in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
     """Look for what was changed in place: at the files that changed last, and at a share of the others."""
     diff, changed = scan.at_files(config.vault, view, before.changed)
     turn = scan_record.turn(config.index_dir, view, share) if share else ()
@@ -276,42 +296,8 @@ def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tup
     return diff.with_more(scan.at_notes(config.vault, view, others)), changed
 
 
-def glance(config: Config, without_session: str = "") -> View | None:
-    """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
-
-    without_session: the notes of this one are not looked for, so they need not be read; the prompt that is being
-    answered is among them. None: there is no index to begin with, or too much is new; `update` is called for.
-
-    Raises:
-        VaultError: when there is no vault.
-    """
-    _check_vault(config)
-    started_ns = time.time_ns()
-    view, _ = _readable(config)
-    before = scan_record.load(config.index_dir)
-    if view is None or before is None:
-        return None
-    seen = scan.in_changed_folders(config.vault, before.times)
-    in_place, changed = _in_place(config, view, before, 0)
-    diff = scan.differences(view, seen).with_more(in_place)
-    wanted = _without(diff, without_session) if without_session else diff
-    if wanted:
-        return pending.overlay(view, config.vault, wanted)
-    if not diff:
-        scan_record.remember(config, before, changed, seen, diff, started_ns)
-    return view
-
-
-def _without(diff: Diff, session: str) -> Diff:
-    """Leave out the notes in the folder of a session."""
-    tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
-    return Diff(
-        [entry for entry in diff.files if not folder_of(entry.path).endswith(tails)],
-        [path for path in diff.gone if not folder_of(path).endswith(tails)],
-    )
-
-
-def _check_vault(config: Config) -> None:
+def check_vault(config: Config) -> None:
+    """Raise VaultError when there is no vault."""
     if not os.path.isdir(config.vault):
         raise VaultError(f"No vault at {config.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
 
@@ -328,21 +314,18 @@ def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: f
     return update(config, progress=progress, wait_seconds=wait_seconds)
 
 
-def _readable(config: Config) -> tuple[View | None, str]:
-    """Return the index, or None and why there is none."""
-    try:
-        view = current(config)
-    except DamagedError as error:
-        return None, str(error)
-    return view, "" if view is not None else NEW
-
-
 def _write(
-    config: Config, diff: Diff, progress: Progress | None, deadline: float | None, wait_seconds: float, damage: str
+    config: Config,
+    diff: Diff,
+    progress: Progress | None,
+    deadline: float | None,
+    wait_seconds: float,
+    *,
+    is_new: bool = False,
 ) -> Changes:
     """Index what is new or changed and forget what is gone, in as many commits as it takes.
 
-    damage: why there is no index yet, or "".
+    is_new: there is no index yet.
     """
     from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
 
@@ -357,14 +340,14 @@ def _write(
         for start in range(0, len(files) or 1, step := NOTES_PER_COMMIT if deadline is None else NOTES_IN_TIME):
             some = files[start : start + step]
             with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
-                if batch.damage and not (damage and start == 0):
-                    raise DamagedError(batch.damage)  # it went away between looking and writing
+                _check_there(batch, is_new=is_new and start == 0)
                 if start == 0:
                     tally.forget(batch, diff.gone)
                 tally.index(batch, config.vault, some)
             if tally.late:
                 break
-    return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)
+    reason = NEW if is_new else ""
+    return Changes(tally.added, tally.changed, tally.removed, is_new, reason, complete=not tally.late)
 
 
 class _Tally:

@@ -7,23 +7,62 @@ indexed by whoever searches next with more time, or by the next prompt that find
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from mdmem.search.index import layout
+from mdmem.search.index import catchup, layout, scan, scan_record
 from mdmem.search.index.folders import Leaf
+from mdmem.search.index.scan import Diff
+from mdmem.search.index.store import opened
 from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
-from mdmem.vault import disk
+from mdmem.vault import disk, journal
+from mdmem.vault.layout import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from mdmem.config import Config
     from mdmem.search.index.document import Document
-    from mdmem.search.index.scan import Diff
 
 MAX_NOTES = 16
 """More notes than this are worth indexing."""
+
+
+def glance(config: Config, without_session: str = "") -> View | None:
+    """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
+
+    without_session: the notes of this one are not looked for, so they need not be read; the prompt that is being
+    answered is among them. None: there is no index to begin with, or too much is new; `update` is called for.
+
+    Raises:
+        VaultError: when there is no vault.
+    """
+    catchup.check_vault(config)
+    started_ns = time.time_ns()
+    view = opened(config)
+    before = scan_record.load(config.index_dir)
+    if view is None or before is None:
+        return None
+    seen = scan.in_changed_folders(config.vault, before.times)
+    in_place, changed = catchup.in_place(config, view, before, 0)
+    diff = scan.differences(view, seen).with_more(in_place)
+    wanted = _without(diff, without_session) if without_session else diff
+    if wanted:
+        return overlay(view, config.vault, wanted)
+    if not diff:
+        scan_record.remember(config, before, changed, seen, diff, started_ns)
+    return view
+
+
+def _without(diff: Diff, session: str) -> Diff:
+    """Leave out the notes in the folder of a session."""
+    tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
+    return Diff(
+        [entry for entry in diff.files if not folder_of(entry.path).endswith(tails)],
+        [path for path in diff.gone if not folder_of(path).endswith(tails)],
+    )
 
 
 class Terms:

@@ -38,8 +38,10 @@ def resolve(config: Config, reference: str) -> str:
         found = _by_id(config, wanted.lower())
     except OSError:
         raise
-    except Exception:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
-        catchup.rebuild(config)
+    except Exception as error:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
+        catchup.repair(config, error)
+        if not _is_partial(config):
+            catchup.update(config)
         found = _by_id(config, wanted.lower())
     is_partial = not found and _is_partial(config)
     if is_partial:

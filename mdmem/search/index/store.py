@@ -60,12 +60,8 @@ def newest(folder: str) -> View | None:
     Raises:
         DamagedError: when it cannot be read.
     """
-    view = _views.get(folder)
-    try:
-        if view is not None and view.files[contents.NAME] == _stamp(folder, contents.NAME):
-            return view
-    except OSError:
-        pass  # `open_view` finds out what there is
+    if is_open(folder):
+        return _views[folder]
     _views.pop(folder, None)  # it keeps what was read of segments that may be gone
     return open_view(folder)
 
@@ -141,6 +137,25 @@ class _Part(NamedTuple):
 
 
 _parts: dict[str, dict[str, _Part]] = {}
+
+
+def is_open(folder: str) -> bool:
+    """Whether the newest generation is one that this process has opened."""
+    view = _views.get(folder)
+    try:
+        return view is not None and view.files[contents.NAME] == _stamp(folder, contents.NAME)
+    except OSError:
+        return False
+
+
+def is_whole(folder: str, segment: Segment) -> bool:
+    """Whether each byte of a segment is what was written."""
+    try:
+        for extension in segment.files:
+            _opened(folder, segment, extension, verify=True)
+    except Exception:  # noqa: BLE001 - whatever a damaged file makes a reader do
+        return False
+    return True
 
 
 def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:

@@ -21,7 +21,7 @@ from mdmem import files, system
 from mdmem.errors import BusyError
 from mdmem.search.index import contents, dictionary, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
-from mdmem.search.index.layout import FIELDS, NEW, DamagedError, IndexRow
+from mdmem.search.index.layout import FIELDS, IndexRow
 from mdmem.search.index.tiers import to_merge
 from mdmem.search.index.view import View
 
@@ -245,13 +245,13 @@ class Writer(SegmentWriter):
 class Batch:
     """Changes that are being made.
 
-    view: the index before them; the numbers of notes are its. damage: why the index had to be started over, or "".
+    view: the index before them; the numbers of notes are its. is_first: there was no index.
     """
 
-    def __init__(self, writer: Writer, view: View, damage: str) -> None:
+    def __init__(self, writer: Writer, view: View, *, is_first: bool) -> None:
         self._writer = writer
         self.view = view
-        self.damage = damage
+        self.is_first = is_first
 
     def add(self, document: Document) -> None:
         """Put a note in; an older version of it is not removed."""
@@ -271,11 +271,19 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
     """Change an index that the caller has `alone`: the `with` block becomes visible at its end, as a whole or never.
 
     merge: put small segments together.
+
+    Raises:
+        DamagedError: when the index cannot be read.
     """
-    found, view, damage = _open_or_begin(folder)
+    view, found = store.newest(folder), contents.load(folder)
+    is_first = found is None or view is None
+    if found is None or view is None:
+        found, view = Contents(0, []), View([], {})
+        contents.remove_unused(folder, found)
+        files.remove(os.path.join(folder, contents.FOLDERS))  # an earlier index had what was looked at
     writer = Writer(Index(folder, found))
     try:
-        yield Batch(writer, view, damage)
+        yield Batch(writer, view, is_first=is_first)
     except BaseException:
         writer.cancel()
         raise
@@ -290,14 +298,41 @@ def discard(folder: str, *, wait_seconds: float) -> None:
         ConfigError: when the folder is not the user's own.
     """
     with alone(folder, wait_seconds):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if os.path.isdir(path) and not os.path.islink(path):
-                import shutil
+        _remove_all(folder)
 
-                shutil.rmtree(path)
-            elif name != contents.LOCK:
-                os.unlink(path)
+
+def _remove_all(folder: str) -> None:
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            import shutil
+
+            shutil.rmtree(path)
+        elif name != contents.LOCK:
+            os.unlink(path)
+
+
+def remove_damaged(folder: str, *, wait_seconds: float) -> None:
+    """Throw away the segments of an index that are not what was written.
+
+    All of it goes where it cannot be told which, and where reading failed though each is what was written. Nothing
+    goes when another process has done it already.
+
+    Raises:
+        BusyError, ConfigError: as `discard`.
+    """
+    with alone(folder, wait_seconds):
+        was_open = store.is_open(folder)
+        try:
+            found = contents.load(folder)
+        except Exception:  # noqa: BLE001 - whatever a damaged file makes a reader do
+            found = None
+        whole = [segment for segment in found.segments if store.is_whole(folder, segment)] if found else []
+        if found is None or (was_open and len(whole) == len(found.segments)):
+            _remove_all(folder)
+        elif len(whole) < len(found.segments):
+            files.remove(os.path.join(folder, contents.FOLDERS))  # every file is looked at again
+            contents.publish(folder, Contents(found.generation + 1, whole))
 
 
 @contextmanager
@@ -316,22 +351,6 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-def _open_or_begin(folder: str) -> tuple[Contents, View, str]:
-    """Open the index, or begin an empty one where none can be opened, and return why."""
-    try:
-        view = store.newest(folder)
-        found = contents.load(folder)
-        if view is not None and found is not None:
-            return found, view, ""
-        damage = NEW
-    except DamagedError as error:
-        damage = str(error)
-    empty = Contents(0, [])
-    contents.remove_unused(folder, empty)
-    files.remove(os.path.join(folder, contents.FOLDERS))  # an earlier index had what was looked at
-    return empty, View([], {}), damage
 
 
 def _merge_with(view: View) -> Any:

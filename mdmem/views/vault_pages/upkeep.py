@@ -74,7 +74,7 @@ def refresh(
 
         def made(view: View) -> tuple[list[str], frozenset[str]] | None:
             nonlocal source
-            if quick and not last.seen and view.live > QUICK_NOTES:
+            if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
                 return None
             source = _source(config, view)
             if source == last.source and not everything:
