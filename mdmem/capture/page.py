@@ -208,7 +208,7 @@ def prompts(in_turns: Iterable[tuple[int, list[PageEntry]]]) -> list[str]:
                 lines.append(f"{number}. [{link_text(one.title)}]({link(one.name)}){more}")
             elif one.kind == "summary":
                 lines.append(f"   - [{link_text(one.title)}]({link(one.name)})")
-    return ["## Prompts", "", *lines] if lines else []
+    return [generated.PROMPTS, "", *lines] if lines else []
 
 
 def _files(entries: list[PageEntry]) -> str:

@@ -39,8 +39,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if done.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(done)}", todo)
-    lock = repo.git_dir / "index.lock"
-    if lock.exists() and time.time() - lock.stat().st_mtime > OLD_LOCK_SECONDS:
+    for lock in _old_locks(repo):
         yield warning(f"{lock} is old: a git process was killed.", f"If no git process is running: `rm {lock}`.")
     try:
         yield from _uncommitted(config)
@@ -51,6 +50,15 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(f"{said}.", todo)
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _old_locks(repo: Repository) -> list[Path]:
+    """Return the locks that a git which was killed has left: they stop other gits, and those of branches every commit."""
+    own = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
+    shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
+    found = [lock for lock in (*own, *shared) if lock.exists()]
+    found += sorted((repo.common_dir / "refs").rglob("*.lock"))
+    return [lock for lock in found if time.time() - lock.stat().st_mtime > OLD_LOCK_SECONDS]
 
 
 def _count(repo: Repository) -> str:

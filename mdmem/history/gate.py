@@ -128,13 +128,13 @@ class CommitGate:
         """Whether nothing private is in a page that mdmem made, if each title that it lists is read by itself.
 
         A title that mentions a tag hides nothing, and less so the lines behind it; that of a tool run is read as its
-        note was.
+        note was. Of the names of notes and sessions, what mdmem made of numbers and ids is no part of a secret.
         """
         if not all(mark in text for mark in journal.PAGE_MARKS):
             return False
         page = note.parse(text)
         titles = [(_ESCAPED.sub(r"\1", title), _origin(target)) for title, target in _LINKED.findall(page.body)]
-        rest = _LINKED.sub("", page.body)
+        rest = _MADE_NAME.sub(r"\1", _LINKED.sub("", page.body))
         of_front = [value for value in page.meta.values() if isinstance(value, (str, list))]
         has_comments = "#" in text[: text.find(page.body)]  # which no value holds
         return not (page.problem or has_comments) and bool(
@@ -145,6 +145,7 @@ class CommitGate:
 
 
 _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
+_MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
 _ESCAPED = re.compile(r"\\([\\\[\]`<])")
 
 

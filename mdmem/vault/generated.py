@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 BEGIN, END = PAGE_MARKS
 DAYS = "days"
 """The folder of the pages of days, across all projects."""
+PROMPTS = "## Prompts"
+"""The heading of a session's list of prompts."""
 INDENT = "   "
 """What belongs to a prompt of the list is indented so far."""
 MAX_RUNS = 100
@@ -143,12 +145,12 @@ def prompt_in(line: str) -> str:
 
 
 def with_prompts(lines: list[str], section: list[str]) -> list[str]:
-    """Return the lines of a session's page, without its links and runs, with another list of prompts."""
+    """Return the lines of a session's page, without its links and runs, with another list of prompts, [] for none."""
     found = bare(lines)
     heads = [at for at, line in enumerate(found) if line.startswith("## ")]
-    begin = next((at for at in heads if found[at] == section[0]), heads[0] if heads else len(found))
-    end = next((at for at in heads if at > begin), len(found)) if found[begin : begin + 1] == section[:1] else begin
-    return ["", *found[:begin], *section, *found[end:]]
+    begin = next((at for at in heads if found[at] == PROMPTS), heads[0] if heads else len(found))
+    end = next((at for at in heads if at > begin), len(found)) if found[begin : begin + 1] == [PROMPTS] else begin
+    return ["", *found[:begin], *section, *([""] if section else []), *found[end:]]
 
 
 def _folded(found: list[str], failed: int) -> list[str]:

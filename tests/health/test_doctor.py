@@ -168,6 +168,17 @@ def test_queued_notes_are_written_with_fix(day: Day, tmp_path: Path) -> None:
     assert day.id("A stranded prompt")
 
 
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "refs/heads/main.lock"])
+def test_an_old_lock_of_a_git_that_was_killed_is_named_with_what_to_do(day: Day, name: str) -> None:
+    repository.init(day.vault)
+    lock = day.vault / ".git" / name
+    lock.touch()
+    assert wrong(look(day, "history")) == []
+    os.utime(lock, (time.time() - 7200, time.time() - 7200))
+    (found,) = wrong(look(day, "history"))
+    assert f"`rm {lock}`" in found["todo"]
+
+
 def test_old_temporary_files_go_when_asked_and_fresh_ones_stay(day: Day) -> None:
     old, fresh = day.vault / "notes" / ".1-2.tmp", day.vault / "notes" / ".3-4.tmp"
     for path in (old, fresh):

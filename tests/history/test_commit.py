@@ -547,6 +547,46 @@ def test_an_index_lock_that_a_killed_mdmem_left_is_known_by_its_other_name_and_r
     assert not left.exists()
 
 
+def test_the_lock_of_mdmems_own_ref_that_a_killed_git_left_stops_no_commit(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    turn(vault)
+    ours = put(vault, ".git/refs/mdmem/pending.lock", "")
+    packed = put(vault, ".git/packed-refs.lock", "")
+
+    commit.commit(config)
+
+    assert git(vault, "status", "--porcelain") == ""
+    assert not ours.exists()
+    assert not packed.exists()
+
+
+def test_the_lock_of_the_packed_refs_that_another_git_has_is_left_alone(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    packed = put(vault, ".git/packed-refs.lock", "")
+
+    commit.commit(config)
+
+    assert git(vault, "status", "--porcelain") == ""
+    assert packed.exists()
+
+
+@pytest.mark.parametrize("words", ["chunk-vf7k2xq9-b41ux0m-js", "utf8x0060q-2m4x9-py"])
+def test_a_page_that_lists_a_name_made_of_letters_digits_and_an_id_is_committed(vault: Path, words: str) -> None:
+    config = start(vault)
+    turn(vault)
+    title = f"Edit {words.replace('-', '.')} (+1 -1)"
+    line = f"   - [{title}](001-002-edit-{words}-374k7xscck.md)\n<!-- mdmem:end -->"
+    page = vault / PAGE
+    page.write_text(page.read_text().replace("<!-- mdmem:end -->", line))
+
+    assert commit.commit(config).held_back == []
+
+    page.write_text(page.read_text().replace("-374k7xscck.md)", "-374k7xscck.md?key=wJalrXUtnFEMIK7MDENGbPxRfiCYzQ8d)"))
+    assert len(commit.commit(config).held_back) == 1
+
+
 @pytest.mark.slow
 def test_a_persons_commit_in_between_is_kept(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = start(vault)

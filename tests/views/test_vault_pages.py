@@ -318,6 +318,32 @@ def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) 
     assert now.severity == "fine"
 
 
+@pytest.mark.parametrize("kinds", [("response",), ("prompt",), ("prompt", "bash", "edit", "read", "grep", "response")])
+def test_notes_that_a_person_deleted_are_listed_no_more_after_doctor(day: Day, kinds: tuple[str, ...]) -> None:
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    page = pages(day)[0]
+    kept = [path for path in page.parent.glob("0*-0*-*.md") if path.name.split("-")[2] not in kinds and path != page]
+    for path in set(page.parent.glob("[0-9][0-9][0-9]-*.md")) - set(kept):
+        path.unlink()
+    for one in contents.links(day.config(), CheckScope()):
+        if one.fix is not None:
+            one.fix()
+    (now,) = contents.links(day.config(), CheckScope())
+    assert now.severity == "fine"
+    assert ("## Prompts" in page.read_text("utf-8")) == any("-prompt-" in path.name for path in kept)
+
+
+def test_a_start_page_that_was_moved_is_a_persons_and_days_do_not_lead_to_it(day: Day) -> None:
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    (day.vault / "README.md").rename(day.vault / "notes" / "Start.md")
+    upkeep.refresh(day.config(), now=NOW + 1, everything=True)
+    broken = [one for one in contents.links(day.config(), CheckScope()) if one.severity == "warning"]
+    assert broken
+    assert {(one.text.partition(":")[0], one.todo, one.fix) for one in broken} == {
+        ("notes/Start.md", "`mdmem edit notes/Start.md`", None)
+    }
+
+
 # -- days ------------------------------------------------------------------------------------------
 
 

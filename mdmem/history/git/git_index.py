@@ -231,10 +231,11 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
 
 
 def heal(repo: Repository) -> None:
-    """Remove what a killed mdmem left: private copies, the lock that is another name of one, texts half-way.
+    """Remove what a killed mdmem left: private copies, the locks of index and own ref that are known as ours, half texts.
 
     To be called with the committer's lock held: then no process of ours is at work on them.
     """
+    writer.unlock_pending(repo)
     lock = repo.git_dir / "index.lock"
     for left in repo.git_dir.glob(PREFIX + "*"):
         if lock.exists() and left.exists() and lock.samefile(left):

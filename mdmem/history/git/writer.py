@@ -157,6 +157,18 @@ def heal(repo: Repository, branch: str) -> None:
             lock.unlink()
 
 
+def unlock_pending(repo: Repository) -> None:
+    """Remove the lock of `PENDING`, which nobody else has, and that of the packed refs if a git held both.
+
+    To be called as `heal`: also a run that went on may have had its git killed.
+    """
+    ours, packed = (repo.common_dir / f"{name}.lock" for name in (PENDING, "packed-refs"))
+    if ours.exists():
+        if packed.exists() and packed.stat().st_mtime_ns >= ours.stat().st_mtime_ns:
+            packed.unlink()
+        ours.unlink()
+
+
 def _person(who: str) -> dict[str, str]:
     name, email = who.removesuffix(">").split(" <")
     return {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}

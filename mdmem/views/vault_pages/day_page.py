@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import groupby
 from typing import NamedTuple
 
@@ -78,7 +79,8 @@ def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, Listed
     """Return what lies between the markers. around: the days before and after it that have a page."""
     before, after = around
     folder = found.day_page(day.name).rpartition("/")[0]
-    links = [listed.link("Start", "README.md", folder)]
+    start = "README.md"  # a person may have moved or deleted it
+    links = [listed.link("Start", start, folder)] if os.path.lexists(f"{found.root}/{start}") else []
     links += [f"previous: {listed.link(before.name, found.day_page(before.name), folder)}"] if before else []
     links += [f"next: {listed.link(after.name, found.day_page(after.name), folder)}"] if after else []
     by_project = sorted(day.sessions, key=lambda one: one.project)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 
 from mdmem.capture import page
 from mdmem.capture.entry import PageEntry
 from mdmem.learn.work import OpenItem
-from mdmem.vault import generated, journal, layout, note, people
+from mdmem.vault import disk, generated, journal, layout, note, people
 from mdmem.views import sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow, SessionTurn
@@ -46,7 +48,9 @@ def lines(
         if runs and prompt:
             failed = sum(row.success is False for row in runs)
             listed_runs[prompt] = [_run(found, row) for row in runs], failed
-    was = _with_every_prompt(found, was, in_turns, folder)
+    gone = _gone(found.root, folder, was)
+    was = _with_every_prompt(found, was, in_turns, folder, anew=bool(gone))
+    was = [_LINK.sub(lambda link: link[1] if _target(link) in gone else link[0], line) for line in was]
     return open_work.with_section(generated.with_runs(was, navigation, listed_runs), open_work.section(open_, folder))
 
 
@@ -54,14 +58,34 @@ def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
     return row.path.startswith(f"{folder}/") and found.leaves(row.path)
 
 
-def _with_every_prompt(found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str) -> list[str]:
-    """Return the lines of a page with the prompts that it lacks, since they came from another machine."""
+_LINK = re.compile(r"\[((?:\\.|[^\]\\\n])*)\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+
+
+def _target(link: re.Match[str]) -> str:
+    return link[2] or link[3]
+
+
+def _gone(root: str, folder: str, was: list[str]) -> set[str]:
+    """Return which notes of its folder a session's page links to that are not there: a person has deleted them."""
+    linked = {_target(link) for line in was for link in _LINK.finditer(line)}
+    own = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(layout.split(name)[1])}
+    return {name for name in own if not os.path.lexists(f"{root}/{folder}/{name}")}
+
+
+def _with_every_prompt(
+    found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str, *, anew: bool
+) -> list[str]:
+    """Return the lines of a page with the prompts that it lacks, since they came from another machine.
+
+    anew: list them again in any case, since notes that are listed are gone.
+    """
     shown = [(turn.number, [row for row in turn.rows if _is_listed(found, row, folder)]) for turn in in_turns]
     asked = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
-    if asked <= {generated.prompt_in(line) for line in was}:
+    if not anew and asked <= {generated.prompt_in(line) for line in was}:
         return was
-    section = page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
-    return generated.with_prompts(was, [*section, ""])
+    return generated.with_prompts(
+        was, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
+    )
 
 
 def _entry(row: NoteRow) -> PageEntry:
