@@ -40,7 +40,7 @@ def _route(words: list[str]) -> None:
     elif words != ["--version"] or not _print_version():
         import gc
 
-        gc.set_threshold(20_000, 20, 20)  # what a command makes, it mostly keeps until it ends
+        gc.set_threshold(100_000, 20, 20)  # what a command makes, it mostly keeps until it ends
         if sys.getfilesystemencoding() == "ascii":  # what a person typed would be stored as question marks
             from mdmem import launch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -42,6 +43,7 @@ def _run_or_explain() -> NoReturn:
     try:
         code = _run()
         sys.stdout.flush()  # here a reader that has gone is met, and not at exit
+        gc.freeze()  # or all that was made is looked through for cycles once more, a sixth of a short command
         sys.exit(code)
     except MdmemError as error:
         if debug:

@@ -84,6 +84,14 @@ def test_help_loads_nothing_heavy() -> None:
     assert heavy.isdisjoint(loaded)
 
 
+def test_a_command_ends_without_looking_for_cycles_once_more() -> None:
+    code = "import atexit, gc; from mdmem.__main__ import main; atexit.register(lambda: print(len(gc.get_objects()))); "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code} main()", "--help"], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout.splitlines()[-1]) < 100
+
+
 def test_an_unknown_command_names_the_nearest(mdmem: Run) -> None:
     done = mdmem("serach", "x")
     assert done.returncode == 2

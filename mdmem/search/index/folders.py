@@ -10,6 +10,7 @@ from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
+from mdmem.search.index.dictionary import shifted
 from mdmem.search.index.table import FEW, code
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ class Folders:
     def of_leaf(self, place: int, own: Iterable[int]) -> Iterable[int]:
         """Return the numbers of folders that a segment calls by numbers of its own."""
         numbers = self._numbering.of_leaf[place]
-        return own if isinstance(numbers, range) and not numbers.start else map(numbers.__getitem__, own)
+        if isinstance(numbers, range) and isinstance(own, array):
+            return shifted(own, numbers.start) if numbers.start else own
+        return map(numbers.__getitem__, own)
 
     def own_numbers(self, folder: int) -> Iterator[tuple[int, int]]:
         """Yield the places of the segments that have a folder, and the number that each gives it."""
