@@ -53,7 +53,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _old_locks(repo: Repository) -> list[Path]:
-    """Return the locks that a git which was killed has left: they stop other gits, and those of branches every commit."""
+    """Return the locks that a git which was killed has left: they stop other gits, and some every commit."""
     own = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
     shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
     found = [lock for lock in (*own, *shared) if lock.exists()]

@@ -231,7 +231,7 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
 
 
 def heal(repo: Repository) -> None:
-    """Remove what a killed mdmem left: private copies, the locks of index and own ref that are known as ours, half texts.
+    """Remove what a killed mdmem left: private copies, the locks of index and own ref that are ours, half texts.
 
     To be called with the committer's lock held: then no process of ours is at work on them.
     """
