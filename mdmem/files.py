@@ -240,15 +240,24 @@ def replace(path: str, data: bytes) -> None:
     fd = _create(temp, os.O_EXCL)
     try:
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(fd, view) :]
+            write_all(fd, data)
         finally:
             os.close(fd)
         os.replace(temp, path)
     except BaseException:
         remove(temp)
         raise
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data` to a descriptor, which may take it in parts.
+
+    Raises:
+        OSError: when it takes no more.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
 
 
 def renew(path: str) -> None:

@@ -98,7 +98,7 @@ def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
     """Return the note's id, and the file's text without it; a note that was deleted is known by its id alone."""
     from mdmem.search import index
 
-    note_id = reference.removeprefix("mem:")
+    note_id = notes.id_in_reference(reference)
     if not promotion.holds(before, note_id):
         try:
             path = index.resolve(settings, reference)

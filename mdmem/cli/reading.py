@@ -275,7 +275,7 @@ def _read(settings: Config, reference: str) -> tuple[str, bytes]:
 def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
     from mdmem.history import past
 
-    then = past.show(settings, reference.strip("[]").removeprefix("mem:"), at)
+    then = past.show(settings, reference, at)
     return then.path, then.data
 
 

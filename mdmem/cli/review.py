@@ -309,7 +309,7 @@ def _known(settings: Config, name: str) -> str:
     """Return the id that was typed."""
     from mdmem.history import find
 
-    wanted = name.strip("[] ").removeprefix("mem:")
+    wanted = note.id_in_reference(name)
     try:
         find.path_of(settings, wanted)
     except NotFoundError as error:

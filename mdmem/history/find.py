@@ -26,7 +26,7 @@ def path_of(config: Config, name: str) -> str:
     path = inside(config, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
-    wanted = name.strip().strip("[]").removeprefix("mem:").strip()
+    wanted = note.id_in_reference(name)
     paths = [entry.path for entry in disk.walk(config.vault)]
     found = by_id(paths, wanted) or _by_front_matter(config.vault, paths, wanted)
     if not found:

@@ -54,8 +54,8 @@ def show(config: Config, name: str, at: str) -> PastNote:
     repo = repository.open_vault(config.vault)
     oid = find.commit_of(repo, at)
     paths = tree(repo, oid)
-    typed = find.inside(config, name)
-    path = typed if typed in paths else find.by_id(paths, name) or _renamed(config, paths, name)
+    typed, wanted = find.inside(config, name), note.id_in_reference(name)
+    path = typed if typed in paths else find.by_id(paths, wanted) or _renamed(config, paths, wanted)
     if not path:
         raise NotFoundError(f"At {at} ({oid[:8]}), no note had the id or path {name!r}.")
     return PastNote(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))

@@ -181,7 +181,7 @@ def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
 def ids(value: object) -> list[str]:
     """Read the ids in a link of front matter, which is one or a list, as `mem:ID` or plain."""
     several = value if isinstance(value, list) else [value] if value else []
-    return [str(one).strip("[] ").removeprefix("mem:") for one in several]
+    return [note.id_in_reference(str(one)) for one in several]
 
 
 def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: Mapping[str, str]) -> Decision:

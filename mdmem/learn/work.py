@@ -52,14 +52,9 @@ class OpenItem(NamedTuple):
     is_stale: bool
 
 
-def open_work(config: Config, project: str = "", *, session: str = "", now: float) -> list[OpenItem]:
-    """Return the open work of a project ("": of all), newest first.
-
-    session: only of this one; what later sessions of the project closed is left out all the same.
-    now: seconds since the epoch.
-    """
-    found = freshness.ask(config, lambda view: in_view(config, view, project, now))
-    return [item for item in found if not session or item.session == session]
+def open_work(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
+    """Return the open work of a project ("": of all), newest first. now: seconds since the epoch."""
+    return freshness.ask(config, lambda view: in_view(config, view, project, now))
 
 
 def in_view(config: Config, view: View, project: str, now: float) -> list[OpenItem]:

@@ -179,9 +179,7 @@ def _append(path: str, data: bytes, *, durable: bool) -> None:
     """Write lines at the end of a file, in such a way that one that was cut short spoils no other."""
     file = files.open_to_append(path)
     try:
-        data = b"\n" + data + b"\n"
-        while data:
-            data = data[os.write(file, data) :]
+        files.write_all(file, b"\n" + data + b"\n")
         if durable:
             os.fsync(file)
     finally:

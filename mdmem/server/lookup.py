@@ -25,7 +25,6 @@ SWEEP_SECONDS = 30.0
 """How often every file is looked at: a question itself only sees which folders have changed."""
 SWEEP_DELAY_SECONDS = 1.0
 """So long after a question: its answer comes first."""
-MIN_PREFIX_CHARS = 3
 
 _Answer = TypeVar("_Answer")
 _alone = threading.RLock()
@@ -117,7 +116,7 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     Raises:
         NotFoundError: when no note that may be seen answers to it, or more than one.
     """
-    wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
+    wanted = note.id_in_reference(reference)
     path = _as_path(at, wanted)
     if path is not None:
         return path
@@ -166,11 +165,5 @@ def _as_path(at: Access, wanted: str) -> tuple[str, note.Parsed] | None:
 
 
 def _by_id(at: Access, view: View, wanted: str) -> list[tuple[str, note.Parsed]]:
-    if not wanted:
-        return []
-    notes = view.notes("facet", f"id:{wanted}")
-    if not notes and len(wanted) >= MIN_PREFIX_CHARS:
-        terms = view.starting_with("facet", f"id:{wanted}", limit=100)
-        notes = {number for term in terms for number in view.notes("facet", term)}
-    paths = sorted(view.path(number) for number in notes)
+    paths = sorted(view.path(number) for number in index.with_id(view, wanted))
     return [(path, parsed) for path in paths if (parsed := read(at, path)) is not None]

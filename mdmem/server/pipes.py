@@ -19,6 +19,7 @@ import mcp_types as types
 from anyio import to_thread
 from mcp.shared.message import SessionMessage
 
+from mdmem import files
 from mdmem.server import app
 from mdmem.server.first_answers import Opening
 
@@ -190,7 +191,7 @@ class Replies(_Stream):
             try:
                 left = self._written(data)
                 if left:
-                    await to_thread.run_sync(_write, self._number, left)
+                    await to_thread.run_sync(files.write_all, self._number, left)
             except OSError:
                 raise anyio.BrokenResourceError from None
             finally:
@@ -201,8 +202,3 @@ class Replies(_Stream):
         while data and self._poll is not None and self._poll.poll(0):
             data = data[os.write(self._number, data[:_WRITE_BYTES]) :]
         return data
-
-
-def _write(number: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(number, data) :]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
-import os
 import threading
 from contextlib import suppress
 
+from mdmem import files
 from mdmem.server import first_answers
 from mdmem.server.first_answers import Opening
 from mdmem.system import memory
@@ -48,6 +48,5 @@ def _opened() -> Opening | None:
             answer = opening.take(line)
             if answer is None:
                 return opening
-            while answer:
-                answer = answer[os.write(1, answer) :]
+            files.write_all(1, answer)
     return None

@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from mdmem import system
+from mdmem import files, system
 from mdmem.hook_errors import VaultError
 
 TYPE_CHECKING = False
@@ -239,9 +239,7 @@ def read(folder: Folder, name: str) -> bytes | None:
 def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
     fd = folder.inside.open_new(name)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
+        files.write_all(fd, data)
         if durable:
             os.fsync(fd)
     finally:

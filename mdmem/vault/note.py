@@ -86,6 +86,11 @@ def make_id(*identity: str) -> str:
     return short("\0".join(identity), 10)
 
 
+def id_in_reference(reference: str) -> str:
+    """Return the id in `mem:ID` or `[mem:ID]`, as notes are cited; any other text without the spaces around it."""
+    return reference.strip().strip("[]").removeprefix("mem:").strip()
+
+
 def id_of_path(path: str) -> str:
     """Return the id of a note without one in its front matter, as people write them. path: vault-relative."""
     return short(path, 10)

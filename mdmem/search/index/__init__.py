@@ -7,12 +7,13 @@ from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.outside import takes_memory, update_outside
 from mdmem.search.index.pending import glance
-from mdmem.search.index.resolve import resolve
+from mdmem.search.index.resolve import MIN_PREFIX_CHARS, resolve, with_id
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
 
 __all__ = [
     "EVERY",
+    "MIN_PREFIX_CHARS",
     "NEW",
     "SHARE",
     "Changes",
@@ -30,4 +31,5 @@ __all__ = [
     "update",
     "update_outside",
     "verify",
+    "with_id",
 ]

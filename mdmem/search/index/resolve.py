@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
-from mdmem.vault import disk
+from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -30,7 +30,7 @@ def resolve(config: Config, reference: str) -> str:
         AmbiguousError: when more than one does.
         BusyError: when another process is writing the index, and it must be rebuilt.
     """
-    wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
+    wanted = note.id_in_reference(reference)
     path = _as_path(config, wanted)
     if path is not None:
         return path
@@ -100,11 +100,17 @@ def _by_id(config: Config, wanted: str) -> list[str]:
     view = current(config)
     if view is None or not wanted:
         return []
-    exact = view.notes("facet", f"id:{wanted}")
-    if not exact and len(wanted) >= MIN_PREFIX_CHARS:
-        terms = view.starting_with("facet", f"id:{wanted}", limit=100)
-        exact = {note for term in terms for note in view.notes("facet", term)}
-    return sorted(view.path(note) for note in exact) or _by_name(view, wanted.partition("|")[0].partition("#")[0])
+    paths = sorted(view.path(number) for number in with_id(view, wanted))
+    return paths or _by_name(view, wanted.partition("|")[0].partition("#")[0])
+
+
+def with_id(view: View, wanted: str) -> set[int]:
+    """Return the notes whose id is `wanted`, in lower case, or begins so where no id is."""
+    found = view.notes("facet", f"id:{wanted}") if wanted else set()
+    if found or len(wanted) < MIN_PREFIX_CHARS:
+        return found
+    terms = view.starting_with("facet", f"id:{wanted}", limit=100)
+    return {number for term in terms for number in view.notes("facet", term)}
 
 
 def _by_name(view: View, wanted: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
+from mdmem.search import index
 from mdmem.search.text import analysis
 from mdmem.server.internal.context import (
     CONFIG_FILE,
@@ -22,7 +23,6 @@ from mdmem.server.internal.context import (
     read,
     scope,
 )
-from mdmem.server.lookup import MIN_PREFIX_CHARS
 from mdmem.vault import disk, editing, note, user_notes
 
 MAX_MEMORIES = 5_000
@@ -178,11 +178,11 @@ def find(config: Config, scope: Scope, memory_id: str) -> Memory:
         NotFoundError: when this scope has none; whether another has one cannot be told.
         UsageError: when several ids of this scope begin so.
     """
-    wanted = memory_id.strip().strip("[]").removeprefix("mem:").strip()
+    wanted = note.id_in_reference(memory_id)
     path, name = wanted.removeprefix(f"{config.vault}/"), wanted.lower()
     held = load(config, scope, deleted="include")
     found = [memory for memory in held if memory.id.lower() == name or memory.path in (path, f"{path}.md")][:1]
-    if not found and len(name) >= MIN_PREFIX_CHARS:
+    if not found and len(name) >= index.MIN_PREFIX_CHARS:
         found = [memory for memory in held if memory.id.lower().startswith(name)]
     if len(found) > 1:
         some = ", ".join(memory.id for memory in found[:5])

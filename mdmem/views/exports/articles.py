@@ -47,9 +47,9 @@ def sealed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def document(title: str, body: str, *, script: str = "") -> str:
-    """Return a whole page: nothing is loaded but pictures beside it, and only its own script runs."""
-    before, after = around(title, script=script)
+def document(title: str, body: str) -> str:
+    """Return a whole page: nothing is loaded but pictures beside it, and no script runs."""
+    before, after = around(title)
     return f"{before}{body}{after}"
 
 
