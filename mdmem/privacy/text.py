@@ -385,38 +385,11 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
 
 _PLACE_SIGNS = (
-    "://",
-    "-----",
-    "Private-Lines",
-    ":5432:",
-    ":*:",
-    "oracle:thin:",
-    "onnect",
-    "ogin(",
-    "redential",
-    "asicAuth(",
-    "uthentication(",
-    "uthenticate(",
-    "@tcp(",
-    "@unix(",
-    "WIFI:",
-    "jwt.",
-    "mac.new(",
-    "reateHmac(",
-    "PDO(",
-    "iFi.begin(",
-    "root/",
-    "root:",
-    "admin:",
-    "admin/",
-    "master/",
-    "user/",
-    "default/",
-    "ogin:",
-    "ccount:",
-    "elnet",
-    "계정",
-)
+    "://", "-----", "Private-Lines", "BEGIN SSH2", ":5432:", ":5433:", ":6432:", "@//", ":1521", ":1522", ":2484",
+    ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
+    "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
+    "master/", "user/", "default/", "ogin:", "ccount:", "elnet", "계정",
+)  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
 _COMMAND_SIGNS = (
@@ -425,7 +398,7 @@ _COMMAND_SIGNS = (
     "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
     "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
-    " community ", "key-string ", "input_pw ",
+    " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -14,14 +14,15 @@ KEYWORDS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
-    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
-    "recovery code", "backup code", "2fa code",
+    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
+    "sandi", "recovery code", "backup code", "2fa code",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
 KEYWORDS_BEYOND_ASCII = (
-    "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "hasło",
-    "şifre", "lösenord", "jelszó",
+    "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
+    "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
+    "mật khẩu", "รหัสผ่าน",
 )  # fmt: skip
 
 ESCAPES = {
@@ -144,8 +145,19 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
 
 def may_hold_token(text: str) -> bool:
     """Whether a text has a long word that is neither plain lower case nor a UUID without a name before it."""
-    words = text.encode("ascii", "replace").translate(_SPACED).split()
-    return any(len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text) for word in words)
+    signs = text.encode("ascii", "replace").translate(_SPACED)
+    if any(len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text) for word in signs.split()):
+        return True
+    return len(signs) >= 2 * SHORTEST_TOKEN and is_spelled(signs)
+
+
+def is_spelled(signs: bytes) -> bool:
+    """Whether many signs stand one by one, with a blank between them: `g h p _ X 4 …`."""
+    return _SPELLED in signs.translate(_ONE_SIGN)
+
+
+_SPELLED = b"a " * SHORTEST_TOKEN
+_ONE_SIGN = b"a" * 32 + b" " + b"a" * 223
 
 
 def _is_harmless(word: bytes, text: str) -> bool:

@@ -23,6 +23,8 @@ GLUED, APART, BOTH = "glued", "apart", "both"
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, GLUED, ("mysql", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
+    ("-hp", WORD, GLUED, ("rar ",)),
+    ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ")),
     ("-p", WORD, BOTH, ("cqlsh", "cypher-shell", "snowsql", "ncftpput", "ncftpget")),
     ("-p", WORD, BOTH, ("sshpass", "mongo", "docker login", "podman login", "registry login", "az login")),
     ("-p", WORD, BOTH, ("oc login", "cf login", "rdesktop", "twine upload", "psexec", "useradd", "usermod")),
@@ -77,6 +79,11 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("by", WORD, APART, ("identified ",)),
     ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
     ("-string", WORD, APART, ("convertto-securestring",)),
+    ("-asplaintext", WORD, APART, ("convertto-securestring",)),
+    ("--encrypt", WORD, APART, ("qpdf ",)),
+    ("--from-literal=", PAIR, GLUED, ("create secret",)),
+    ("auth", WORD, APART, ("6379> auth",)),
+    (">", WORD, GLUED, ("acl setuser",)),
     ("pass:", WORD, GLUED, ("openssl",)),
     ("/p:", WORD, GLUED, ("xfreerdp",)),
     ("/pass:", WORD, GLUED, ("cmdkey",)),
@@ -91,6 +98,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("expdp", USER, APART, ("expdp ",)),
     ("impdp", USER, APART, ("impdp ",)),
     ("sqlldr", USER, APART, ("sqlldr ",)),
+    ("target", URL, APART, ("rman ",)),
 )
 """flag, what its word holds, where the secret stands, and the commands that take it so."""
 
@@ -106,6 +114,7 @@ PIPED = (
     ("password=-", WORD),
     ("passwd ", WORD),
     ("chpasswd", PAIR),
+    ("cryptsetup ", WORD),
 )
 """What reads a secret that `echo` writes, and what that holds."""
 
@@ -262,7 +271,7 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
             return
         start = end - len(said)
     elif holds == PAIR:
-        sign = next((sign for sign in ":%," if sign in core), "")
+        sign = next((sign for sign in ":%,=" if sign in core), "")
         if not sign:
             return
         user = core[: core.index(sign)]

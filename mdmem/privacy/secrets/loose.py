@@ -60,7 +60,47 @@ def said(name: Name) -> list[Span]:
         word = _word(text, start) if start else ""
         if not start or _is_secret(word):
             break
-    return [(start, start + len(word), name.kind)] if _is_secret(word) else []
+        if name.kind == "credentials" and values.is_unlike_words(word) and word[:1].isalpha():
+            return [(start, start + len(word), name.kind)]  # creds: bob / …
+    return [(start, start + len(word), name.kind)] if _is_secret(word) else _told(name)
+
+
+def _told(name: Name) -> list[Span]:
+    """Find the password of a sentence in another language: `das Kennwort … lautet …`, `пароль от сервера …`.
+
+    The verb need not be known: it is the first word of letters and digits, a few words behind the name.
+    """
+    if not (name.word().endswith(_ELSEWHERE) or not name.word().isascii() or name.line_before().endswith(_GIVERS)):
+        return []
+    line = name.text[name.closed : name.closed + _LONGEST_SENTENCE].partition("\n")[0]
+    most = _MOST_BETWEEN if not name.line_before().endswith(_GIVERS) else 0
+    at = name.closed
+    for number, part in enumerate(line.split(" ")):
+        word = part.lstrip("\"'`«»“„「:：=—–-（(，,")
+        word = word.lstrip(_letters_beyond_ascii(word))
+        core = word.rstrip("\"'`»”」.,;:!?)）。")
+        if len(core) >= _SHORTEST and values.is_unlike_words(core) and core.isascii() and _CODE.isdisjoint(core):
+            start = at + part.index(core)
+            return [(start, start + len(core), name.kind)]
+        if number > most or part[-1:] in (".", ";") or any(map(str.isdigit, part)):
+            break
+        at += len(part) + 1
+    return []
+
+
+def _letters_beyond_ascii(word: str) -> str:
+    return "".join([sign for sign in set(word) if sign > "\x7f"])
+
+
+_ELSEWHERE = (
+    "passwort", "kennwort", "senha", "wachtwoord", "parola", "salasana", "heslo", "haslo", "sifre", "contrasena",
+    "kodeord", "adgangskode", "passord", "passordet", "kodeordet", "adgangskoden", "parolam", "passe", "mdp",
+    "clave", "sandi",
+)  # fmt: skip
+"""How names in other languages end that are written in ASCII."""
+_GIVERS = ("with ", "use ", "use the ", "using ", "using the ", "with the ")
+"""What stands before "password" where the password itself follows."""
+_MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
 
 
 def in_groups(name: Name, at: int) -> list[Span]:

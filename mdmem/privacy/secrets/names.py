@@ -6,6 +6,8 @@ and words like `old` or `prod` before its end is looked up.
 
 from __future__ import annotations
 
+from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
+
 NONE, WEAK, LITERAL, STRONG = 0, 1, 2, 3
 """Nothing to hide; a secret if the value looks random; a secret if it is a literal that reads like no word; a secret
 unless the value is plainly none."""
@@ -22,6 +24,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña",
             "senha", "motdepasse", "wachtwoord", "hasło", "şifre", "parola", "lösenord", "salasana", "jelszó",
             "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
+            "passord", "passordet", "kodeordet", "adgangskoden", "parolam",
         ),
     ),
     ("secret", STRONG, ("secret", "secrets")),
@@ -55,6 +58,9 @@ SHORT: dict[str, tuple[str, int]] = {
     "p/w": ("password", STRONG),
     "passe": ("password", STRONG),
     "psk": ("password", STRONG),
+    "mdp": ("password", STRONG),
+    "clave": ("password", WEAK),
+    "sandi": ("password", WEAK),
     "cred": ("credentials", STRONG),
     "creds": ("credentials", STRONG),
     "auth": ("authorization", WEAK),
@@ -125,6 +131,8 @@ def weigh(name: str) -> tuple[int, str]:
         flat = next(flat.removesuffix(tail) for tail in TAILS if flat.endswith(tail))
     if flat.endswith(_ENDINGS):
         return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
+    if not name.isascii() and any(stem in name.lower() for stem in KEYWORDS_BEYOND_ASCII):
+        return STRONG, "password"  # with an ending: паролем, lösenordet
     kind, weight = SHORT.get(_last_word(name), ("", NONE))
     if not weight and name.endswith("pass") and name.isalpha() and name.islower() and not name.endswith(_PASSES):
         return LITERAL, "password"

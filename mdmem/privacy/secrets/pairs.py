@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _LIGHT = 0.5
 """What a name costs that means no secret, compared with one that does."""
 
-_MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是/*.")
+_MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL = "가"
-_VERB_SIGNS = "iIwWsSeEfFoOtTcClLは는은是"
+_VERB_SIGNS = "iIwWsSeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
 _SETTERS = ("env ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
@@ -60,6 +60,8 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
         at = low.find(keyword)
         while at >= 0:
             end = scan.name_end(low, at + length)
+            if not keyword.isascii():
+                end = scan.word_end(low, end)
             if low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)

@@ -64,7 +64,7 @@ LOGINS = (
 )
 """Calls that may take something else as well: there, only what is unlike words counts."""
 
-PGPASS_PORTS = (":5432:", ":*:")
+PGPASS_PORTS = (":5432:", ":5433:", ":6432:", ":*:")
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
@@ -80,6 +80,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """
     if "private key" in low or "private-lines" in low:
         yield from _key_blocks(text)
+        yield from _cut_keys(text)
     if "://" in text:
         yield from _url_passwords(text, marks)
         for address, alphabet in HOOKS:
@@ -99,6 +100,9 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from loose.of_logins(text, low)
     if "jdbc:oracle:thin:" in low:
         yield from _oracle_urls(text, low)
+    for sign in _ORACLE_HOSTS:
+        if sign in text:
+            yield from _easy_connect(text, sign)
 
 
 # -- key blocks
@@ -122,6 +126,34 @@ def _key_blocks(text: str) -> Iterator[Span]:
             yield at, end, "private-key"
         at = text.find(_BEGIN, end)
     yield from _putty_keys(text)
+
+
+def _cut_keys(text: str) -> Iterator[Span]:
+    """The end of a private key whose beginning was cut off, as `tail` shows it; and keys of SSH2, in four dashes."""
+    at = text.find(_END)
+    while at >= 0:
+        head = text[max(0, at - _LONGEST_BODY) : at]
+        is_private = "PRIVATE KEY" in text[at : at + 48]
+        rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
+        size = len(head.rpartition("\n")[2])
+        for row in reversed(rows):
+            body = row.strip(" \t\r+>|\"'")
+            if not body or body.strip(BASE64):
+                break
+            size += len(row) + 1
+        if size - len(head.rpartition("\n")[2]) > _SHORTEST_CUT:
+            yield at - size, at, "private-key"
+        at = text.find(_END, at + len(_END))
+    at = text.find(_SSH2)
+    while at >= 0:
+        end = text.find("---- END", at)
+        end = end if 0 <= end - at < _LONGEST_BLOCK else _body_end(text, line_end(text, at))
+        yield at, end, "private-key"
+        at = text.find(_SSH2, max(end, at + 1))
+
+
+_LONGEST_BODY, _SHORTEST_CUT = 8 * 1024, 16
+_SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
 
 
 def _putty_keys(text: str) -> Iterator[Span]:
@@ -240,6 +272,25 @@ def _oracle_urls(text: str, low: str) -> Iterator[Span]:
         if slash and user.isidentifier() and size > 2 and not values.is_placeholder(rest[:size]):
             yield begin + len(user) + 1, begin + len(user) + 1 + size, "url-password"
         at = low.find("oracle:thin:", begin)
+
+
+def _easy_connect(text: str, sign: str) -> Iterator[Span]:
+    """`user/password@//host:1521/service`, `user/password@host:1521/service`."""
+    at = text.find(sign)
+    while at >= 0:
+        begin = max(0, at - _LONGEST_WORD)
+        head, at_sign, host = text[begin : at + (sign[0] == "@")].rpartition("@")
+        user, slash, password = (head.split() or [""])[-1].lstrip("\"'`(=").partition("/")
+        is_host = text[at + len(sign) : at + len(sign) + 1].isalnum() or sign[0] == ":"
+        is_pair = is_host and user.replace("_", "").replace("$", "").isalnum() and not host.strip(_HOST)
+        if at_sign and slash and is_pair and len(password) > 2 and not values.is_placeholder(password):
+            end = begin + len(head)
+            yield end - len(password), end, "url-password"
+        at = text.find(sign, at + len(sign))
+
+
+_ORACLE_HOSTS = ("@//", ":1521", ":1522", ":2484")
+_HOST = WORD + "."
 
 
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:

@@ -114,6 +114,22 @@ def name_end(low: str, at: int) -> int:
     return at + len(ahead) - len(ahead.lstrip(NAME))
 
 
+def word_end(low: str, at: int) -> int:
+    """Return where the letters end that go on at `at` in a script other than ASCII, which has blanks between words."""
+    ahead = low[at : at + _LONGEST_ENDING]
+    return at + next(
+        (
+            size
+            for size, sign in enumerate(ahead)
+            if not ("\x80" <= sign < "\u1200" and (sign.isalpha() or sign > "\u0300"))
+        ),
+        0,
+    )
+
+
+_LONGEST_ENDING = 8
+
+
 def name_start(low: str, at: int) -> int:
     """Return where the name begins that goes on before `at`."""
     if low[at - 1 : at] not in NAME_SIGNS:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _VERBS = (
     " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ", " from ", " ist ", " lautet ", " est ",
     " es ",
-    "は", "는 ", "은 ", "是",
+    " è ", " é ", "は", "는 ", "은 ", "是", "为", "為",
 )  # fmt: skip
 _OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
 _ARROWS = ("-> ", "→ ", "- ", "– ")
@@ -46,6 +46,8 @@ def after_assignment(name: Name) -> int:
     if text[value : value + 1] in ("\n", "\r"):
         ahead = text[value : value + 64]
         rest = ahead.lstrip()
+        if rest.startswith("string(") and name.is_quoted():
+            return value + len(ahead) - len(rest.partition('"')[2]) - 1  # var_dump of PHP
         return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
     if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
         return _of_its_place(name, value)

@@ -5,7 +5,7 @@ One C-speed translation leaves a run of one letter for each word; only runs of 1
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
+from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import SHORTEST_TOKEN, table
 from mdmem.privacy.secrets.formats import (
     ALNUM,
@@ -93,6 +93,10 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     if _LONG_RUN in signs.translate(_LETTERS):
         yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
+    if secrets.is_spelled(signs):
+        from mdmem.privacy.secrets import spelled
+
+        yield from spelled.find(text, find)
     if "/" in text or "+" in text:
         yield from _in_base64(text, signs.translate(_LETTERS_64))
     for row in ODD:
