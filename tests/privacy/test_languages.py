@@ -9,7 +9,8 @@ from mdmem.privacy import clean
 SENTENCES = (
     "das Passwort ist {}", "Das Kennwort für den Server lautet {}", "пароль от сервера {}", "мой пароль — {}",
     "логин bob, пароль {}", "пароль такий: {}", "паролата е {}", "с паролем {} не пускает", "密码是{}",
-    "服务器密码为 {}", "パスワードは {}", "비밀번호는 {} 입니다", "le mot de passe est {}", "Mon mdp : {}", "la contraseña es {}",
+    "服务器密码为 {}", "パスワードは {}", "비밀번호는 {} 입니다",
+    "le mot de passe est {}", "Mon mdp : {}", "la contraseña es {}",
     "la clave es {}", "la password è {}", "a senha é {}", "het wachtwoord is {}", "hasło to {}", "lösenordet är {}",
     "adgangskoden er {}", "passordet er {}", "salasana on {}", "heslo je {}", "parolam {}", "parola este {}",
     "a jelszó: {}", "ο κωδικός είναι {}", "كلمة المرور هي {}", "كلمة السر: {}", "סיסמה: {}", "הסיסמה היא {}",
