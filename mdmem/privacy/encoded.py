@@ -61,7 +61,10 @@ def decoded(text: str) -> TextView | None:
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
         _wrapped_base64(plain, view)
-    if any(run[2:3] == b"-" == run[5:6] for run in every) or sum(len(run) < 5 and _is_byte(run) for run in every) > 2:
+    if (
+        any(run[2:3] == b"-" == run[5:6] for run in every)
+        or sum(len(run) < 7 and _is_byte(run.strip(b"U+")) for run in every) > 2
+    ):
         _bytes_apart(plain.translate(_BYTES), view)
     return view.close() if view else None
 
@@ -221,6 +224,8 @@ def _is_hex(word: bytes) -> bool:
 # -- bytes apart from each other
 
 _DUMP_BYTES = 16
+_WORD = 4
+"""`hexdump` and `od -x` show two bytes as a number of so many digits, the second byte first."""
 _SHORTEST_ADDRESS = 6
 
 
@@ -237,7 +242,7 @@ def _bytes_apart(flat: bytes, view: TextView) -> None:
     at = last = 0
     for line in flat.split(b"\n"):
         words = line.split()
-        if len(known.intersection(words)) > (not found):
+        if len(known.intersection(words)) > (not found and len(words) > 1):
             found += _bytes_of(line, words, at, known)
             last = at + len(line)
         elif found and at > last + _MOST_BETWEEN:
@@ -263,7 +268,7 @@ def _bytes_of(line: bytes, words: list[bytes], begin: int, known: set[bytes]) ->
         at = line.find(word, at)
         if word in known:
             found.append((word, begin + at, begin + at + len(word)))
-        elif found and found[-1][0] and word not in (b"chr", b"CHR", b"Chr"):
+        elif found and found[-1][0] and word not in (b"chr", b"CHR", b"Chr", b"char", b"U"):
             found.append((b"", 0, 0))
         count += len(word) // 2
         at += len(word)
@@ -290,6 +295,11 @@ def _readings(words: bytes) -> Iterator[bytes]:
     numbers = words.split()
     if all(word.isdigit() and int(word) < 256 for word in numbers):
         yield bytes(map(int, numbers))
+    if all(len(word) == 3 and max(word) < ord("8") for word in numbers):
+        yield bytes([int(word, 8) & 255 for word in numbers])
     digits = words.replace(b"0x", b"").replace(b"0X", b"").replace(b" ", b"")
     if len(digits) % 2 == 0 and all(len(word) != 3 for word in numbers):
-        yield bytes.fromhex(digits.decode())
+        data = bytes.fromhex(digits.decode())
+        yield data
+        if len(numbers[0]) == _WORD == len(numbers[-1]):
+            yield b"".join([data[at + 1 : at + 2] + data[at : at + 1] for at in range(0, len(data), 2)])

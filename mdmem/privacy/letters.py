@@ -70,6 +70,8 @@ def _form(char: str) -> str:
         return char.lower()  # nothing is made of others in these scripts
     from unicodedata import normalize
 
+    if char == "ß":
+        return "ss"  # which it becomes in capitals
     signs = [sign for sign in normalize("NFKD", char).lower() if sign.isalnum()]
     return "".join([sign if sign <= "\uffff" else _RARE_LETTER for sign in signs])
 

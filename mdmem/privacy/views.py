@@ -218,6 +218,16 @@ def _color(text: str, at: int) -> tuple[int, str] | None:
     return (end + 1, "") if text[at + 1 : at + 2] == "[" and text[end : end + 1].isalpha() else None
 
 
+def _element(text: str, at: int) -> tuple[int, str] | None:
+    """Leave out a tag of HTML: a search marks what it found, and a page colors parts of words."""
+    end = text.find(">", at + 2, at + _LONGEST_ELEMENT)
+    name = text[at + 1 : at + 3].lstrip("/")[:1]
+    return (end + 1, "") if end > 0 and name.isalpha() and name.isascii() else None
+
+
+_LONGEST_ELEMENT = 120
+
+
 _READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "\\": _backslash,
     "%": _percent,
@@ -225,6 +235,8 @@ _READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "+": _plus,
     "=": lambda text, at: _bytes(text, at, "="),
     "\x1b": _color,
+    "\b": lambda _, at: (at + 2, ""),  # a manual page prints over what it shows in bold
+    "<": _element,
 }
 """What an escape begins with -> what reads it."""
 

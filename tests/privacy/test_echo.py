@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import codecs
 import itertools
+import json
 import os
 import quopri
 import re
@@ -76,6 +77,17 @@ def test_what_was_private_is_masked_when_the_agent_repeats_it(settings: Config, 
     assert cleaned.private == line.count("{}")
 
 
+def dump_of_words(data: bytes) -> str:
+    """Dump bytes as `hexdump` does: two of them as a number, the second first."""
+    pairs = [data[at : at + 2] for at in range(0, len(data), 2)]
+    return dump_of_numbers([f"{int.from_bytes(pair, 'little'):04x}" for pair in pairs], 8)
+
+
+def dump_of_numbers(numbers: list[str], width: int) -> str:
+    rows = [numbers[at : at + width] for at in range(0, len(numbers), width)]
+    return "".join(f"{number * 16:07x} {' '.join(row)}\n" for number, row in enumerate(rows))
+
+
 FORMS: dict[str, Callable[[str], str]] = {
     "as it was": str,
     "upper case": str.upper,
@@ -120,6 +132,14 @@ FORMS: dict[str, Callable[[str], str]] = {
     "array of bytes": lambda value: "{" + ",".join(f"0X{byte:02X}" for byte in value.encode()) + "}",
     "list of numbers": lambda value: str(list(value.encode())),
     "dump of bytes": lambda value: dump(f"log in with {value} as bob"),
+    "list of numbers, one in a line": lambda value: json.dumps(list(value.encode()), indent=2),
+    "dump of words": lambda value: dump_of_words(value.encode()),
+    "dump in octal": lambda value: dump_of_numbers([f"{byte:03o}" for byte in value.encode()], 16),
+    "code points": lambda value: " ".join(f"U+{ord(char):04X}" for char in value),
+    "calls of PowerShell": lambda value: "+".join(f"[char]{byte}" for byte in value.encode("latin-1", "replace")),
+    "marked by a search": lambda value: f"{value[:4]}<mark class='hit'>{value[4:7]}</mark>{value[7:]}",
+    "every letter in an element": lambda value: "".join(f"<b>{char}</b>" for char in value),
+    "printed over": lambda value: "".join(f"{char}\b{char}" for char in value),
     "octal": lambda value: "".join(f"\\{byte:03o}" for byte in value.encode()),
     "bytes of Python": lambda value: "".join(f"\\x{byte:02x}" for byte in value.encode()),
     "quoted-printable": lambda value: quopri.encodestring(f"{'x' * 70} {value}".encode()).decode(),
@@ -149,7 +169,7 @@ FORMS: dict[str, Callable[[str], str]] = {
     ).decode(),
     "calls of chr": lambda value: "+".join(f"chr({ord(char)})" for char in value),
 }
-ASCII_ONLY = {"hex escapes", "base64 of UTF-16 in bytes", "calls of chr"}
+ASCII_ONLY = {"hex escapes", "base64 of UTF-16 in bytes", "calls of chr", "calls of PowerShell"}
 
 
 def dump(text: str) -> str:
