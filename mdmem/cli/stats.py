@@ -40,7 +40,7 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     if as_json:
         render.print_json(found)
         return
-    click.echo(_summary(found))
+    click.echo(_summary(found) or ("No matching notes." if any(given.values()) else wording.NONE_YET))
     _bars("Kinds", found["kinds"].items())
     _bars("Projects", found["projects"].items())
     _bars("Days", _recent(found["days"]), most=MOST_DAYS)
@@ -61,7 +61,7 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
 
 def _summary(found: dict[str, Any]) -> str:
     if not found["notes"]:
-        return wording.NONE_YET
+        return ""
     span = f"{wording.day(found['first'])} to {wording.day(found['last'])}"
     pinned = f", {found['pinned']} pinned" if found["pinned"] else ""
     return f"{wording.number(found['notes'], 'note')}{pinned}, {wording.number(found['sessions'], 'session')}, {span}"

@@ -242,3 +242,10 @@ def test_a_bar_has_no_end_when_it_is_not_known_any_more_how_much_there_is(monkey
     assert "40 of 40" in screen.getvalue()
     assert "of 100" not in screen.getvalue()
     assert screen.getvalue().rpartition("40 ")[2].split("\n")[0].find("of") < 0
+
+
+def test_figures_of_nothing_that_matches_do_not_say_that_there_are_no_notes(day: Day) -> None:
+    said = day.run("stats", "--project", "nope").stdout
+
+    assert "No matching notes." in said
+    assert "No notes yet" not in said
