@@ -59,7 +59,7 @@ def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] 
 
 def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[str, str] | None) -> int:
     source = next((source for source in sources.SOURCES if source.agent == mark.agent), None)
-    transcript = _settled(source, mark.path) if source else None
+    transcript = _settled(source, mark) if source else None
     if transcript is None or transcript.size > MAX_BYTES:
         return 0
     run = Import(config, ImportedFiles(config), env, deleted=deleted)
@@ -75,12 +75,18 @@ def _began(session: Session) -> float:
     return session.began or next(iter(stored), 0.0) or time.time()
 
 
-def _settled(source: Source, path: Path) -> sources.Transcript | None:
-    """Return a transcript once it has not been written to for a moment, but do not wait for long; None without one."""
+def _settled(source: Source, mark: Mark) -> sources.Transcript | None:
+    """Return a transcript once it has not been written to for a moment, but do not wait for long; None without one.
+
+    That of a turn that was over long ago is waited for only while somebody writes to it.
+    """
     end = time.monotonic() + _PATIENCE_SECONDS
+    is_old = time.time() - mark.at > _PATIENCE_SECONDS
     before: sources.Transcript | None = None
     while True:
-        now = sources.transcript(source, path)
+        now = sources.transcript(source, mark.path)
+        if is_old and (now is None or time.time() - now.changed_ns / 1e9 > _SETTLED_SECONDS):
+            return now
         if (now is not None and now == before) or time.monotonic() > end:
             return now
         before = now

@@ -14,6 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import hook
+from mdmem.capture import late as capture_late
 from mdmem.transcripts import late, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
@@ -258,3 +259,24 @@ def test_a_session_whose_clock_was_ahead_is_imported_whole(vault: Path, tmp_path
 
     assert [one["kind"] for one in notes(vault)] == ["prompt", "observation"]
     assert files.has(path, transcript.size, transcript.changed_ns)
+
+
+@pytest.mark.parametrize(("minutes", "is_there", "waits"), [(60, True, False), (60, False, False), (0, False, True)])
+def test_only_a_turn_that_has_just_ended_is_waited_for(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: int, is_there: bool, waits: bool
+) -> None:
+    session(vault, tmp_path, monkeypatch, ran("exec-1", "make", 0))
+    rollout = tmp_path / "rollout-2026-11-22.jsonl"
+    ended = time.time() - 60 * minutes
+    os.utime(rollout, (ended, ended))
+    for mark in Path(capture_late.folder(config.load(str(vault)))).iterdir():
+        os.utime(mark, (ended, ended))
+    if not is_there:
+        rollout.unlink()
+    naps: list[float] = []
+    monkeypatch.setattr(late, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(time, "sleep", naps.append)
+
+    catch_up(vault)
+
+    assert bool(naps) == waits
