@@ -6,6 +6,7 @@ import re
 
 from mdmem.config import Config
 from mdmem.search import engine, freshness
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors
@@ -27,9 +28,7 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5)
     near = _near(config, error) if wanted else []
 
     def found(view: View) -> list[Fix]:
-        among = set(view.all) - view.internal
-        if project:
-            among &= view.of_project(project)
+        among = view.of_project(project) - view.internal if project else AllBut(view, view.internal)
         finder = Finder(config, view, among)
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
         return finder.around(named, limit) if named else finder.find(wanted, near, limit)

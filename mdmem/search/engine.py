@@ -118,7 +118,7 @@ def search(
         hits = hits_of(view, config, Shown(chosen, found, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
         is_all = not is_partial and not completion.is_running(config)
-        unmatched = select.unmatched(view, asked) if not found and is_all else ()
+        unmatched = select.unmatched(view, asked) if not found and is_all else select.unread(view, asked)
         return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def has_unknown(view: View) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from unicodedata import normalize
 
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
+from mdmem.search.index.view import cached_with_view
 from mdmem.search.ranking import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk
@@ -27,6 +29,8 @@ _BY_BEGINNING = frozenset(["session"])
 _GLOB = re.compile(r"[*?]")
 _PUNCTUATION = re.compile(r"\W+")
 _MAX_PREFIX_TERMS = 200
+MAX_READ = 10_000
+"""No more notes than this are read for a phrase or a beginning of a word: the newest that may have it."""
 
 
 def allowed(
@@ -37,10 +41,9 @@ def allowed(
     internal: look among the internal memories, and not, as else, among all other notes.
     here: where the query comes from; what waits on another code branch is left out, unless it is asked for.
     """
-    conditions = list(_conditions(view, root, query))
-    kept: set[int] | None = None
-    for condition in conditions:
-        kept = condition if kept is None else kept & condition
+    kept = _meeting(view, query)
+    for candidates, text in _in_text(view, query):
+        kept = _with_text(view, root, _newest(view, candidates if kept is None else candidates & kept), text)
     if internal:
         kept = set(view.internal) if kept is None else kept & view.internal
     hidden = set[int]() if internal else set(view.internal)
@@ -59,7 +62,43 @@ def unmatched(view: View, query: Query) -> tuple[str, ...]:
     return tuple(f"No note has {' or '.join(f'{one.key}:{value}' for value in one.values)}." for one in none)
 
 
-def _conditions(view: View, root: str, query: Query) -> Iterable[set[int]]:
+def unread(view: View, query: Query) -> tuple[str, ...]:
+    """Return a sentence where more notes may have a phrase or a beginning of a word than are read."""
+    if not (query.phrases or query.prefixes):
+        return ()
+    kept = _meeting(view, query)
+    if all(len(found if kept is None else found & kept) <= MAX_READ for found, _ in _in_text(view, query)):
+        return ()
+    texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
+    return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
+
+
+def _meeting(view: View, query: Query) -> set[int] | None:
+    """Return the notes that meet what the index alone can tell; None: all."""
+    kept: set[int] | None = None
+    for condition in _conditions(view, query):
+        kept = condition if kept is None else kept & condition
+    return kept
+
+
+def _in_text(view: View, query: Query) -> Iterable[tuple[set[int], str]]:
+    """Yield what must stand in a note's text, and the notes that may have it."""
+    for phrase in query.phrases:
+        yield _with_all(view, phrase), _wanted(phrase)
+    for prefix in query.prefixes:
+        yield with_terms(view, prefix_terms(view, prefix)), _flat(prefix).rstrip()
+
+
+def _newest(view: View, notes: set[int]) -> Iterable[int]:
+    """Return the notes that are read of those that may have a text: the newest, and all of the last second."""
+    if len(notes) <= MAX_READ:
+        return notes
+    created = view.numbers("created")
+    least = nlargest(MAX_READ, map(created.__getitem__, notes))[-1]
+    return [note for note in notes if created[note] >= least]
+
+
+def _conditions(view: View, query: Query) -> Iterable[set[int]]:
     by_key: dict[str, list[set[int]]] = {}
     for wanted in query.filters:
         if wanted.wanted:
@@ -71,10 +110,6 @@ def _conditions(view: View, root: str, query: Query) -> Iterable[set[int]]:
         yield view.between(first, float("inf") if query.until is None else query.until)
     for word in query.must:
         yield with_word(view, word)
-    for phrase in query.phrases:
-        yield with_phrase(view, root, phrase)
-    for prefix in query.prefixes:
-        yield with_prefix(view, root, prefix)
 
 
 def _exclusions(view: View, root: str, query: Query) -> Iterable[set[int]]:
@@ -99,13 +134,19 @@ def _with_facet(view: View, key: str, value: str) -> set[int]:
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     if key == "file" and _GLOB.search(value):
         wanted = _glob(value)
-        return view.with_facets("file:", lambda term: wanted.fullmatch(term, len("file:")))
+        return view.with_facets("file:", lambda own: wanted.fullmatch(own.decode("utf-8", "replace")))
     found = view.notes("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
         return found
     if key in _BY_BEGINNING:
         return view.with_facets(f"{key}:{value}", lambda _: True)
-    return view.with_facets(f"{key}:", lambda term: value in term.partition(":")[2])
+    return set(_with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass")))
+
+
+@cached_with_view
+def _with_part(view: View, start: str, part: bytes) -> array[int]:
+    """Return the notes that have a facet which begins so and has `part` in what follows."""
+    return array("I", view.with_facets(start, lambda own: part in own, part))
 
 
 def _glob(value: str) -> re.Pattern[str]:
@@ -167,12 +208,6 @@ def _with_all(view: View, phrase: str) -> set[int]:
     return found or set()
 
 
-def with_prefix(view: View, root: str, prefix: str) -> set[int]:
-    """Return the notes that have a word which begins with `prefix`."""
-    candidates = with_terms(view, prefix_terms(view, prefix))
-    return _with_text(view, root, candidates, _flat(prefix).rstrip())
-
-
 def prefix_terms(view: View, prefix: str) -> list[str]:
     """Return the most frequent terms of the words that begin with `prefix`.
 
@@ -191,7 +226,7 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
 def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[int]:
     """Keep the notes whose text on disk has `wanted`: words in lower case, single spaces between."""
     kept = set()
-    for note in notes:
+    for note in sorted(notes):  # those of a folder after each other: a packed session is read once
         data = disk.readable(root, view.path(note))
         if data is not None and wanted in _flat(data.decode("utf-8", "replace")):
             kept.add(note)

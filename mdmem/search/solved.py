@@ -107,7 +107,7 @@ class Finder:
         view = self._view
         created = view.numbers("created")
         folders = {view.folder_of[number] for number in notes}
-        failed = {one for folder in folders for one in view.members[folder]} & self._failed & self._shells
+        failed = [one for one in self._failed & self._shells if view.folder_of[one] in folders]
         found: dict[tuple[str, str], Fix] = {}
         for number in sorted(failed, key=created.__getitem__, reverse=True):
             chain = self._chain(number)

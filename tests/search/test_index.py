@@ -28,7 +28,7 @@ from mdmem import config
 from mdmem.cli.group import cli
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
-from mdmem.search import engine, freshness, index, recall
+from mdmem.search import engine, freshness, index, recall, select
 from mdmem.search.index import (
     builder,
     catchup,
@@ -624,6 +624,24 @@ def test_the_index_of_a_large_vault_is_finished_by_a_process_in_the_background(
     while completion.is_running(settings) and time.monotonic() < end:
         time.sleep(0.05)
     assert engine.search(settings, "alpha").total == 30
+
+
+@pytest.mark.parametrize("asked", ["handl*", '"alpha handler"'])
+def test_of_very_many_notes_the_newest_are_read_for_a_text_and_older_ones_on_request(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    for day in range(1, 10):
+        write(vault, f"{day}.md", f"---\ncreated: 2026-09-0{day}T08:00:00Z\n---\nalpha handler n{day}")
+    monkeypatch.setattr(select, "MAX_READ", 3)
+
+    newest = engine.search(settings, asked)
+    older = engine.search(settings, f"{asked} until:2026-09-03")
+
+    assert sorted(hit.path for hit in newest.hits) == ["7.md", "8.md", "9.md"]
+    hint = f"Only the newest 3 notes that may have {asked} were read. `until:DAY` looks at older ones."
+    assert newest.hints == (hint,)
+    assert sorted(hit.path for hit in older.hits) == ["1.md", "2.md", "3.md"]
+    assert older.hints == ()
 
 
 def test_a_share_of_the_notes_is_looked_at_across_segments(vault: Path, settings: Config) -> None:

@@ -173,9 +173,16 @@ class Dictionary:
                 break
         return found
 
-    def postings_of_many(self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]) -> Iterator[Postings]:
-        """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
+    def postings_of_many(
+        self, field: str, prefix: str, is_wanted: Callable[[bytes], bool], part: bytes = b""
+    ) -> Iterator[Postings]:
+        """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted.
+
+        part: what those keys have, where it is known: blocks of keys without it are not looked through.
+        """
         for keys, ends in self._beginning(field, prefix):
+            if part and part not in b"\0".join(keys):
+                continue
             for place, key in enumerate(keys):
                 if is_wanted(key):
                     yield decode_postings(self._data[ends[place] : ends[place + 1]])

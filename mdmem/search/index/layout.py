@@ -46,8 +46,10 @@ if TYPE_CHECKING:
             """Return the first `limit` keys of terms that begin with `prefix`, in order."""
             ...
 
-        def postings_of_many(self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]) -> Iterator[Postings]:
-            """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
+        def postings_of_many(
+            self, field: str, prefix: str, is_wanted: Callable[[bytes], bool], part: bytes = b""
+        ) -> Iterator[Postings]:
+            """Yield the lists of the terms that begin with `prefix` and whose keys are wanted and have `part`."""
             ...
 
 

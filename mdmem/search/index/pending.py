@@ -97,7 +97,11 @@ class Terms:
         return [layout.key(field, term) for term, _ in islice(self.starting_with(field, prefix), limit)]
 
     def postings_of_many(
-        self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]
+        self,
+        field: str,
+        prefix: str,
+        is_wanted: Callable[[bytes], bool],
+        part: bytes = b"",  # noqa: ARG002 - there are few
     ) -> Iterator[layout.Postings]:
         """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
         for term, _ in self.starting_with(field, prefix):

@@ -168,15 +168,19 @@ class View:
         terms = (key[1:].decode("utf-8", "replace") for key in known if len(key) >= least)
         return (term for term in terms if len(term) in lengths)
 
-    def with_facets(self, start: str, is_wanted: Callable[[str], object]) -> set[int]:
-        """Return the notes that have a facet which begins so and is wanted."""
+    def with_facets(self, start: str, is_wanted: Callable[[bytes], object], part: bytes = b"") -> set[int]:
+        """Return the notes that have a facet which begins so and is wanted.
+
+        is_wanted: gets what comes after the beginning. part: what each wanted one has in it, if anything.
+        """
+        known = 1 + len(start.encode("utf-8", "surrogatepass"))
 
         def is_wanted_key(key: bytes) -> bool:
-            return bool(is_wanted(key[1:].decode("utf-8", "replace")))
+            return bool(is_wanted(key[known:]))
 
         found: set[int] = set()
         for leaf in self.leaves:
-            for rows, _ in leaf.terms.postings_of_many("facet", start, is_wanted_key):
+            for rows, _ in leaf.terms.postings_of_many("facet", start, is_wanted_key, part):
                 found.update([leaf.start + row for row in rows] if leaf.start else rows)
         return found - self.deleted if self.deleted else found
 
