@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 import weakref
 from array import array
 from collections.abc import Callable
@@ -1213,6 +1214,26 @@ def test_notes_keep_their_words_when_segments_are_put_together(vault: Path, sett
     assert known(settings, "wordr") == ["s/017.md"]
     assert len(found(settings, "alpha tag:t1", limit=100)) == 10
     assert sum(times for _, weights in view.postings("body", "wordr") for times in weights or b"\1") == 2
+    _assert_agrees(settings)
+
+
+def test_what_segments_hold_is_not_in_memory_when_they_are_put_together(vault: Path, settings: Config) -> None:
+    for number in range(tiers.MAX_SEGMENTS):
+        for place in range(20):
+            words = " ".join(f"w{chr(97 + number)}{chr(97 + place)}{word:x}q" for word in range(600))
+            write(vault, f"s/{number}-{place}.md", words)
+        index.update(settings)
+    held = index.current(settings)
+    write(vault, "s/new.md", "alpha")
+    tracemalloc.start()
+    try:
+        index.update(settings, paths=["s/new.md"])
+        assert tracemalloc.get_traced_memory()[1] < 6_000_000
+    finally:
+        tracemalloc.stop()
+    view = index.current(settings)
+    assert held is not None and view is not None and len(view.leaves) < len(held.leaves)
+    assert known(settings, "alpha") == ["s/new.md"]
     _assert_agrees(settings)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from mdmem.search.index import contents, dictionary, layout, store
 from mdmem.search.index.contents import Contents, Segment
 from mdmem.search.index.dictionary import Dictionary
-from mdmem.search.index.tiers import to_join
+from mdmem.search.index.tiers import to_join, to_merge
 from mdmem.search.index.view import View
 
 if TYPE_CHECKING:
@@ -50,6 +50,24 @@ def join_next(folder: str) -> bool:
     segments = [*found.segments[:first], joined, *found.segments[last:]]
     contents.publish(folder, Contents(found.generation + 1, segments))
     return True
+
+
+def with_merged(folder: str, view: View, segments: list[Segment]) -> list[Segment]:
+    """Return the segments of a generation that is being made, small ones put together with what is new.
+
+    view: the generation before, whose segments are the first ones; others are new.
+
+    Raises:
+        DamagedError: when a segment is not what was written.
+    """
+    known, new = segments[: len(view.leaves)], segments[len(view.leaves) :]
+    chosen = to_merge([segment.live for segment in known], [len(segment.deleted) for segment in known])
+    if not chosen:
+        return segments
+    leaves = [view.leaves[place]._replace(deleted=known[place].deleted) for place in chosen if known[place].live]
+    leaves += (store.leaf(folder, segment) for segment in new)
+    kept = [segment for place, segment in enumerate(known) if place not in chosen]
+    return [*kept, _joined(folder, leaves)] if leaves else kept
 
 
 def _joined(folder: str, leaves: Sequence[Leaf]) -> Segment:

@@ -23,6 +23,7 @@ from mdmem.search.index.view import View
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.contents import Segment
+    from mdmem.search.index.layout import TermLists
 
 T = TypeVar("T")
 
@@ -117,9 +118,8 @@ def _open(folder: str, *, verify: bool) -> View | None:
         stamps = {f"{segment.name}{extension}": _stamp(folder, segment.name + extension) for extension in segment.files}
         part = known.get(segment.name)
         if part is None or part.stamps != stamps or verify:
-            terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
-            table = Table(_opened(folder, segment, ".rows", verify=verify), segment.count)
-            part = _Part(terms, table, stamps)
+            opened = leaf(folder, segment, verify=verify)
+            part = _Part(opened.terms, opened.table, stamps)
         parts[segment.name] = part
         leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
         start += segment.count
@@ -128,10 +128,20 @@ def _open(folder: str, *, verify: bool) -> View | None:
     return View(leaves, files)
 
 
+def leaf(folder: str, segment: Segment, *, verify: bool = False) -> Leaf:
+    """Open a segment.
+
+    Raises:
+        DamagedError: when it is not what was written; verify: all of it is looked at.
+    """
+    terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
+    return Leaf(0, terms, Table(_opened(folder, segment, ".rows", verify=verify), segment.count), segment.deleted)
+
+
 class _Part(NamedTuple):
     """A segment as it was opened, kept for the next generation that has it: what is in its files never changes."""
 
-    terms: Dictionary
+    terms: TermLists
     table: Table
     stamps: dict[str, tuple[int, int, int]]
 

@@ -19,17 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem import files, system
 from mdmem.errors import BusyError
-from mdmem.search.index import contents, dictionary, layout, store, tally
+from mdmem.search.index import contents, dictionary, joining, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
 from mdmem.search.index.layout import FIELDS, IndexRow
-from mdmem.search.index.tiers import to_merge
 from mdmem.search.index.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.search.index.document import Document
-    from mdmem.search.index.folders import Leaf
 
 
 @contextmanager
@@ -127,14 +125,6 @@ class Pool:
         for term, times in [one for one in words.items() if one[1] != 1]:
             times_of[term][row] = times
 
-    def extend(self, field: str, term: str, rows: list[int], weights: Iterable[int] | None) -> None:
-        """Take a whole list; its rows come after those that are here."""
-        self._rows[field][term].extend(rows)
-        if weights is not None:
-            more = {row: times for row, times in zip(rows, weights, strict=True) if times != 1}
-            if more:
-                self._times[field][term].update(more)
-
     def iter_postings(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every list, packed, in the order of keys, and forget it."""
         for field, begin in sorted(FIELDS.items(), key=lambda item: item[1]):
@@ -199,9 +189,11 @@ class TermWriter(base.FieldWriter):
 class Writer(SegmentWriter):
     """Whoosh's writer, with postings grouped from the start, and committing to our table of contents."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, merged: View | None = None) -> None:
+        """Begin to write. merged: the index before, of which small segments are put together; None: none are."""
         super().__init__(index, codec=Codec(), compound=False, _lk=False)
         self.pool = Pool()
+        self._merged = merged
 
     def put(self, document: Document) -> None:
         """Put a note in."""
@@ -212,22 +204,6 @@ class Writer(SegmentWriter):
         self.docnum += 1
         self._added = True
 
-    def move(self, leaf: Leaf) -> None:
-        """Write a segment's notes again, into the one that is being made."""
-        assert isinstance(leaf.terms, dictionary.Dictionary)
-        kept = [row for row in range(len(leaf.table)) if row not in leaf.deleted]
-        new_row = {row: self.docnum + place for place, row in enumerate(kept)}
-        field_of = {begin[0]: field for field, begin in FIELDS.items()}
-        for key, packed in leaf.terms.packed():
-            rows, weights = layout.decode_postings(packed)
-            left = [row for row in rows if row in new_row]
-            if left:
-                times = None if weights is None else [n for row, n in zip(rows, weights, strict=True) if row in new_row]
-                self.pool.extend(field_of[key[0]], key[1:].decode("utf-8"), [new_row[row] for row in left], times)
-        self.perdocwriter.rows += leaf.table.rows(kept)
-        self.docnum += len(kept)
-        self._added = True
-
     def segment(self) -> Segment:
         """Write what was put in as a segment, which belongs to no index yet."""
         if not self._added:
@@ -236,6 +212,8 @@ class Writer(SegmentWriter):
         return made
 
     def _commit_toc(self, segments: list[Segment]) -> None:
+        if self._merged is not None:
+            segments = joining.with_merged(self.storage.folder, self._merged, segments)
         contents.publish(self.storage.folder, Contents(self.generation, segments))
 
 
@@ -281,13 +259,13 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
         found, view = Contents(0, []), View([], {})
         contents.remove_unused(folder, found)
         files.remove(os.path.join(folder, contents.FOLDERS))  # an earlier index had what was looked at
-    writer = Writer(Index(folder, found))
+    writer = Writer(Index(folder, found), view if merge else None)
     try:
         yield Batch(writer, view, is_first=is_first)
     except BaseException:
         writer.cancel()
         raise
-    writer.commit(mergetype=_merge_with(view) if merge else lambda _, segments: segments)
+    writer.commit(merge=False)
 
 
 def discard(folder: str, *, wait_seconds: float) -> None:
@@ -351,18 +329,3 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-def _merge_with(view: View) -> Any:
-    """Make Whoosh's merge policy: it says which segments stay, and moves the notes of the others."""
-
-    def merge(writer: Writer, segments: list[Segment]) -> list[Segment]:
-        known = segments[: len(view.leaves)]
-        chosen = to_merge([segment.live for segment in known], [len(segment.deleted) for segment in known])
-        for number in chosen:
-            leaf = view.leaves[number]
-            if segments[number].live:
-                writer.move(leaf._replace(deleted=segments[number].deleted))
-        return [segment for number, segment in enumerate(segments) if number not in chosen]
-
-    return merge
