@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import os
@@ -9,7 +10,7 @@ import sys
 from typing import NoReturn
 
 from mdmem import quick_import
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, VaultError
 
 BROKEN_PIPE = 141
 """The exit status where the reader of the output has gone: that of a program which SIGPIPE ends."""
@@ -56,6 +57,9 @@ def _run_or_explain() -> NoReturn:
         if _is_nowhere():
             print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
             sys.exit(1)
+        if shut := _shut_vault(error):
+            print(f"mdmem: {shut}", file=sys.stderr)
+            sys.exit(VaultError.exit_code)
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
         print(
@@ -82,6 +86,19 @@ def _is_nowhere() -> bool:
     except OSError:
         return True
     return False
+
+
+def _shut_vault(error: OSError) -> str:
+    """Return what to tell of a failure that comes from a vault that cannot be written; "" for any other."""
+    if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ""
+    from mdmem import config
+
+    words = iter(sys.argv)
+    root = config.load(next(words, None) if "--vault" in words else None).vault
+    if not os.path.isdir(root) or os.access(root, os.W_OK | os.X_OK):  # noqa: PTH112 - as above
+        return ""
+    return f"The vault at {root} cannot be written ({error.strerror}). `mdmem doctor --only vault` says what to do."
 
 
 def _run() -> int:

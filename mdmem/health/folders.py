@@ -57,6 +57,8 @@ def _to_make_writable(folder: Path) -> str:
     flags = os.statvfs(folder).f_flag if hasattr(os, "statvfs") else 0
     if flags & getattr(os, "ST_RDONLY", 0):
         return "Its disk is mounted read-only: mount it writable."
+    if folder.is_dir() and hasattr(os, "getuid") and folder.stat().st_uid == os.getuid():
+        return f"`chmod -R u+rwX {shlex.quote(str(folder))}`"
     return f"`sudo chown -R $USER {shlex.quote(str(folder))}`, or make its disk writable."
 
 

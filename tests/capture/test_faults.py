@@ -289,6 +289,18 @@ def test_a_disk_that_became_read_only_costs_no_note(small_disk: Path, monkeypatc
     assert [run_of(text) for text in written(vault)] == [1, 2, 3]
 
 
+def test_a_command_that_meets_a_read_only_vault_says_so(small_disk: Path) -> None:
+    vault = small_disk / "vault"
+    mdmem = [sys.executable, "-m", "mdmem", "--vault", str(vault)]
+    subprocess.run([*mdmem, "init"], capture_output=True, check=True)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+
+    done = subprocess.run([*mdmem, "note", "Hello"], capture_output=True, text=True)
+
+    assert done.returncode == 4
+    assert f"The vault at {vault} cannot be written (Read-only file system)." in done.stderr
+
+
 class Failing:
     """Stands for the module `os` and lets one call fail: the `at`-th of those that reach the file system."""
 
