@@ -740,6 +740,23 @@ def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a backslash parts folders there")
+def test_a_note_with_a_backslash_in_its_name_reaches_other_machines(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/back\\slash.md", "one\n")
+    settle(first, second)
+    third = machine(tmp_path, remote, "third")
+    put(Path(second.vault), "notes/back\\slash.md", "two\n")
+    settle(second, first, third)
+
+    one, two, three = trees(first, second, third)
+    assert one == two == three
+    assert one["notes/back\\slash.md"] == b"two\n"
+
+
 def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:
     put(tmp_path, "full/file", "x")
 

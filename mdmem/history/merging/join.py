@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -140,7 +141,7 @@ def _is_file(mode: str, path: str) -> bool:
     """Return whether a vault takes what lies at a path."""
     parts = path.split("/")
     return mode.startswith("100") and not any(
-        part.lower().rstrip(". ") in ("", ".git", "git~1") or "\\" in part for part in parts
+        part.lower().rstrip(". ") in ("", ".git", "git~1") or os.sep in part for part in parts
     )
 
 
