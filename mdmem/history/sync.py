@@ -6,7 +6,6 @@ next commit takes along, never a commit that looks as if a person had deleted th
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable
 from functools import partial
@@ -192,7 +191,8 @@ def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
     root.mkdir(0o700, parents=True, exist_ok=True)
     words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
     tell("Fetching", 0, 0)
-    repository.start(root, [*words, *less, "--", url, "."], repo=None, network=True)
+    bounds = repository.far_end(root, url, "upload-pack")
+    repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
 
 
 def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
@@ -200,7 +200,7 @@ def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
     if not (root / ".git").is_dir():
         return False
     repo = repository.open_vault(root)
-    if _url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
+    if repository.url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
         return False
     saved = part.load(repo)
     return saved == given or (saved is None and not (repo.git_dir / "index").exists())
@@ -305,13 +305,9 @@ def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPur
     """Forget the old history here as well; return what is left to do."""
     filtering.forget_heard(repo)
     left = purge.clean_up(config, over.planned, held)
-    url = _url(repo, remote)
+    url = repository.url(repo, remote)
     says = f"A purge was carried over to {remote}, and every new note with it." if over.replaces else PURGED_HERE
     return (says, *left, *([elsewhere.unreachable(url)] if over.replaces else []))
-
-
-def _url(repo: Repository, remote: str) -> str:
-    return os.fsdecode(repository.attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
 
 
 def _push(
@@ -329,13 +325,14 @@ def _push(
     private.refuse(config.vault, repo, span[0])
     count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
     words = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
+    bounds = repository.far_end(repo.root, repository.url(repo, remote), "receive-pack")
     lease = [f"--force-with-lease={there}:{theirs}"] if replaces else []
-    done = repository.attempt(repo, *words, *lease, "--", remote, f"{ours}:{there}", network=True)
+    done = repository.attempt(repo, *words, *bounds, *lease, "--", remote, f"{ours}:{there}", network=True)
     if not done.status:
         repository.run(repo, "update-ref", fetching.tracked(remote, there), ours)
         return int(count)
     if lease and REFUSED in done.err and not any(reason in done.err for reason in MOVED):
-        raise GitError(elsewhere.protected(remote, _url(repo, remote)))
+        raise GitError(elsewhere.protected(remote, repository.url(repo, remote)))
     if any(reason in done.err for reason in OVERTAKEN):
         return None
     raise GitError(f"{remote} rejected the push: {elsewhere.refusal(done)} Everything is committed here.")

@@ -19,7 +19,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, purge, purge_record, sync
-from mdmem.history.git import objects, repository
+from mdmem.history.git import objects, repository, surroundings
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
@@ -755,6 +755,27 @@ def test_a_note_with_a_backslash_in_its_name_reaches_other_machines(
     one, two, three = trees(first, second, third)
     assert one == two == three
     assert one["notes/back\\slash.md"] == b"two\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the hooks are shell scripts")
+def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
+    first: Config, tmp_path: Path, remote: Path, home: Path
+) -> None:
+    second = machine(tmp_path, remote)
+    asked = tmp_path / "asked"
+    text = f"#!/bin/sh\ngit config --get core.packedGitLimit >> {asked}\n"
+    put(remote, "hooks/pre-receive", text).chmod(0o700)
+    put(tmp_path, "fetched", f'{text}exec "$@"\n').chmod(0o700)
+    put(home, ".gitconfig", f"[uploadpack]\npackObjectsHook = {tmp_path / 'fetched'}\n")
+    put(Path(first.vault), "notes/new.md", "new\n")
+
+    sync.sync(first)
+    sync.sync(second)
+
+    (limit,) = (one.partition("=")[2] for one in surroundings.BOUNDS if one.startswith("core.packedGitLimit="))
+    assert asked.read_text().split() == [limit, limit]
+    assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
 
 
 def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:

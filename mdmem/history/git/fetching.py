@@ -31,7 +31,8 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
     whole = [objects.ALL] if repo.is_partial else []  # of what is new, the texts as well
-    repository.run(repo, *words, *whole, "--", remote, spec, network=True)
+    bounds = repository.far_end(repo.root, repository.url(repo, remote), "upload-pack")
+    repository.run(repo, *words, *bounds, *whole, "--", remote, spec, network=True)
     return vault_branch(repo, remote, branch)
 
 

@@ -39,7 +39,8 @@ def complete(repo: Repository) -> Repository:
     """
     if not repo.is_partial:
         return repo
-    repository.run(repo, *_FETCH, "--refetch", "--no-filter", REMOTE, network=True)
+    bounds = repository.far_end(repo.root, repository.url(repo, REMOTE), "upload-pack")
+    repository.run(repo, *_FETCH, *bounds, "--refetch", "--no-filter", REMOTE, network=True)
     for setting in _SETTINGS:
         repository.attempt(repo, "config", "--unset-all", setting)
     for mark in (repo.common_dir / "objects" / "pack").glob("*.promisor"):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from mdmem import files
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git.surroundings import (
+    BOUNDS,
     ENVIRONMENT,
     HINTS,
     KEPT_FOR_THE_NETWORK,
@@ -323,6 +324,21 @@ def branch(repo: Repository) -> str:
     if done.status:
         raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
     return os.fsdecode(done.out).strip()
+
+
+def url(repo: Repository, remote: str) -> str:
+    """Return the address of a remote, "" for none."""
+    return os.fsdecode(attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
+
+
+def far_end(root: Path, address: str, program: str) -> list[str]:
+    """Return the option that bounds the memory of the git behind a remote, when that is a folder on this machine.
+
+    Our settings do not reach it. program: what git starts there, "upload-pack" to fetch, "receive-pack" to push.
+    """
+    if not (address.startswith("file://") or (root / address).is_dir()):
+        return []
+    return [f"--{program}=git {' '.join(f'-c {setting}' for setting in BOUNDS)} {program}"]
 
 
 def empty_tree(repo: Repository) -> str:

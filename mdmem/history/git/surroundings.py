@@ -6,7 +6,7 @@ import os
 
 BOUNDS = (
     # of packs a part is in memory at a time: without bounds, a look through all commits holds all that they have
-    "core.packedGitLimit=32m",
+    "core.packedGitLimit=8m",
     "core.packedGitWindowSize=1m",
     "core.deltaBaseCacheLimit=16m",
     # what a push, a clone or gc packs anew is compared in a window of bounded size, by no more than two threads
