@@ -59,7 +59,7 @@ def plan(
         and (not first or target.created >= first)
         and (not last or (target.created and target.created < last))
         and not (words and words not in _folded(data.decode("utf-8", "replace")))
-        and not (not names and target.kind in note.PAGES)  # pages go when they are named, or with their session
+        and (names or target.kind not in note.PAGES or _is_left_over(config, target.path))
     )
 
 
@@ -181,6 +181,16 @@ def _is_worded_page(config: Config, path: str, name: str) -> bool:
         return False
     data = disk.read_path(config.vault, path) or b""
     return note.parse(data).meta.get("id") != name and pages.is_worded(config.vault, data)
+
+
+def _is_left_over(config: Config, path: str) -> bool:
+    """Return whether this is the page of a session of which nothing else is left, without words of a person.
+
+    Other pages go when they are named, or with their session.
+    """
+    folder, name = layout.split(path)
+    alone = journal.is_page(path) and disk.names_in(config.vault, folder) == [name]
+    return alone and not _is_worded_page(config, path, "")
 
 
 def _target(config: Config, path: str) -> tuple[Target, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -375,11 +376,23 @@ def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
         if new == path:
             taken = rewrite.take(config, RewriteStep(path, data, after))
         else:
-            taken = rewrite.take(config, RewriteStep(new, None, after or b"")) and rewrite.take(
-                config, RewriteStep(path, data, None)
-            )
+            taken = _write_as(config, new, after or b"") and rewrite.take(config, RewriteStep(path, data, None))
         changed += [path] if taken else []
     return changed
+
+
+def _write_as(config: Config, path: str, data: bytes) -> bool:
+    """Write a file under its new name, or under another one where something else has that; False when it changes.
+
+    A purge that was killed may have written it already.
+    """
+    there = disk.read_path(config.vault, path)
+    if there == data:
+        return True
+    if there is not None:
+        stem, dot, ending = path.rpartition(".")
+        path = f"{stem or path}-{hashlib.sha256(data).hexdigest()[:8]}{dot}{ending if stem else ''}"
+    return rewrite.take(config, RewriteStep(path, None, data)) or disk.read_path(config.vault, path) == data
 
 
 def _unstage(repo: Repository, planned: PurgePlan) -> None:

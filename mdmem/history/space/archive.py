@@ -15,7 +15,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.history.message import counted
 from mdmem.steps import Tell, told, untold
-from mdmem.vault import archives, layout, packed
+from mdmem.vault import archives, disk, layout, packed
 
 FILES_AT_ONCE = 5_000
 """Number of changed files from which on one commit is made, at the end of a session: a year may have any number."""
@@ -132,6 +132,7 @@ class _Ready:
     """What a session must be to be packed: committed as it is, and let through by the gate."""
 
     def __init__(self, config: Config) -> None:
+        self._root = config.vault
         self._repo = repository.open_vault(config.vault)
         self._committed: dict[str, str] = {}
         self._gate = CommitGate(config.settings)
@@ -140,7 +141,8 @@ class _Ready:
     def read(self, folders: Collection[str]) -> None:
         """Ask git for what is committed of these sessions; the next question is about others."""
         head = writer.tip(self._repo, "HEAD")
-        self._committed = {path: oid for _, oid, path in objects.listed(self._repo, head, *folders)} if head else {}
+        places = [*folders, *map(layout.archive_of, folders)]
+        self._committed = {path: oid for _, oid, path in objects.listed(self._repo, head, *places)} if head else {}
 
     def check(self, folder: str, notes: dict[str, bytes]) -> None:
         """Look at the notes of a session.
@@ -150,10 +152,16 @@ class _Ready:
         """
         if layout.project_of(folder) in self._private:
             raise VaultError("its project stays on this machine")
+        target = layout.archive_of(folder)  # it has those that a killed run has packed already
+        is_begun = self._has(target, disk.read_file(self._root, target) or b"")
         for name, data in notes.items():
             path = f"{folder}/{name}"
-            oid = self._committed.get(path, "")
-            if not oid or objects.blob_id(data, oid) != oid:
+            if not self._has(path, data) and not (is_begun and disk.is_packed(self._root, path)):
                 raise VaultError(f"{name} is not committed")
             if self._gate.look(path, data):
                 raise VaultError(f"the privacy rules of today would not commit {name}")
+
+    def _has(self, path: str, data: bytes) -> bool:
+        """Whether the last commit has this text at this path."""
+        oid = self._committed.get(path, "")
+        return bool(oid) and objects.blob_id(data, oid) == oid
