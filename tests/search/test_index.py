@@ -848,6 +848,19 @@ def test_an_index_is_made_all_the_same_when_the_second_process_fails(
     _assert_agrees(settings)
 
 
+def test_a_segment_gets_fewer_notes_where_they_are_long(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+    monkeypatch.setattr(builder, "MOST_BYTES", 2 * shared[0].stat().st_size)
+
+    assert index.update(settings).added == len(shared)
+    view = index.current(settings)
+    assert view is not None
+    assert {len(leaf.table) for leaf in view.leaves} == {2}
+    _assert_agrees(settings)
+
+
 def test_an_interrupted_build_continues_where_it_stopped(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from mdmem.search.index.document import Document
 
 LEAST, MOST = 1_000, 5_000
-"""How many notes a segment gets: more would make searches a little faster, and take more memory than 120 MB."""
+MOST_BYTES = 20 * 1024 * 1024
+"""How many notes a segment gets, and of which size: more would make searches a little faster, and take more memory
+than 120 MB."""
 _PART = "part-"
 
 
@@ -154,14 +156,20 @@ class SecondProcess:
         with self._taking:
             if self._back:
                 return self._back.popleft()
+            chunk: list[WalkedFile] = []
+            size = 0
             try:
-                chunk = list(islice(self._files, self._size))
+                for entry in self._files:
+                    chunk.append(entry)
+                    size += min(entry.size, document.MAX_BODY_CHARS)
+                    if len(chunk) == self._size or size >= MOST_BYTES:
+                        break
+                else:
+                    self.total = self._count + len(chunk)
             except Exception as error:  # noqa: BLE001 - it is raised where the work is done
                 self._failed = error
                 return None
             self._count += len(chunk)
-            if len(chunk) < self._size:
-                self.total = self._count
             return sorted(chunk, key=lambda entry: entry.path.rpartition("/")) or None
 
     def finished(self) -> list[Segment]:
