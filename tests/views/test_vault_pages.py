@@ -333,6 +333,17 @@ def test_notes_that_a_person_deleted_are_listed_no_more_after_doctor(day: Day, k
     assert ("## Prompts" in page.read_text("utf-8")) == any("-prompt-" in path.name for path in kept)
 
 
+def test_a_project_whose_last_session_a_person_deleted_lists_it_no_more(day: Day) -> None:
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    project = day.vault / "journal" / "notes-app"
+    for path in project.glob("????-??-??"):
+        shutil.rmtree(path)
+    upkeep.refresh(day.config(), now=NOW + 1)
+    assert "## Sessions" not in (project / "project.md").read_text("utf-8")
+    assert "## Decisions" in (project / "project.md").read_text("utf-8")
+    assert [one.severity for one in contents.links(day.config(), CheckScope())] == ["fine"]
+
+
 def test_a_start_page_that_was_moved_is_a_persons_and_days_do_not_lead_to_it(day: Day) -> None:
     upkeep.refresh(day.config(), now=NOW, everything=True)
     (day.vault / "README.md").rename(day.vault / "notes" / "Start.md")
@@ -601,6 +612,20 @@ def test_pages_do_not_depend_on_when_a_machine_got_a_file(day: Day) -> None:
         made.append([path.read_text("utf-8") for path in (day.vault / "README.md", *day.vault.rglob("project.md"))])
     assert "decision a" in made[0][0]
     assert "task a" in "".join(made[0])
+    assert made[0] == made[1]
+
+
+def test_pages_do_not_depend_on_the_time_zone_where_a_sessions_page_was_moved(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = pages(day)[0]
+    moved.rename(day.vault / "notes" / moved.name)
+    made = []
+    for zone in ("Pacific/Kiritimati", "America/Los_Angeles"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        upkeep.refresh(day.config(), now=NOW, everything=True)
+        made.append([(path, path.read_bytes()) for path in sorted(day.vault.rglob("*.md"))])
     assert made[0] == made[1]
 
 

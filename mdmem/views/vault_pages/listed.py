@@ -143,8 +143,8 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
 
 
 def day(one: SessionRow) -> str:
-    """Return the day on which a session began, as its folder has it: the same on every machine."""
-    return layout.day_of(one.page) or one.day
+    """Return the day on which a session began, as its folder has it, or else in UTC: the same on every machine."""
+    return layout.day_of(one.page) or one.started[:10]
 
 
 def moment(one: SessionRow) -> str:

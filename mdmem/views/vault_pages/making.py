@@ -65,7 +65,7 @@ class _Fresh:
 
 def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages that may have to be written: of sessions and days that changed, and of all projects."""
-    by_project: dict[str, list[SessionRow]] = {}
+    by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.folders(f"{config.vault}/journal")}
     for one in found.sessions:
         if layout.session_of(one.page):
             by_project.setdefault(layout.project_of(one.page), []).append(one)
