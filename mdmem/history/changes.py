@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
@@ -113,6 +114,10 @@ def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:
 
 def refuse_half_way(repo: Repository) -> None:
     """Raise BusyError when a person is half-way through a merge, a rebase or the like."""
-    for name, what in UNDER_WAY.items():
-        if (repo.git_dir / name).exists():
-            raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")
+    if what := half_way(repo.git_dir):
+        raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")
+
+
+def half_way(git_dir: Path) -> str:
+    """Return what a person is half-way through with git, such as "A merge"; "" for nothing."""
+    return next((what for name, what in UNDER_WAY.items() if (git_dir / name).exists()), "")

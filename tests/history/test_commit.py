@@ -35,6 +35,7 @@ from tests.helpers.history_vault import (
     start,
     turn,
 )
+from tests.helpers.plain_git import make_remote
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -513,6 +514,28 @@ def test_a_persons_merge_is_left_to_them(vault: Path) -> None:
 
     with pytest.raises(BusyError, match="merge is under way"):
         commit.commit(config)
+
+
+@pytest.mark.parametrize("words", [("commit",), ("commit", "--quiet"), ("sync",)])
+def test_a_persons_merge_can_be_aborted_after_a_commit_that_waits_for_it(
+    vault: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    run_here("init", str(vault), check=True)
+    git(vault, "remote", "add", "origin", str(make_remote(tmp_path / "remote.git")))
+    run_here("commit", check=True)
+    git(vault, "switch", "-q", "-c", "side")
+    put(vault, "notes/a.md", "side\n")
+    run_here("note", "Of the side", check=True)
+    run_here("commit", check=True)
+    git(vault, "switch", "-q", "main")
+    put(vault, "notes/a.md", "main\n")
+    run_here("commit", check=True)
+    git(vault, "merge", "-q", "side", check=False)
+    turn(vault)
+
+    assert run_here(*words).returncode == 6
+    git(vault, "merge", "--abort")
+    assert git(vault, "status", "--porcelain", "-uno") == ""
 
 
 @pytest.mark.slow

@@ -51,20 +51,20 @@ def refresh(
     """Update the pages as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
-    index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long.
-    quick: leave it for later where it takes long, whenever it was done last.
-    everything: make all pages again.
+    index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long. quick: leave it
+    for later where it takes long, whenever it was done last. everything: make all pages again.
     """
     last = _read_stamp(config)
-    if quick and last.cost > QUICK_SECONDS:
+    has_rest = background or (may_wait and last.cost > LONG_SECONDS)
+    if (quick and last.cost > QUICK_SECONDS) or (has_rest and 0 <= now - last.seen < REST * last.cost):
         return []
-    if (background or (may_wait and last.cost > LONG_SECONDS)) and 0 <= now - last.seen < REST * last.cost:
-        return []
+    from mdmem.history import changes as history
     from mdmem.search import freshness
     from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
 
-    began = time.process_time()
-    source = ""
+    if history.half_way(Path(config.vault, ".git")):
+        return []  # git aborts no merge, rebase or the like while a page has changed
+    began, source = time.process_time(), ""
     try:
         changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
         if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
