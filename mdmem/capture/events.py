@@ -97,7 +97,8 @@ def _prompt(at: Capture) -> Outcome:
     before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again
     if _is_subagent_at_work(at):
         _subagents().forget(at.session)
-    if not turn.OPENERS.isdisjoint(text):
+    may_hide = privacy.may_hold_private(text, at.rules)
+    if may_hide:
         turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
@@ -107,7 +108,7 @@ def _prompt(at: Capture) -> Outcome:
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     elif outcome.id:
         turn.mark_open(at)
-    if at.live and not turn.OPENERS.isdisjoint(text):
+    if at.live and may_hide:
         from mdmem.capture import told
 
         told.of_prompt(at, outcome, text)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from mdmem import privacy
     from mdmem.capture.pending import Capture
 
-OPENERS = frozenset("<[＜［\\%")
-"""What a private tag begins with, also in full width or escaped."""
-
 FLAG = "turns"
 """The ending of the files with the marks."""
 
@@ -56,6 +53,9 @@ def is_private(at: Capture) -> bool:
         return marks[wanted] == _PRIVATE
     if wanted and at.session.name_of(at.prompt_note()):
         return False  # its prompt was stored
+    if wanted and at.live and _is_private_unseen(at):
+        mark_private(at)
+        return True
     if not can_mark(at):
         return not (wanted and _has_prompt(at, sure=True))
     if marks:
@@ -64,6 +64,39 @@ def is_private(at: Capture) -> bool:
         return False
     mark_private(at)
     return True
+
+
+def _is_private_unseen(at: Capture) -> bool:
+    """Whether a prompt is private that no hook has stored, by the agent's transcript; what is private in it is learned.
+
+    Its hook was killed, or mdmem was installed since; or nobody typed it. The transcript is read once for each.
+    """
+    key = _prompt_key(at).decode()
+    if not os.path.exists(at.event.transcript) or [key] in at.session.lines("unseen"):
+        return False
+    from mdmem import privacy
+    from mdmem.agents import tail
+
+    spans: list[str] = []
+    for line in tail.objects(at.event.transcript, at.event.prompt_id):
+        said = [text for text in _texts(line) if privacy.may_hold_private(text, at.rules)]
+        for cleaned in [privacy.clean(privacy.as_typed(text), rules=at.rules) for text in said]:
+            spans += cleaned.spans
+            if cleaned.value == "":
+                learn(at, tuple(spans))
+                return True
+    if learn(at, tuple(spans)):
+        at.session.append("unseen", key)
+        return False
+    return True
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Yield the texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(item)
 
 
 def is_withheld(at: Capture) -> bool:

@@ -115,6 +115,30 @@ def test_without_ids_a_private_turn_ends_with_the_next_prompt(vault: Path) -> No
     assert capture(bash("y", "toolu_2", prompt_id="")).stored
 
 
+def test_what_a_prompt_hid_that_no_hook_has_seen_is_known_by_its_transcript(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved.jsonl"
+    before = {"promptId": "prompt-0", "message": {"content": "[private] an earlier one"}}
+    line = {"promptId": "prompt-1", "message": {"content": [{"type": "text", "text": TAGGED}]}}
+    saved.write_text(f"{json.dumps(before)}\n{json.dumps(line)}\n")
+    hook(payload("SessionStart", source="startup"))
+
+    hook(bash(f"logged in as {SECRET}", transcript_path=str(saved)))
+    hook(stop(f"Logged in as {SECRET.upper()}.", transcript_path=str(saved)))
+
+    assert places(notes(vault)) == ["000-001-bash", "000-002-response"]
+    assert leaks(left()) == []
+
+
+def test_a_private_turn_is_one_although_the_hook_of_its_prompt_never_ran(vault: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.jsonl"
+    saved.write_text(json.dumps({"promptId": "prompt-1", "message": {"content": f"[private] {SECRET}"}}) + "\n")
+
+    assert capture(bash("x", transcript_path=str(saved))).ignored == "private"
+    assert capture(stop("y")).ignored == "private"
+
+
 # -- forks -----------------------------------------------------------------------------------------
 
 
