@@ -43,14 +43,19 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
     """Yield the lines about today, open ends and the review."""
     today = wording.day(timestamps.iso_time(now))
     began = [one for one in sessions.table(view) if one.day == today]
+    days = sessions.by_day(view)
     counted = [
-        wording.number(sessions.by_day(view).get(today, 0), "note"),
+        wording.number(days.get(today, 0), "note"),
         wording.number(len(began), "session"),
         wording.number(sum(one.edits for one in began), "edit"),
         f"{sum(one.failed for one in began)} failed",
     ]
     yield []
-    yield [("Today: ", "bold"), (", ".join(counted), ""), (f"  ({wording.number(view.live, 'note')} in all)", "dim")]
+    yield [
+        ("Today: ", "bold"),
+        (", ".join(counted), ""),
+        (f"  ({wording.number(sum(days.values()), 'note')} in all)", "dim"),
+    ]
     left = work.in_view(settings, view, "", now)
     if left:
         yield []

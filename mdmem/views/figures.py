@@ -47,7 +47,7 @@ def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
         "last": ends[1],
         "kinds": _ranked(counts.kinds),
         "projects": _ranked({name or "(none)": total for name, total in counts.projects.items()}),
-        "days": _days(counts.quarters),
+        "days": days(counts.quarters),
         "tools": _ranked(counts.tools),
         "failures": _ranked(counts.failures),
         "files": dict(list(_ranked(counts.files).items())[:MOST_FILES]),
@@ -86,8 +86,8 @@ def _sessions(view: View, chosen: list[int] | None) -> int:
     return len(view.remaining("facet", "session:") - {"session:"})
 
 
-def _days(quarters: dict[int, int]) -> dict[str, int]:
-    """Count by local day, oldest first."""
+def days(quarters: dict[int, int]) -> dict[str, int]:
+    """Count by local day, oldest first. quarters: counts by quarter of an hour, since 1970."""
     counted: Counter[int] = Counter()
     a_day = 86_400 // tally.QUARTER_SECONDS
     begins: dict[int, tuple[int, ...]] = {}

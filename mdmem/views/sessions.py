@@ -15,7 +15,7 @@ from mdmem.search.index.tally import QUARTER_SECONDS
 from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import journal, note
 from mdmem.vault import turns as numbered_turns
-from mdmem.views import rows
+from mdmem.views import figures, rows
 from mdmem.views.rows import NoteRow
 
 _PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "response", "observation", "session"))
@@ -130,16 +130,16 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
 
 @cached_with_view
 def by_day(view: View, project: str = "") -> dict[str, int]:
-    """Count the notes of each local day, pages and internal memories left out."""
+    """Count the notes of each local day, pages and internal memories left out.
+
+    Of the whole vault, the index has counted them when it was written.
+    """
+    if not project:
+        return figures.days(view.counts().quarters)
     created, flags = view.numbers("created"), view.numbers("flags")
     pages = {KINDS.index(kind) for kind in note.PAGES}
-    own: Iterable[int] = view.of_project(project) if project else view.all
-    own = (number for number in own if number not in view.internal and flags[number] // KIND_STEP not in pages)
-    quarters = Counter(created[number] // QUARTER_SECONDS for number in own)
-    days: Counter[str] = Counter()
-    for quarter, count in quarters.items():
-        days[time.strftime("%Y-%m-%d", time.localtime(quarter * QUARTER_SECONDS))] += count
-    return dict(days)
+    own = (number for number in view.of_project(project) - view.internal if flags[number] // KIND_STEP not in pages)
+    return figures.days(Counter(created[number] // QUARTER_SECONDS for number in own))
 
 
 def turns(view: View, session: str) -> list[SessionTurn]:

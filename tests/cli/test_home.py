@@ -249,3 +249,10 @@ def test_figures_of_nothing_that_matches_do_not_say_that_there_are_no_notes(day:
 
     assert "No matching notes." in said
     assert "No notes yet" not in said
+
+
+def test_the_home_screen_and_the_figures_count_the_same_notes(day: Day) -> None:
+    in_all = re.search(r"\((\d+) notes in all\)", day.run().stdout)
+
+    assert in_all
+    assert day.run("stats").stdout.startswith(f"{in_all[1]} notes, ")
