@@ -26,7 +26,8 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return what the user should know of an event; None when there is nothing."""
     said = _trouble(config, event, outcome)
     if outcome.unmarked:
-        said += [UNMARKED.format(folder=config.state_dir)] if event.name in ("UserPromptSubmit", "Stop") else []
+        is_told = event.name in ("UserPromptSubmit", "Stop") or _is_first(config, event, "unmarked")
+        said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import told
 

@@ -133,9 +133,39 @@ def split(text: str) -> tuple[str | None, str, str | None]:
     return header, body, None
 
 
+EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
+"""Keys that mdmem wrote, perhaps on two machines: the value that sorts first holds."""
+
+
+def united(header: str) -> str:
+    """Return the front matter of a page without the keys that plain git, which keeps all lines, repeated in a merge.
+
+    Lists are put together. A repeated key that a person may have changed is left as it is.
+    """
+    if "kind: project\n" not in header and "kind: session\n" not in header:
+        return header
+    found: dict[str, str] = {}
+    for line in header[:-1].split("\n"):
+        key, colon, text = line.partition(": ")
+        if not colon or not is_plain(key):
+            return header
+        other = found.get(key, text)
+        if other != text and key not in EARLIEST_WINS:
+            one, two = _plain_list(other), _plain_list(text)
+            if one is None or two is None:
+                return header
+            text = _value([*one, *(item for item in two if item not in one)])
+        elif other != text:
+            text = min(text, other)
+        found[key] = text
+    return "".join([f"{key}: {text}\n" for key, text in found.items()])
+
+
 def read(header: str) -> tuple[dict[str, Any], str | None]:
     """Read front matter; return the values, and what is wrong (or None). Never raises."""
     meta = _read_plain(header)
+    if meta is None:
+        meta = _read_plain(united(header))
     if meta is not None:
         return meta, None
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,8 +24,20 @@ from mdmem.history.git import objects, repository, surroundings
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
-from mdmem.vault import note
-from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
+from mdmem.vault import front_matter, note
+from tests.helpers.history_vault import (
+    FOLDER,
+    PAGE,
+    captured,
+    forker,
+    git,
+    head_files,
+    put,
+    run_and_kill,
+    run_here,
+    start,
+    turn,
+)
 from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import Talk
 
@@ -829,6 +842,43 @@ def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_
 
 
 @pytest.mark.slow
+def test_a_project_begun_on_two_machines_and_merged_by_plain_git_stays_one_with_a_page_that_can_be_read(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    talks = [Talk(Path(at.vault), tmp_path / "code" / "fresh", f"{n}0000000-x") for n, at in enumerate((first, second))]
+    for number, talk in enumerate(talks):
+        talk.now += 86_400 * number
+        talk.says("Why does it fail?")
+        run_here("commit", env={"MDMEM_VAULT": str(talk.vault)}, check=True)
+    sync.sync(first)
+    git(Path(second.vault), "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+
+    talks[1].says("And now?")
+    run_here("commit", env={"MDMEM_VAULT": second.vault}, check=True)
+
+    pages = sorted(Path(second.vault, "journal").glob("fresh*/project.md"))
+    assert len(pages) == 1
+    header = pages[0].read_text().split("---\n")[1]
+    assert yaml.safe_load(header)["created"].isoformat().startswith("2026-09-14")
+    assert header.count("created:") == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "united"),
+    [
+        ("kind: project\nroot: /b\nroot: /a\n", "kind: project\nroot: /a\n"),
+        ("kind: project\nidentity: [a]\nroot: /a\nidentity: [b, a]\n", "kind: project\nidentity: [a, b]\nroot: /a\n"),
+        ("kind: project\nstatus: done\nstatus: open\n", ""),
+        ("kind: note\ncreated: 2026-09-14\ncreated: 2026-09-15\n", ""),
+        ("kind: project\nnotes: |\n  a\n  a\n", ""),
+    ],
+)
+def test_only_what_mdmem_wrote_itself_is_united_in_front_matter(header: str, united: str) -> None:
+    assert front_matter.united(header) == (united or header)
+
+
 def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     root = Path(second.vault)

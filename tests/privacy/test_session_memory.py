@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mdmem import agents, config
-from mdmem.capture import events
+from mdmem.capture import events, turn
 from mdmem.capture.pending import Outcome
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, START, bash, capture, payload, places, prompt, stop
@@ -316,6 +316,17 @@ def test_nothing_is_stored_when_no_folder_can_be_written_in_the_middle_of_a_turn
     assert leaks(left()) == []
     assert "nothing of this session is stored" in told
     assert "nothing of this session is stored" in said
+
+
+def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_once(vault: Path, hook: Hook) -> None:
+    hook(prompt("in the open"))
+    memories = Path(config.load().state_dir, turn.MEMORIES)
+    memories.write_text("")  # as on a full disk: marks can be written, and what was private cannot
+
+    told = [hook(bash(f"a file says <private>{SECRET}</private>", f"toolu_{number}")).stdout for number in range(2)]
+
+    assert ["nothing of this session is stored" in one for one in told] == [True, False]
+    assert places(notes(vault)) == ["001-000-prompt"]
 
 
 def test_what_could_not_be_remembered_keeps_the_later_turns_out_as_well(

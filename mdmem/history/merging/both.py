@@ -16,10 +16,8 @@ LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
 
 LATEST_WINS = frozenset(["ended", "updated", "reviewed", "accepted", "version"])
-EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
-"""What a page says of how it was made: of two machines that made the same page, one is as right as the other."""
 
-MADE_TWICE = EARLIEST_WINS | {"title", "aliases", "project"}
+MADE_TWICE = front_matter.EARLIEST_WINS | {"title", "aliases", "project"}
 """The same of a session's page that two machines made, each after its own first prompt."""
 
 INTERNAL = "internal/"
@@ -66,7 +64,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
     heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
-    earliest = (EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
+    earliest = (front_matter.EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
     is_ahead = followed_copies.is_ahead(ours, theirs)
     newest = _newest(path, heads) if is_ahead is None else heads.ours if is_ahead else heads.theirs
     head, keys = _merge_heads(heads, earliest, newest=newest)

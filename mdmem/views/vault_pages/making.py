@@ -10,7 +10,7 @@ from mdmem.history import past
 from mdmem.history.git import part
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
-from mdmem.vault import disk, generated, journal, layout, note, template
+from mdmem.vault import disk, front_matter, generated, journal, layout, note, template
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 from mdmem.views.vault_pages.day_page import ListedDay
@@ -164,11 +164,18 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
             return disk.create(folder, name, new, durable=config.durable)
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
-    new = generated.replaced(_with_markers(path, old), lines)
+    new = generated.replaced(_with_markers(path, _united(old)), lines)
     if new == old:
         return False
     with disk.open_folder(config.vault, tuple(parts)) as folder:
         return disk.replace(folder, name, old, new, durable=config.durable)
+
+
+def _united(data: bytes) -> bytes:
+    """Return a page whose front matter plain git has merged as one that every program can read."""
+    header = front_matter.split(data.decode("utf-8", "surrogateescape"))[0] or ""
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (header, front_matter.united(header)))
+    return data.replace(old, new, 1)
 
 
 def _with_markers(path: str, data: bytes) -> bytes:
