@@ -22,7 +22,8 @@ def show(given_vault: str | None) -> None:
     """Print the home screen of the vault."""
     settings = options.settings(given_vault)
     now = time.time()
-    render.write([_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
+    alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(settings)]
+    render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
     found = storing.last_heard(settings)
     heard = [(name, wording.date_and_time(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
@@ -31,12 +32,6 @@ def show(given_vault: str | None) -> None:
     render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
     render.write(list(_given(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
-
-
-def _recording(settings: Config) -> list[Piece]:
-    """Return whether notes are stored, and when that will be so again."""
-    why = storing.paused(settings)
-    return [(why, "bold yellow")] if why else [("Storing is on.", "bold green")]
 
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:

@@ -51,7 +51,8 @@ def alarms(config: Config) -> list[str]:
     made = []
     waiting = len(retry_queue.waiting(config))
     if waiting:
-        made.append(f"{wording.number(waiting, 'note')} could not be stored and will be retried: `mdmem doctor`.")
+        count = wording.number(waiting, "note")
+        made.append(f"{count} could not be stored and will be retried: `mdmem doctor` says why.")
     lost = losses.recent(config, time.time())
     if lost:
         last = wording.date_and_time(timestamps.iso_time(lost[-1]["time"]))

@@ -256,3 +256,10 @@ def test_the_home_screen_and_the_figures_count_the_same_notes(day: Day) -> None:
 
     assert in_all
     assert day.run("stats").stdout.startswith(f"{in_all[1]} notes, ")
+
+
+@pytest.mark.parametrize("words", [(), ("status",)])
+def test_what_could_not_be_stored_is_said_first(day: Day, tmp_path: Path, words: tuple[str, ...]) -> None:
+    cli_day.strand_a_note(day, tmp_path)
+
+    assert day.run(*words).stdout.startswith("1 note could not be stored and will be retried")

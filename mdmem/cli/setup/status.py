@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 @options.with_settings
 def status(settings: Config, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered and when it was last heard from; which clients have the
-    MCP server; and whether storing is paused.
+    MCP server; whether storing is paused; and what waits or is lost.
 
     \b
     Example:  mdmem status --json
     """
     from mdmem.agents.install import mcp_registration, registration
     from mdmem.agents.install.known import CLIENTS
-    from mdmem.capture import losses
     from mdmem.cli import branch
     from mdmem.history import beside
     from mdmem.history.git import part
@@ -48,9 +47,8 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
-    paused = storing.paused(settings)
-    if paused:
-        click.secho(paused, fg="yellow")
+    for alarm in storing.alarms(settings):
+        click.secho(alarm, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
         click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
@@ -69,11 +67,6 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(
             f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
         )
-    lost = losses.recent(settings, time.time())
-    if lost:
-        many = "1 event was" if len(lost) == 1 else f"{len(lost)} events were"
-        text = f"{many} lost in the last {losses.DAYS} days; `mdmem doctor --only lost` names them."
-        click.echo(click.style(text, fg="red"))
 
 
 def _tell(row: dict[str, Any], seen: str, options: str) -> None:
