@@ -173,9 +173,11 @@ def events(config: Config) -> Iterator[HealthFinding]:
     """Check when each registered agent was last heard from."""
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
     heard = storing.last_heard(config)
+    silent = [title for agent, title in names.items() if agent not in heard]
+    if silent:
+        yield note(f"Not heard from yet: {', '.join(silent)}.", "Start a new session: hooks are read at its start.")
     for agent, title in names.items():
         if agent not in heard:
-            yield note(f"{title} has not been heard from yet.", "Start a new session: hooks are read at its start.")
             continue
         when = heard[agent].when
         days = (time.time() - when) / 86_400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -40,18 +41,28 @@ class Backup(NamedTuple):
     missing: list[str]
 
 
+def refuse(target: Path) -> None:
+    """Raise what is wrong with a place for a new file.
+
+    Raises:
+        UsageError: when the file exists, or its folder does not.
+    """
+    if os.path.lexists(target):
+        raise UsageError(f"{target} already exists; nothing was written.")
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {target.absolute().parent}; nothing was written. Make it first.")
+
+
 @contextmanager
 def new_file(target: Path) -> Iterator[BinaryIO]:
     """Open a file that must not exist for the `with` block; what is written is removed when the block fails.
 
     Raises:
-        UsageError: when the file exists.
+        UsageError: as `refuse`.
         OSError: when it cannot be written.
     """
-    try:
-        file = target.open("xb")
-    except FileExistsError:
-        raise UsageError(f"{target} already exists; nothing was written.") from None
+    refuse(target)
+    file = target.open("xb")
     try:
         with file:
             yield file
@@ -61,7 +72,7 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
 
 
 def export(config: Config, target: Path, form: str, **wanted: Any) -> int:
-    """Write notes to `target`, which must not exist; give their number.
+    """Write notes to `target`, which must not exist; return their number.
 
     form: "zip" or "jsonl". wanted: as `select` takes it.
 
@@ -122,14 +133,13 @@ def backup(config: Config, target: Path) -> Backup:
     It is restored with `git clone FILE`.
 
     Raises:
-        UsageError: when the file exists.
+        UsageError: when the file exists, or its folder does not.
         VaultError, BusyError, GitError: as `commit.commit`; a bundle that git does not verify is removed. GitError
             also for a shallow clone, of which git verifies a bundle that cannot be cloned.
     """
-    commit.commit(config)
     target = target.absolute()
-    if target.exists():
-        raise UsageError(f"{target} already exists; nothing was written.")
+    refuse(target)
+    commit.commit(config)
     repo = objects.complete(repository.open_vault(config.vault))
     head = writer.tip(repo, repository.branch(repo))
     if not head:

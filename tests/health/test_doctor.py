@@ -220,7 +220,7 @@ def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, mon
     assert "No agent is registered" in wrong(look(day, "agents"))[0]["text"]
     day.run("install", "claude-code")
     assert "Claude Code (user) is registered" in [one["text"] for one in look(day, "agents")]
-    assert "has not been heard from" in look(day, "events")[0]["text"]
+    assert look(day, "events")[0]["text"] == "Not heard from yet: Claude Code."
     seen = Path(day.config().state_dir) / "seen"
     seen.mkdir(parents=True, exist_ok=True)
     (seen / "claude-code").write_text(f"{time.time() - 40 * 86_400:.0f} Stop")

@@ -163,6 +163,14 @@ def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:
     assert (tmp_path / "kept").read_text() == "kept"
 
 
+def test_an_export_into_a_folder_that_is_not_there_names_it(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+
+    for write in (lambda path: export.export(config, path, "zip"), lambda path: export.backup(config, path)):
+        with pytest.raises(UsageError, match=r"There is no folder .*gone; nothing was written"):
+            write(tmp_path / "gone" / "file")
+
+
 def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
     with pytest.raises(GitError, match="nothing to back up"):

@@ -125,7 +125,7 @@ def run(
     held: int | None = None,
     network: bool = False,
 ) -> bytes:
-    """Run one git command on the vault and give what it printed.
+    """Run one git command on the vault and return what it printed.
 
     stdin: bytes, or a file to be read from where it stands.
     held: the descriptor of a lock that the process is to keep until it ends, should we be killed before.
