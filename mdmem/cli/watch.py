@@ -147,7 +147,8 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
         render.print_json(found)
     elif found["running"]:
         click.echo(
-            f"A watcher has been running on {found['vault']} since {found['since']} (pid {found['pid']}):"
+            f"A watcher has been running on {found['vault']} since {wording.date_and_time(found['since'])}"
+            f" (pid {found['pid']}):"
             f" {wording.number(found['indexed'], 'note')} indexed in"
             f" {wording.number(found['batches'], 'batch', 'batches')},"
             f" {wording.number(found['answered'], 'request')} answered."

@@ -116,6 +116,21 @@ def test_an_editor_that_fails_keeps_nothing(day: Day, tmp_path: Path, monkeypatc
     assert "EDITOR" in str(done.exception)
 
 
+def test_without_a_terminal_no_editor_is_started_that_would_wait_for_ever(day: Day, tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    started = programs / "started"
+    (programs / "vi").write_text(f"#!/bin/sh\n: > {started}\n")
+    (programs / "vi").chmod(0o755)
+
+    done = day.attempt(
+        "show", day.id("The parser took"), "--open", env={"EDITOR": "", "VISUAL": "", "PATH": str(programs)}
+    )
+
+    assert "needs a terminal" in str(done.exception)
+    assert not started.exists()
+
+
 def test_append_adds_a_paragraph_to_what_somebody_wrote(day: Day) -> None:
     made = day.json("note", "First.", "--title", "T")
     day.run("append", made["id"], "Second.")

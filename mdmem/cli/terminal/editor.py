@@ -19,6 +19,9 @@ from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 
+_IN_TERMINAL = ("sensible-editor", "nano", "vim", "vi")
+"""Editors that, without a terminal, wait for ever for somebody to type."""
+
 
 def words() -> list[str]:
     """Return the command line of the user's editor: $VISUAL, $EDITOR, or one that is there.
@@ -26,13 +29,16 @@ def words() -> list[str]:
     Raises:
         MdmemError: when there is none.
     """
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if named:
+    if named := _named():
         return shlex.split(named)
-    found = next((path for name in ("sensible-editor", "nano", "vim", "vi") if (path := shutil.which(name))), None)
+    found = next((path for name in _IN_TERMINAL if (path := shutil.which(name))), None)
     if found is None:
         raise MdmemError("No editor was found. Set one: `export EDITOR=nano`.")
     return [found]
+
+
+def _named() -> str:
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
 def edit(path: str) -> None:
@@ -61,6 +67,8 @@ def ask(config: Config, text: str) -> str:
 
 
 def _run(line: list[str], tip: str = "Set $EDITOR to your editor.") -> None:
+    if not _named() and Path(line[0]).name in _IN_TERMINAL and not sys.stdin.isatty():
+        raise MdmemError(f"{line[0]} needs a terminal, and there is none. {tip}")
     try:
         status = subprocess.run(line).returncode
     except OSError as error:
