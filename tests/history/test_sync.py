@@ -24,7 +24,7 @@ from mdmem.history.git import objects, repository, surroundings
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
-from mdmem.vault import front_matter, note
+from mdmem.vault import front_matter, note, template
 from tests.helpers.history_vault import (
     FOLDER,
     PAGE,
@@ -841,17 +841,17 @@ def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_
     assert "path:/srv/app" in text
 
 
-@pytest.mark.slow
 def test_a_project_begun_on_two_machines_and_merged_by_plain_git_stays_one_with_a_page_that_can_be_read(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
+    put(Path(first.vault), ".gitattributes", template.load("vault/gitattributes"))
     sync.sync(first)
     second = machine(tmp_path, remote)
     talks = [Talk(Path(at.vault), tmp_path / "code" / "fresh", f"{n}0000000-x") for n, at in enumerate((first, second))]
     for number, talk in enumerate(talks):
         talk.now += 86_400 * number
         talk.says("Why does it fail?")
-        run_here("commit", env={"MDMEM_VAULT": str(talk.vault)}, check=True)
+        commit.commit((first, second)[number])
     sync.sync(first)
     git(Path(second.vault), "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
 
@@ -879,6 +879,7 @@ def test_only_what_mdmem_wrote_itself_is_united_in_front_matter(header: str, uni
     assert front_matter.united(header) == (united or header)
 
 
+@pytest.mark.slow
 def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     root = Path(second.vault)
