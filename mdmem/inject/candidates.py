@@ -65,7 +65,15 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         now=_other_time(at.now),
     )
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
-    answers = recall.answers(at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
+    answers = recall.answers(
+        at.config,
+        query,
+        asker,
+        limit=limit,
+        budget_seconds=budget,
+        guess=guess,
+        foreign=shape is not None and shape.is_foreign,
+    )
     # What a guess found need not share a word with the question: then the gap in the scores decides alone.
     kept, why = _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
     terms = frozenset(analysis.query_terms(query))

@@ -24,6 +24,8 @@ RARE = 0.7
 """Where something is asked, the others have at least such a share of its rare words as the best one has."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
+ALL, AS_GOOD = 0.95, 0.75
+"""Answers that have so much of the question, and score at least this share of the first, are ordered by time."""
 MAX_ANSWERS = 5
 
 
@@ -136,4 +138,15 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     kept = [one for one in answers if one.score >= GAP * best and one.weight >= least]
     if shape is not None and shape.grade == NOT:
         kept = [one for one in kept if is_kept(one) or any(bar.is_met(one, lead) for bar in enough)]
-    return kept[:MAX_ANSWERS], "well below the best"
+    return _newest_first(kept[:MAX_ANSWERS]), "well below the best"
+
+
+def _newest_first(kept: list[Answer]) -> list[Answer]:
+    """Put the newest first of the answers that have all of the question and score alike: minds change.
+
+    What a person keeps stays before what sessions say.
+    """
+    first = kept[0]
+    alike = [one for one in kept if one.score >= AS_GOOD * first.score and one.coverage >= ALL]
+    alike.sort(key=lambda one: (is_kept(one), one.hits[0].created), reverse=True)
+    return [*alike, *(one for one in kept if one not in alike)]

@@ -10,7 +10,7 @@ from mdmem.search import engine, freshness, index, ranking, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.text import analysis
-from mdmem.search.units import units_of
+from mdmem.search.units import JOINED, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
 
@@ -75,6 +75,7 @@ def answers(
     limit: int = 8,
     budget_seconds: float = 0.3,
     guess: str = "",
+    foreign: bool = False,
 ) -> tuple[Answer, ...]:
     """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
 
@@ -82,14 +83,16 @@ def answers(
 
     limit: how many answers. budget_seconds: how long the index may be brought up to date for when much is new; a little
     is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
-    the question, and count less.
+    the question, and count less. foreign: the question that `text` is about was in a language that
+    `analysis.is_foreign` tells; here it may no longer show.
     """
+    foreign = foreign or analysis.is_foreign(text)
     seen = index.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
 
     def found(view: View) -> tuple[Answer, ...]:
-        asked = units_of(view, text)
+        asked = units_of(view, text, foreign=foreign)
         words = ranking.affordable(view, asked)
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
@@ -97,12 +100,13 @@ def answers(
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
         scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, asker.now))
         order = list(islice(engine.in_order(view, scores), POOL))
-        weigh = _Weights(view, words, len(asked), foreign=analysis.is_foreign(text))
+        weigh = _Weights(view, words, len(asked), foreign=foreign)
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
             hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
-            return Answer(group.folder, group.score, group.is_talk, group.is_said, tuple(hits), *weigh(group.notes))
+            score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
+            return Answer(group.folder, score, group.is_talk, group.is_said, tuple(hits), *weigh(group.notes))
 
         groups = turn_groups.by_turn(view, config.vault, scores, order, limit=limit)
         given = (made(group) for group in groups if not (group.retold and _was_given(config, group.retold)))
@@ -141,24 +145,26 @@ def make_ready(config: Config, budget_seconds: float) -> None:
 class _Weights:
     """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
 
-    foreign: the question is in a language whose endings are not known: what may be a form of a word counts less.
+    foreign: the question is in a language whose endings are not known: what may be a form of a word counts less. So do
+    parts of an unknown word, and words like it; two parts are one word.
     """
 
     def __init__(self, view: View, words: Sequence[Unit], asked: int, *, foreign: bool) -> None:
         live = view.live + 1
         sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
-        self._having: list[tuple[float, dict[int, float]]] = []
+        self._having: list[tuple[float, dict[int, float], bool]] = []
         for word in words:
             notes: dict[int, float] = {}
+            is_part = word.terms[0][1] < JOINED
             for term, share in sorted(word.terms, key=lambda one: one[1]):
                 for field in ("body", "title", "meta"):
-                    notes.update(dict.fromkeys(view.notes(field, term), share if foreign else 1.0))
+                    notes.update(dict.fromkeys(view.notes(field, term), share if foreign or is_part else 1.0))
             places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
             rare = max(_rarity(len(places), sessions + alone + 1), _rarity(len(notes), live))
-            self._having.append((rare, notes))
+            self._having.append((rare, notes, is_part))
         unknown = asked - len(words)
-        self._whole = sum(weight for weight, _ in self._having) + unknown or 1.0
+        self._whole = sum(weight for weight, _, _ in self._having) + unknown or 1.0
 
     def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
         """Return the coverage, weight and number of words of the best of some notes."""
@@ -166,8 +172,9 @@ class _Weights:
         return best[0] / self._whole, best[0], best[1]
 
     def _of(self, note: int) -> tuple[float, int]:
-        found = [weight * having[note] for weight, having in self._having if note in having]
-        return sum(found), len(found)
+        found = [(weight, having[note], is_part) for weight, having, is_part in self._having if note in having]
+        parts = [share for _, share, is_part in found if is_part]
+        return sum(weight * share for weight, share, _ in found), len(found) - len(parts) + round(sum(parts))
 
 
 _LEAST = 0.05

@@ -40,11 +40,11 @@ class Unit(NamedTuple):
     in_code: tuple[tuple[str, float], ...] = ()
 
 
-def units_of(view: View, text: str) -> list[Unit]:
-    """Return the units that a question is made of."""
+def units_of(view: View, text: str, *, foreign: bool = False) -> list[Unit]:
+    """Return the units that a question is made of. foreign: it is known to be what `analysis.is_foreign` tells."""
     words = analysis.query_words(text)
     few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
-    if few and analysis.is_foreign(text):
+    if few and (foreign or analysis.is_foreign(text)):
         return [_with_forms(view, term) for term in dict.fromkeys(term for _, terms in words for term in terms)]
     found = dict.fromkeys(one for word, terms in words for one in _widened(view, word, terms, near=few))
     units = map(_with_alike, found) if len(words) <= MAX_ALIKE else found

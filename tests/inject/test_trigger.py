@@ -306,6 +306,55 @@ def test_what_was_told_of_earlier_work_without_a_tool_answers_unless_it_was_reca
     assert "ceiling" not in block(there, "what did we see in the load test of the checkout?")
 
 
+def test_of_answers_that_have_all_of_a_question_the_newest_comes_first(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Should we use Stripe or Adyen for card payments? We need SEPA too.")
+    talk.answers("Adyen: it has SEPA and is cheaper.")
+    talk.says("ok, SEPA by Adyen it is")
+    talk.answers("Noted: SEPA goes through Adyen.")
+    later = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000")
+    later.now += 30 * 86_400
+    later.says("Adyen wants a minimum of 1,000 euros a month, so SEPA goes through GoCardless instead.")
+    later.edits("payments.py")
+    later.answers(
+        "Changed: cards go through Stripe and SEPA through GoCardless, because of the minimum that Adyen wants."
+    )
+    there = config.load(str(vault)), str(talk.cwd)
+
+    given = block(there, "what did we decide about SEPA?")
+
+    assert 0 < given.find("GoCardless") < given.find("Noted: SEPA goes through Adyen")
+
+
+def test_an_answer_without_a_change_is_as_good_as_work_that_has_less_of_the_question(
+    journal: tuple[config.Config, str], tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    shutil.copytree(journal[0].vault, vault)
+    talk = Talk(vault, Path(journal[1]), "00000001-0000-4000-8000-000000000000")
+    talk.says("Load the relay before the tests load")
+    talk.edits("pytest.ini")
+    talk.answers("The tests load after the relay: load order of a test is load first, then test.")
+    later = Talk(vault, Path(journal[1]), "00000002-0000-4000-8000-000000000000")
+    later.says("What did the load test show?")
+    later.answers("The load test peaked at 340 requests a second.")
+
+    assert "340" in block((config.load(str(vault)), journal[1]), "what peak did the load test get to over time?")
+
+
+def test_parts_of_an_unknown_word_are_little_evidence(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for text in ("Logs of the week are kept thirty days.", "A week of seven days is shown."):
+        talk.says("Show the days of the week")
+        talk.edits("days.py")
+        talk.answers(text)
+    talk.says("Draw the header")
+    talk.answers("It is drawn.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "on which weekdays do we ship?") == ""
+
+
 def test_an_answer_that_knows_nothing_answers_nothing(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("What did we decide about the color of the gift cards?")

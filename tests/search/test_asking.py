@@ -235,6 +235,15 @@ def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
     assert (found.grade, found.topic, found.resumes) == (SURE, "", True)
 
 
+def test_what_was_picked_is_not_picked_up() -> None:
+    picked, resumed = shape.of("which analytics tool did we pick?"), shape.of("pick up the redis work from yesterday")
+
+    assert picked is not None
+    assert not picked.resumes
+    assert resumed is not None
+    assert resumed.resumes
+
+
 def test_a_prompt_that_resumes_work_asks_for_that_work() -> None:
     found = shape.of("where did we leave off with the CSV export?")
 

@@ -31,6 +31,11 @@ class Shape(Value):
     topic: str
     resumes: bool = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it asks in a language of Latin letters that is not English."""
+        return self.language in LANGUAGES and not any("\u0250" <= letter <= "\u1dff" for letter in self.topic)
+
 
 def of(prompt: str) -> Shape | None:
     """Judge a prompt; None when it asks for nothing. Code, quotations, pastes and slash commands do not ask."""
@@ -132,13 +137,13 @@ def _with_named(topic: str, prompt: str) -> str:
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
     """Return whether a set phrase asks for what was done last, whatever it was."""
     words = [prose.fold(word) for word in found.words.split()]
-    if not _LAST_DONE.isdisjoint(words):
+    if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
     return not prompt.isascii() and any(part in prompt for parts in UNSPACED.values() for part in parts.resumes)
 
 
 _LAST_DONE = frozenset(
-    ["left", "stop", "leave", "stopped", "working", "worked", "doing", "continue", "pick", "waren", "geblieben",
+    ["left", "stop", "leave", "stopped", "working", "worked", "doing", "continue", "waren", "geblieben",
      "gearbeitet", "stehengeblieben", "etions", "etait", "dejamos", "quedamos", "paramos", "eravamo", "skonczylismy",
      "skoncili", "остановились", "зупинилися", "зупинились", "kalmistik", "kaldigimiz", "time", "mal"]
 )  # fmt: skip
@@ -259,7 +264,8 @@ days previous previously earlier already session sessions past thing work workin
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
-summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion
+summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
+use used using uses
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
