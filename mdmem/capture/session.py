@@ -20,7 +20,7 @@ from mdmem.vault.journal import numbers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from mdmem.config import Config
 
@@ -43,9 +43,13 @@ _FEW = 300
 
 
 class Session(journal.Record):
-    """One session of one agent: its record, and its folder in the vault."""
+    """One session of one agent: its record, and its folder in the vault.
+
+    max_days: in how many folders of days it is looked for when state knows nothing of it; None: in all.
+    """
 
     __slots__ = ("agent", "config")
+    max_days: ClassVar[int | None] = journal.MAX_DAYS
 
     def __init__(self, config: Config, session_id: str, agent: str = "claude-code") -> None:
         self.config = config
@@ -116,15 +120,19 @@ class Session(journal.Record):
         return disk.open_folder(self.config.vault, found) if found else None
 
     def look(self) -> tuple[str, ...]:
-        """Look through the vault for the session's folder, also among the archives; () when it has none."""
+        """Look through the vault for the session's folder, also among the archives; () when it has none.
+
+        Only the last days are looked at, unless state knows that there was one.
+        """
         from mdmem.vault import layout  # here and below: only the first note of a session asks
 
-        found = journal.find_session(self.config, self.id, renamed=bool(self.folder))
+        most = None if self.folder else self.max_days
+        found = journal.find_session(self.config, self.id, renamed=bool(self.folder), most=most)
         if found or not any(layout.archived_in(path) for path in layout.archives(self.config.vault)):
             return found
         from mdmem.vault import archives
 
-        return archives.bring_back(self.config, self.id)
+        return archives.bring_back(self.config, self.id, most)
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Open the session's folder, making it with its page when there is none.

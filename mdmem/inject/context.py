@@ -174,7 +174,7 @@ def _session_start(at: Occasion) -> Offer:
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
-        folder = at.record.folder or journal.find_session(at.config, at.record.id)
+        folder = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
         if folder:
             offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
     visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)

@@ -123,7 +123,9 @@ def _stored(config: Config, record: Record, event: Event, clean: Clean, now: flo
 def _folder(config: Config, record: Record) -> tuple[str, ...]:
     if record.folder and os.path.isdir(os.path.join(config.vault, *record.folder)):
         return record.folder
-    return () if record.lines("start") and not record.folder else journal.find_session(config, record.id)
+    if record.lines("start") and not record.folder:
+        return ()
+    return journal.find_session(config, record.id, most=journal.MAX_DAYS)
 
 
 def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:

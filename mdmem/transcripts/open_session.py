@@ -37,6 +37,7 @@ class OpenSession(Session):
         "_absent", "_caught_up", "_claimed", "_folder", "_learned", "_loose", "_marks", "_names", "_old", "_published",
         "_sequences", "aliases",
     )  # fmt: skip
+    max_days = None  # what is imported may be old
 
     def __init__(
         self,

@@ -171,14 +171,16 @@ def take_apart(config: Config, folder: str) -> list[str]:
     return [target, *(f"{folder}/{name}" for name in notes)]
 
 
-def bring_back(config: Config, session: str) -> tuple[str, ...]:
+def bring_back(config: Config, session: str, most: int | None = None) -> tuple[str, ...]:
     """Take apart the archive of a session that goes on; return the parts of its folder's path, () without an archive.
+
+    most: only look into so many folders of days, the last ones.
 
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
     tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
-    for path in layout.archives(config.vault):
+    for path in layout.archives(config.vault, most=most):
         folder = layout.archived_in(path)
         if folder.endswith(tails):
             header = front_matter.split((disk.read_file(config.vault, path) or b"").decode("utf-8", "replace"))[0]

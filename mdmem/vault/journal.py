@@ -307,17 +307,25 @@ def session_tags(session: str) -> tuple[str, str]:
     return session_tag(session), short(session, 8)
 
 
+MAX_DAYS = 1_000
+"""Of a session that state does not know, no more folders of days than this are read while somebody waits."""
+
+
 def find_session(
-    config: Config, session: str, *, renamed: bool = False, days: Iterable[str] | None = None
+    config: Config, session: str, *, renamed: bool = False, days: Iterable[str] | None = None, most: int | None = None
 ) -> tuple[str, ...]:
     """Look for a session's folder in the vault; () when it has none.
 
     renamed: look at the pages of folders with another name as well, since its owner may have renamed it.
-    days: only look at those that began on these days: `2026-09-14`.
+    days: only look at those that began on these days: `2026-09-14`. most: only look into so many folders of days, the
+        last ones.
     """
     from mdmem.vault import layout
 
-    found = layout.sessions(config.vault) if days is None else layout.sessions_of(config.vault, days)
+    if days is not None:
+        found = layout.sessions_of(config.vault, days)
+    else:
+        found = layout.sessions(config.vault) if most is None else layout.last_sessions(config.vault, most)
     tails = tuple(f"-{tag}" for tag in session_tags(session))
     every = [tuple(folder.split("/")) for folder in found]
     named = [parts for parts in every if parts[-1].endswith(tails)]

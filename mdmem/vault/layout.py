@@ -208,6 +208,13 @@ def sessions(root: str, project: str = "") -> Iterator[str]:
             yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 
+def last_sessions(root: str, most: int) -> Iterator[str]:
+    """Yield the folders of sessions, those of the last day first; no more than `most` folders of days are read."""
+    found = (one for project in projects(root) for one in days(root, project))
+    for _, folder in sorted(found, reverse=True)[:most]:
+        yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+
+
 def sessions_of(root: str, wanted: Iterable[str]) -> Iterator[str]:
     """Yield the folders of the sessions that began on these days: `2026-09-14`. No other day is looked at."""
     for home in [f"{TOP}/{project}" for project in projects(root)]:
@@ -228,14 +235,18 @@ def newest_sessions(root: str, project: str) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name, folder in sorted(found, reverse=True))
 
 
-def archives(root: str, project: str = "") -> Iterator[str]:
+def archives(root: str, project: str = "", most: int | None = None) -> Iterator[str]:
     """Yield the files that lie where archives do, of all projects or of one, in no order.
 
-    Of a vault in which no year has a folder, only the projects are looked at.
+    Of a vault in which no year has a folder, only the projects are looked at. most: read no more than so many folders
+    of days, the last ones.
     """
-    for home in [f"{TOP}/{name}" for name in ([project] if project else projects(root))]:
-        for folder in _days_by_year(root, home, folders(f"{root}/{home}")):
-            yield from (f"{folder}/{file}" for file in _names(root, folder))
+    homes = [f"{TOP}/{name}" for name in ([project] if project else projects(root))]
+    found: Iterable[str] = (one for home in homes for one in _days_by_year(root, home, folders(f"{root}/{home}")))
+    if most is not None:
+        found = sorted(found, key=day_of, reverse=True)[:most]
+    for folder in found:
+        yield from (f"{folder}/{file}" for file in _names(root, folder))
 
 
 # -- what is new -----------------------------------------------------------------------------------

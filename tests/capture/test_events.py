@@ -14,8 +14,10 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.capture import events
+from mdmem.capture.session import Session
 from mdmem.history.gate import CommitGate
 from mdmem.inject import block
+from mdmem.vault import layout
 from tests.conftest import PAYLOADS, notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, contents, payload, places, prompt, stop
@@ -289,6 +291,32 @@ def test_a_resumed_session_continues_in_its_folder_with_the_next_prompt(vault: P
         capture(bash("out", "toolu_2", 2), later + 2)
     assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-bash"]
     assert folder_names(vault) == ["0800-first-00893aaf"]
+
+
+@pytest.mark.parametrize("days_since", [0, 1, 2])
+def test_a_session_that_state_does_not_know_is_looked_for_in_the_last_days(
+    vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, days_since: int
+) -> None:
+    capture(prompt("first"), START)
+    for day in range(1, days_since + 1):
+        capture(prompt("of another day", session_id=f"{day}{OTHER[1:]}"), START + day * 86_400)
+    delete_state(home)
+    monkeypatch.setattr(Session, "max_days", 2)
+    read: list[str] = []
+    folders = layout.folders
+
+    def noted(path: str) -> list[str]:
+        read.append(path)
+        return folders(path)
+
+    monkeypatch.setattr(layout, "folders", noted)
+
+    capture(payload("SessionStart", source="resume"), START + 10 * 86_400)
+    capture(prompt("second", 2), START + 10 * 86_400 + 1)
+
+    goes_on = [path.name[:7] for path in notes(vault) if "0800-first-" in path.parent.name]
+    assert goes_on == (["001-000", "002-000"] if days_since < 2 else ["001-000"])
+    assert len({path for path in read if layout.is_day(path.rpartition("/")[2])}) <= 3, "two, and today's own"
 
 
 def test_a_session_resumed_on_another_machine_and_back_numbers_on(vault: Path) -> None:

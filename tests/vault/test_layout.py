@@ -138,3 +138,13 @@ def test_a_new_session_goes_by_year_once_the_project_or_the_day_is_full(
     assert (place("2026-09-14"), place("2026-09-15")) == ("2026/09/14", "2026-09-15")
     made(tmp_path, "2026/09/14/0800-a", "2026/09/14/0800-b", "2026-09-15/0800-a")
     assert (place("2026-09-14"), place("2026-09-15")) == ("2026/09/14-2", "2026/09/15")
+
+
+def test_the_archives_of_the_last_days_are_listed_without_a_look_at_the_others(tmp_path: Path) -> None:
+    paths = [f"journal/{project}/2024/0{month}/05/0800-a.md" for project in ("app", "lib") for month in (1, 2, 3)]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+
+    assert sorted(layout.archives(str(tmp_path))) == sorted(paths)
+    assert sorted(layout.archives(str(tmp_path), most=2)) == [path for path in sorted(paths) if "/03/" in path]
