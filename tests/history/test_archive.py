@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ from mdmem.history.space import archive
 from mdmem.search import index
 from mdmem.search.index import check, scan, scan_record
 from mdmem.vault import archives, disk, note, packed
-from mdmem.views.vault_pages import upkeep
+from mdmem.views.sessions import SessionRow
+from mdmem.views.vault_pages import listed, session_page, upkeep
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 
 SESSION = "11893aaf-19fa-41d2-8238-13269b9b3ca0"
@@ -360,6 +362,24 @@ def test_pages_lead_to_the_file_that_holds_an_archived_session(old: Config, vaul
 
     assert run_here("archive", "--undo", "2024", check=True)
     assert day.read_text() == before
+
+
+def test_no_page_is_made_of_an_archived_session(old: Config, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed_vault(old)
+    before = (vault / ARCHIVE).read_bytes()
+    made: list[str] = []
+    lines = session_page.lines
+
+    def noted(found: listed.Listing, one: SessionRow, *rest: Any) -> list[str]:
+        made.append(one.page)
+        return lines(found, one, *rest)
+
+    monkeypatch.setattr(session_page, "lines", noted)
+
+    upkeep.refresh(old, now=time.time(), everything=True)
+
+    assert not [page for page in made if page.startswith(FOLDER)]
+    assert (vault / ARCHIVE).read_bytes() == before
 
 
 def test_a_session_that_continues_is_unpacked(old: Config, vault: Path, home: Path) -> None:

@@ -43,10 +43,13 @@ class _Fresh:
         self._known = known
         changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
         since = (seen - _SLACK_SECONDS) * 1e9
-        new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
-        self._folders = {folders[folder_of[number]] for number in new}
-        written = view.of_kinds(note.WRITTEN)
-        self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in new & written))
+
+        def is_new(number: int) -> bool:
+            return changed[number] >= since or changed[number] < 0  # -1: not reliable
+
+        self._folders = {folders[number] for number in {folder_of[one] for one in view.all if is_new(one)}}
+        written = filter(is_new, view.of_kinds(note.WRITTEN))
+        self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
 
     def has(self, one: SessionRow | None) -> bool:
         """Whether a note of a session was written since."""
@@ -83,7 +86,8 @@ def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[st
                 mine = left_by.get(one.session, [])
                 left_open = ((item.kind, item.text, item.path) for item in mine)
                 named = (has_page, *_named_by(found, one, around), *left_open)
-                if fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around))):
+                may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
+                if may_differ and not disk.is_packed(config.vault, one.page):  # what is archived stays as it was
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
                     yield one.page, session_page.lines(found, one, was, around, mine)
             yield page, project_page.lines(found, name, open_)
@@ -155,8 +159,6 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     """Write the part between the markers of a page; what a person saves at the same moment is kept."""
     *parts, name = path.split("/")
     old = disk.read_path(config.vault, path)
-    if disk.is_packed(config.vault, path):
-        return False  # what is archived stays as it was
     lines = listed.to_archives(config.vault, "/".join(parts), lines)
     if old is None and path.startswith(f"{generated.DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
