@@ -64,7 +64,7 @@ LOGINS = (
 )
 """Calls that may take something else as well: there, only what is unlike words counts."""
 
-PGPASS_PORTS = (":5432:", ":5433:", ":6432:", ":*:")
+PGPASS_PORTS = (":5432:", ":6432:", ":*:")
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
@@ -289,7 +289,7 @@ def _easy_connect(text: str, sign: str) -> Iterator[Span]:
         at = text.find(sign, at + len(sign))
 
 
-_ORACLE_HOSTS = ("@//", ":1521", ":1522", ":2484")
+_ORACLE_HOSTS = ("@//", ":1521", ":1522")
 _HOST = WORD + "."
 
 
