@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import config, files, privacy
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import journal
@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mdmem import privacy
     from mdmem.capture.pending import Capture
 
 FLAG = "turns"
@@ -74,7 +73,6 @@ def _is_private_unseen(at: Capture) -> bool:
     key = _prompt_key(at).decode()
     if not os.path.exists(at.event.transcript) or [key] in at.session.lines("unseen"):
         return False
-    from mdmem import privacy
     from mdmem.agents import tail
 
     spans: list[str] = []
@@ -307,7 +305,6 @@ def pass_over(at: Capture, *, typed: bool) -> bool:
 
 def learn_from(at: Capture) -> bool:
     """Remember what is private in an event, without storing anything of it; False when it could not be remembered."""
-    from mdmem import privacy
     from mdmem.capture import window
 
     event = at.event
@@ -332,6 +329,8 @@ def begin(at: Capture) -> None:
     memories = os.path.join(at.config.state_dir, MEMORIES)
     for path in filter(os.path.exists, (*_marks(at, at.session.key), os.path.join(memories, at.session.key))):
         files.renew(path)
+    if at.live:
+        _learn_instructions(at)
     if at.session.data or not os.path.exists(memories):
         return
     from mdmem.privacy import memory
@@ -347,6 +346,32 @@ def begin(at: Capture) -> None:
         from mdmem import log
 
         log.write(at.config, "a fork could not take over what its parent remembers as private", error)
+
+
+def _learn_instructions(at: Capture) -> None:
+    """Remember what is private in the instructions that agents read when a session starts, which no hook is told."""
+    folders = [os.path.join(config.home(), name) for name in _OWN_FOLDERS]
+    folder = at.event.cwd
+    while os.path.isabs(folder) and folder not in folders and len(folders) < _MOST_FOLDERS:
+        folders.append(folder)
+        folder = os.path.dirname(folder)
+    spans: tuple[str, ...] = ()
+    for path in [os.path.join(folder, name) for folder in folders for name in _INSTRUCTIONS]:
+        if not os.path.exists(path):
+            continue
+        try:
+            text = files.read_any(path, _MAX_MARKS_BYTES).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            continue
+        if privacy.may_hold_private(text, at.rules):
+            spans += privacy.clean(text, rules=at.rules, origin="tool").spans
+    if not learn(at, spans):
+        withhold(at)
+
+
+_INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
+_OWN_FOLDERS = (".claude", ".codex", ".gemini")
+_MOST_FOLDERS = 12
 
 
 def _parents(transcript: str) -> set[str]:

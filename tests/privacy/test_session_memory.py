@@ -139,6 +139,26 @@ def test_a_private_turn_is_one_although_the_hook_of_its_prompt_never_ran(vault: 
     assert capture(stop("y")).ignored == "private"
 
 
+@pytest.mark.parametrize("name", ["CLAUDE.local.md", "../AGENTS.md", ".claude/CLAUDE.md"])
+def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
+    vault: Path, hook: Hook, left: Callable[[], bytes], home: Path, tmp_path: Path, name: str
+) -> None:
+    work = tmp_path / "work" / "app"
+    work.mkdir(parents=True)
+    path = (home if name[0] == "." and name[1] != "." else work) / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"# Rules\nThe account is <private>{SECRET}</private>; never show it.\n")
+
+    hook(payload("SessionStart", source="startup", cwd=str(work)))
+    path.unlink()
+    hook(prompt("log in and look", cwd=str(work)))
+    hook(bash(f"logged in as {SECRET}", cwd=str(work)))
+    hook(stop(f"Logged in as {SECRET.upper()}.", cwd=str(work)))
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == 3
+    assert leaks(left()) == []
+
+
 # -- forks -----------------------------------------------------------------------------------------
 
 
