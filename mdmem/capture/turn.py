@@ -350,14 +350,15 @@ def begin(at: Capture) -> None:
 
 def _learn_instructions(at: Capture) -> None:
     """Remember what is private in the instructions that agents read when a session starts, which no hook is told."""
-    folders = [os.path.join(config.home(), name) for name in _OWN_FOLDERS]
-    folder = at.event.cwd
-    while os.path.isabs(folder) and folder not in folders and len(folders) < _MOST_FOLDERS:
-        folders.append(folder)
-        folder = os.path.dirname(folder)
+    home, folder = config.home(), at.event.cwd
+    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS]
+    while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
+        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        above = os.path.dirname(folder)
+        folder = above if above != folder else ""
     spans: tuple[str, ...] = ()
-    for path in [os.path.join(folder, name) for folder in folders for name in _INSTRUCTIONS]:
-        if not os.path.exists(path):
+    for path in paths:
+        if not os.access(path, os.R_OK):
             continue
         try:
             text = files.read_any(path, _MAX_MARKS_BYTES).decode("utf-8", "replace")
@@ -370,8 +371,8 @@ def _learn_instructions(at: Capture) -> None:
 
 
 _INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
-_OWN_FOLDERS = (".claude", ".codex", ".gemini")
-_MOST_FOLDERS = 12
+_OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
+_MOST_PATHS = 40
 
 
 def _parents(transcript: str) -> set[str]:
