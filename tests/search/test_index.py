@@ -1193,8 +1193,9 @@ def test_a_segment_of_mostly_deleted_notes_is_written_again() -> None:
     assert tiers.to_merge([0, 50], [10, 0]) == [0]
 
 
+@pytest.mark.parametrize("budget", [None, 60.0])
 def test_where_many_folders_have_changed_each_change_is_found(
-    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, budget: float | None
 ) -> None:
     for name in "abc":
         write(vault, f"s{name}/old.md", "alpha before")
@@ -1205,7 +1206,9 @@ def test_where_many_folders_have_changed_each_change_is_found(
     (vault / "sb/old.md").unlink()
     write(vault, "sc/old.md", "alpha after and longer")
     write(vault, "sc/new.md", "alpha too")
-    index.update(settings, quick=True)
+    monkeypatch.setattr(scan, "in_changed_folders", None)  # no list is held of them
+    assert index.glance(settings) is None
+    index.update(settings, quick=True, budget_seconds=budget)
 
     assert sorted(known(settings, "alpha")) == ["sa/new.md", "sa/old.md", "sc/new.md", "sc/old.md"]
     assert known(settings, "before") == ["sa/old.md"]

@@ -20,7 +20,7 @@ from mdmem.vault import disk
 from mdmem.vault.layout import day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sized
 
     from mdmem.config import Config
     from mdmem.search.index.contents import Segment
@@ -162,7 +162,7 @@ def _update(
     else:
         times = before.times if before else FolderTimes.of({})
         folders = times.changed(config.vault)
-        if deadline is None and len(folders) > MANY_FOLDERS:
+        if is_most(view, folders) if deadline is not None else len(folders) > MANY_FOLDERS:
             return _update_all(config, view, before, progress, deadline, wait_seconds)
         seen = scan.in_changed_folders(config.vault, times, folders)
     diff = scan.differences(view, seen)
@@ -174,6 +174,11 @@ def _update(
     if changes.complete and paths is None:
         scan_record.remember(config, before, changed, seen, diff, started_ns)
     return changes
+
+
+def is_most(view: View, folders: Sized) -> bool:
+    """Whether so many folders have changed that looking at every file takes about as long, and much less memory."""
+    return len(folders) > MANY_FOLDERS and 2 * len(folders) > len(view.folders)
 
 
 def _update_all(

@@ -45,7 +45,10 @@ def glance(config: Config, without_session: str = "") -> View | None:
     before = scan_record.load(config.index_dir)
     if view is None or before is None:
         return None
-    seen = scan.in_changed_folders(config.vault, before.times)
+    folders = before.times.changed(config.vault)
+    if catchup.is_most(view, folders):
+        return None
+    seen = scan.in_changed_folders(config.vault, before.times, folders)
     in_place, changed = catchup.in_place(config, view, before, 0)
     diff = scan.differences(view, seen).with_more(in_place)
     wanted = _without(diff, without_session) if without_session else diff
