@@ -39,6 +39,10 @@ REST = 50
 WHOLE_SECONDS = 3600.0
 """After this long, a question of a person reads everything again: a folder's mtime may be wrong."""
 
+MANY_TOUCHED = 500
+"""Of no more files is it found out by their texts, at each look, whether they are changed: of what was just committed,
+git has no times. It learns those of all files in a look at each."""
+
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024
 FOLDERS_AT_ONCE = 500
@@ -75,7 +79,7 @@ class SeenFolders(NamedTuple):
     times: when each folder changed last, in ns; -1: too lately to be told, or to be looked into again. left: paths that
     differ from the commit; in a `Look`, those of them in folders that it left out.
     began_ns: when the look began. whole, cost: when every file was looked at last, and the CPU seconds that it took.
-    token: what the watcher gave. is_fresh: whether git lacks the times of files that were committed since.
+    token: what the watcher gave.
     """
 
     branch: str
@@ -88,7 +92,6 @@ class SeenFolders(NamedTuple):
     whole: float
     cost: float
     token: str
-    is_fresh: bool = False
 
 
 class Look(NamedTuple):
@@ -127,7 +130,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
         rest = REST * before.cost
     else:
         is_told = touched is not None or mode.only is not None
-        rest = math.inf if is_told else 0 if before and before.is_fresh else WHOLE_SECONDS
+        rest = math.inf if is_told else WHOLE_SECONDS
     if before and 0 <= time.time() - before.whole < rest:
         try:
             return _short(repo, before, token, touched) if mode.only is None else _among(repo, before, mode.only)
@@ -142,13 +145,10 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
     head, stamp: what the repository and its index are like now. done: the paths that were committed.
     """
     stamp = stamp if look.is_plain else None
-    everything = {change.path for change in (*look.state.changes, *look.state.beside)}
-    left = everything.difference(done)
+    left = {change.path for change in (*look.state.changes, *look.state.beside)}.difference(done)
     again = dict.fromkeys((path.rpartition("/")[0] for path in left), -1)
-    is_fresh = look.seen.is_fresh or left != everything
     left.update(look.seen.left)
     seen = look.seen._replace(head=head, stamp=stamp, left=sorted(left), times={**look.seen.times, **again})
-    seen = seen._replace(is_fresh=is_fresh)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
@@ -212,16 +212,15 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     """Look into the folders that changed, and those in which something was touched; None to let git find that."""
     began_ns = time.time_ns()
     index = _as_it_was(repo, before, began_ns)
-    differing: list[str] = []
     if touched is None:
         words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
-        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
+        touched = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
+        if len(touched) > MANY_TOUCHED:
+            raise _UnsureError
     doubted = frozenset((*before.left, *touched))  # the last look need not have seen what was touched before it
     again = {path.rpartition("/")[0] for path in doubted} | before.times.keys() & touched
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
     state = _state(repo, before, listed, doubted)
-    if not {change.path for change in (*state.changes, *state.beside)}.issuperset(differing):
-        raise _UnsureError  # git takes a file for changed that is not: it converts line ends, or has an old time of it
     seen = before._replace(times=times, left=[], began_ns=began_ns, token=token)
     return Look(state, seen, index, is_plain=True)
 

@@ -116,11 +116,17 @@ def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_
 def test_where_nobody_tells_what_was_touched_git_compares_the_times_of_every_file_it_has(
     vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch, mode: LookMode
 ) -> None:
-    config = settled(vault)
-    commit.commit(config)  # of what was committed git has no times yet: it learns them when everything is read
+    config = settled(vault)  # of what was committed git has no times yet
     wholes.clear()
 
     assert commit.commit(config, mode=mode).commits == []
+    with monkeypatch.context() as bound:
+        bound.setattr(look, "MANY_TOUCHED", 0)
+        assert commit.commit(config, mode=mode).commits == []
+        assert wholes == ["whole"]  # git learns the times
+        assert commit.commit(config, mode=mode).commits == []
+    assert wholes == ["whole"]
+    wholes.clear()
     (vault / "notes/one.md").write_text("# One, again\n", encoding="utf-8")
     assert [made.files for made in commit.commit(config, mode=mode).commits] == [1]
     assert wholes == []

@@ -356,7 +356,8 @@ def test_a_sync_with_nothing_to_do_reads_the_index_once_and_lists_no_files(
     root = Path(first.vault)
     put(root, "notes/a.md", "one\n")
     sync.sync(first)
-    sync.sync(first)  # git learns the times of what was committed
+    put(root, "notes/b.md", "one\n")
+    sync.sync(first)  # git has no time yet of what was committed
     started: list[str] = []
 
     start, printing = repository.start, repository.printing
