@@ -688,6 +688,29 @@ def test_sessions_are_counted_without_those_whose_notes_are_gone(vault: Path, se
     assert figures.count(settings, Query())["sessions"] == 2
 
 
+def test_figures_are_those_of_a_new_index_when_pages_and_notes_were_written_again(
+    vault: Path, settings: Config
+) -> None:
+    kinds = ("session", "day", "prompt", "note", "session")
+    for number in range(40):
+        kept_out = f"private: {number}\n" if number % 3 == 0 else "redacted: 1\n" if number % 5 == 0 else ""
+        write(vault, f"{number}.md", f"---\nkind: {kinds[number % 5]}\nsession: S{number}\n{kept_out}---\nalpha\n")
+    index.update(settings)
+    for number in range(0, 40, 4):
+        write(vault, f"{number}.md", f"---\nkind: {kinds[number % 5]}\nsession: S{number}\nprivate: 7\n---\nbeta\n")
+    (vault / "3.md").unlink()
+
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    assert len(view.deleted) == 11
+    found = figures.count(settings, Query())
+    catchup.rebuild(settings)
+
+    anew = figures.count(settings, Query())
+    assert {**found, "storage": 0} == {**anew, "storage": 0}
+
+
 def test_an_index_of_another_version_is_rebuilt(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     write(vault, "a.md", "alpha")
     with monkeypatch.context() as earlier:

@@ -6,16 +6,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.agents import aliases
-from mdmem.search.index.layout import FLAGS
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mdmem.search.index.folders import Leaf
     from mdmem.search.index.layout import IndexRow
 
 QUARTER_SECONDS = 900
 """No time zone begins its days at another moment than a quarter of an hour."""
+
+
+_PAGES = frozenset(map(KINDS.index, note.PAGES))
 
 
 class NoteCounts(NamedTuple):
@@ -63,6 +67,14 @@ def _add(counts: NoteCounts, row: IndexRow) -> None:
     elif tool and aliases.changes_files(tool):
         for file in facts.get("files", ()):
             counts.files[file] += 1
+
+
+def deleted(leaf: Leaf) -> list[int]:
+    """Return the deleted rows of a segment that its counts have: no pages, unless something was kept out of them."""
+    flags = leaf.table.numbers("flags") if leaf.deleted else []
+    lists = [leaf.terms.postings("facet", f"is:{state}") for state in ("private", "redacted")] if leaf.deleted else []
+    kept_out = {row for found in lists if found for row in leaf.deleted.intersection(found[0])}
+    return sorted(row for row in leaf.deleted if flags[row] // KIND_STEP not in _PAGES or row in kept_out)
 
 
 def added(parts: Iterable[NoteCounts], less: NoteCounts) -> NoteCounts:

@@ -339,8 +339,8 @@ class View:
             tally.NoteCounts(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one))))
             for one in tables
         )
-        gone = [row for leaf in self.leaves if leaf.deleted for row in leaf.table.rows(sorted(leaf.deleted))]
-        return tally.added(own, tally.of(gone))
+        gone = ((leaf.table, few) for leaf in self.leaves if (few := tally.deleted(leaf)))
+        return tally.added(own, tally.of(row for table, few in gone for row in table.rows(few)))
 
     def bytes(self) -> int:
         """Return the size of all notes' files together."""
