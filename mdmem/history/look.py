@@ -212,15 +212,19 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     """Look into the folders that changed, and those in which something was touched; None to let git find that."""
     began_ns = time.time_ns()
     index = _as_it_was(repo, before, began_ns)
+    differing: list[str] = []
     if touched is None:
         words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
-        touched = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
-        if len(touched) > MANY_TOUCHED:
+        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
+        if len(differing) > MANY_TOUCHED:
             raise _UnsureError
     doubted = frozenset((*before.left, *touched))  # the last look need not have seen what was touched before it
     again = {path.rpartition("/")[0] for path in doubted} | before.times.keys() & touched
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
     state = _state(repo, before, listed, doubted)
+    same = set(differing).difference(change.path for change in (*state.changes, *state.beside))
+    if any(git_index.may_convert(disk.read_file(str(repo.root), path) or b"") for path in same):
+        raise _UnsureError
     seen = before._replace(times=times, left=[], began_ns=began_ns, token=token)
     return Look(state, seen, index, is_plain=True)
 

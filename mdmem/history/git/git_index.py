@@ -182,6 +182,11 @@ def _compared(repo: Repository, base: str, head: str) -> Iterator[tuple[bytes, b
     return zip(fields, fields, strict=True)
 
 
+def may_convert(data: bytes) -> bool:
+    """Whether git may take a file for changed that is not: it converts line ends and marks of versions."""
+    return b"\r" in data or b"$Id" in data
+
+
 def keep_bytes(repo: Repository) -> None:
     """Set up git to compare files byte by byte in this clone, whatever the attributes in the vault say of line ends."""
     file = repo.common_dir / "info" / "attributes"
