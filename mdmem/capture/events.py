@@ -67,7 +67,7 @@ def pass_over(at: Capture, why: str) -> Outcome:
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
-    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
+    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at) or turn.was_withheld(at)
     return outcome
 
 

@@ -102,6 +102,11 @@ def is_withheld(at: Capture) -> bool:
     return _is_withheld(at, _read_marks(at, at.session.key))
 
 
+def was_withheld(at: Capture) -> bool:
+    """Whether this turn is private since `withhold` made it so: nobody asked for that."""
+    return list(_read_marks(at, at.session.key))[-2:] == [_prompt_key(at), _SESSION]
+
+
 def _is_of_private_parent(at: Capture) -> bool:
     """Whether a sub-agent with a session of its own works for a private turn of another session."""
     return any(list(_read_marks(at, key).values())[-1:] == [_PRIVATE] for key in _keys(at)[1:])

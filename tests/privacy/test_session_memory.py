@@ -346,7 +346,12 @@ def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_
     told = [hook(bash(f"a file says <private>{SECRET}</private>", f"toolu_{number}")).stdout for number in range(2)]
 
     assert ["nothing of this session is stored" in one for one in told] == [True, False]
+    memories.unlink()
+    assert "nothing of this session is stored" in hook(stop("That is all.")).stdout
     assert places(notes(vault)) == ["001-000-prompt"]
+    hook(prompt("in the open again", 2))
+    assert "nothing of this session" not in hook(stop("That is all.") | {"prompt_id": "prompt-2"}).stdout
+    assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-response"]
 
 
 def test_what_could_not_be_remembered_keeps_the_later_turns_out_as_well(
