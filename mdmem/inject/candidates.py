@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from mdmem import timestamps
 from mdmem.inject import block, entry, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall
+from mdmem.search.asking.english import LIKELY
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -65,17 +67,13 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         now=_other_time(at.now),
     )
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
-    answers = recall.answers(
-        at.config,
-        query,
-        asker,
-        limit=limit,
-        budget_seconds=budget,
-        guess=guess,
-        foreign=shape is not None and shape.is_foreign,
-    )
-    # What a guess found need not share a word with the question: then the gap in the scores decides alone.
-    kept, why = _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
+    look = partial(recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
+    foreign = shape is not None and shape.is_foreign
+    answers = look(foreign=foreign)
+    kept, why = _chosen(at, shape, answers, guess)
+    if not kept and shape is not None and shape.grade >= LIKELY:  # somebody may just have written it into an old note
+        answers = look(foreign=foreign, every=True)
+        kept, why = _chosen(at, shape, answers, guess)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
@@ -92,6 +90,11 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     return sorted(
         found, key=lambda one: answers.index(one.answer) if one.answer not in kept else kept.index(one.answer)
     )
+
+
+def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
+    """Choose among answers. What a guess found need not share a word with the question: then their scores decide."""
+    return _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
 
 
 _ERROR_CHARS = 20_000

@@ -76,6 +76,7 @@ def answers(
     budget_seconds: float = 0.3,
     guess: str = "",
     foreign: bool = False,
+    every: bool = False,
 ) -> tuple[Answer, ...]:
     """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
 
@@ -84,10 +85,13 @@ def answers(
     limit: how many answers. budget_seconds: how long the index may be brought up to date for when much is new; a little
     is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
     the question, and count less. foreign: the question that `text` is about was in a language that
-    `analysis.is_foreign` tells; here it may no longer show.
+    `analysis.is_foreign` tells; here it may no longer show. every: look at each note for changes made in place, where
+    there are not too many.
     """
     foreign = foreign or analysis.is_foreign(text)
-    seen = index.glance(config, asker.without_session)
+    view = index.opened(config) if every else None
+    share = index.EVERY if view is not None and view.size <= freshness.MOST_AT_ONCE else 0
+    seen = index.glance(config, asker.without_session, share)
     if seen is None:
         make_ready(config, budget_seconds)
 

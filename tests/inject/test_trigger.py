@@ -511,3 +511,22 @@ def test_one_word_of_three_is_no_evidence_even_where_a_person_keeps_few_notes(tm
 
     assert "One folder" in block(there, "how did we arrange the templates?")
     assert block(there, "what happened to the nightly mailing of signed templates?") == ""
+
+
+@pytest.mark.slow
+def test_what_was_just_written_into_an_old_note_is_found(journal: tuple[config.Config, str], tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    shutil.copytree(journal[0].vault, vault)
+    there = config.load(str(vault)), journal[1]
+    oldest = min(vault.rglob("*-response-*.md"))
+    for number in range(60):
+        talk = Talk(vault, Path(journal[1]), f"{number:08d}-bbbb-4fca-8238-13269b9b3ca0")
+        talk.says("Draw the header")
+        talk.answers("It is drawn.")
+    index.update(there[0])
+    assert block(there, "what was the flamingo exemption about?") == ""
+
+    with oldest.open("a") as file:
+        file.write("\nThe flamingo exemption applies to the payment service.\n")
+
+    assert "payment service" in block(there, "what was the flamingo exemption about?")

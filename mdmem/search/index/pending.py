@@ -30,11 +30,12 @@ MAX_NOTES = 16
 """More notes than this are worth indexing."""
 
 
-def glance(config: Config, without_session: str = "") -> View | None:
+def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:
     """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
 
     without_session: the notes of this one are not looked for, so they need not be read; the prompt that is being
-    answered is among them. None: there is no index to begin with, or too much is new; `update` is called for.
+    answered is among them. share: how many notes are looked at beside those that changed last. None: there is no index
+    to begin with, or too much is new; `update` is called for.
 
     Raises:
         VaultError: when there is no vault.
@@ -49,7 +50,7 @@ def glance(config: Config, without_session: str = "") -> View | None:
     if catchup.is_most(view, folders):
         return None
     seen = scan.in_changed_folders(config.vault, before.times, folders)
-    in_place, changed = catchup.in_place(config, view, before, 0)
+    in_place, changed = catchup.in_place(config, view, before, share)
     diff = scan.differences(view, seen).with_more(in_place)
     wanted = _without(diff, without_session) if without_session else diff
     if wanted:
