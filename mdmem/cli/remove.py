@@ -105,8 +105,9 @@ def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
         done = work.apply(settings, targets, upkeep.updater(settings), tell)
     status = print_applied(done)
     if done.result.commits and len(lost) < len(targets):
-        oid = done.result.commits[-1].oid[:8]
-        click.echo(f"`mdmem undo {oid}` brings {'it' if len(targets) == 1 else 'them'} back.")
+        undo = [f"`mdmem undo {one.oid[:8]}`" for one in reversed(done.result.commits)]
+        brings = f"bring{'s' * (len(undo) == 1)} {'it' if len(targets) == 1 else 'them'}"
+        click.echo(f"{', '.join(undo)} {brings} back.")
     return status
 
 

@@ -8,6 +8,8 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable
+from functools import reduce
+from itertools import islice
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -19,6 +21,9 @@ from mdmem.history.message import SESSION_FORMAT, counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, journal, layout, note
+
+NOTES_AT_ONCE = 20_000
+"""Maximum number of notes of a commit: what is to be forgotten may be most of a vault."""
 
 
 class Target(NamedTuple):
@@ -88,7 +93,9 @@ def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
 def apply(
     config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None, tell: Tell = untold
 ) -> Applied:
-    """Delete these notes and commit that. The message has ids, no titles: they are to be forgotten.
+    """Delete these notes and commit that, `NOTES_AT_ONCE` at a time.
+
+    A message has ids, no titles: they are to be forgotten.
 
     update_page: as for `rewrite.apply`. tell: is told what is being done.
 
@@ -96,10 +103,15 @@ def apply(
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
     """
     targets = list(targets)
-    listed = "".join(f"- {target.id or target.path}\n" for target in targets)
-    count = counted(len(targets), "note")
     steps = (_step(config, target) for target in told(targets, "Deleting", tell))
-    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page, tell)
+    parts = (targets[start : start + NOTES_AT_ONCE] for start in range(0, max(len(targets), 1), NOTES_AT_ONCE))
+    made = (rewrite.apply(config, islice(steps, len(part)), _message(part), update_page, tell) for part in parts)
+    return reduce(Applied.with_later, made)
+
+
+def _message(targets: list[Target]) -> str:
+    listed = "".join(f"- {target.id or target.path}\n" for target in targets)
+    return f"Forget {counted(len(targets), 'note')}\n\n{listed}"
 
 
 def _step(config: Config, target: Target) -> RewriteStep:

@@ -32,6 +32,11 @@ class Applied(NamedTuple):
     skipped: list[str]
     result: CommitResult
 
+    def with_later(self, later: Applied) -> Applied:
+        """Return what this and a later run did together."""
+        result = later.result._replace(commits=self.result.commits + later.result.commits)
+        return Applied(self.changed + later.changed, self.skipped + later.skipped, result)
+
 
 def apply(
     config: Config,

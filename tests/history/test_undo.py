@@ -293,6 +293,30 @@ def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
     assert forget.deleted(config) == {"7gk2q9m4x1": path.name}
 
 
+@pytest.mark.slow
+def test_very_many_notes_are_forgotten_in_several_commits_and_come_back_by_as_many(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, 2, session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+    commit.commit(config)
+    before = {path: (vault / path).read_bytes() for path in head_files(vault) if "/001-" in path or "/002-" in path}
+    monkeypatch.setattr(forget, "NOTES_AT_ONCE", 3)
+
+    targets = forget.plan(config, [], project="acme-notes-app")
+    done = forget.apply(config, targets, upkeep.updater(config))
+
+    made = done.result.commits
+    assert [one.subject for one in made] == ["Forget 3 notes", "Forget 3 notes", "Forget 2 notes"]
+    assert set(done.changed) == {target.path for target in targets} == before.keys()
+    assert not any((vault / path).exists() for path in before)
+    for one in reversed(made):
+        undo.apply(config, undo.plan(config, one.oid), upkeep.updater(config))
+    assert {path: (vault / path).read_bytes() for path in before} == before
+    assert git(vault, "status", "--porcelain") == ""
+
+
 def test_forgetting_a_session_takes_its_notes_along(vault: Path) -> None:
     config = start(vault)
     turn(vault)
