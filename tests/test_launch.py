@@ -210,5 +210,5 @@ def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subproce
 
     losses.record(settings, "PostToolUse", "claude-code", "Key\tError\n", time.time())
     assert [(found.severity, "PostToolUse" in found.text) for found in folders.lost(settings)] == [("error", True)]
-    assert "1 event was lost" in mdmem("status", check=True).stdout
+    assert "1 event lost, the last on" in mdmem("status", check=True).stdout
     assert mdmem("doctor", "--only", "lost").returncode == 1
