@@ -45,6 +45,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     from mdmem.history.look import LookMode
     from mdmem.search import index
     from mdmem.search.index import completion
+    from mdmem.system import memory
     from mdmem.views.vault_pages import upkeep
     from mdmem.watcher import client
 
@@ -59,6 +60,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
             upkeep.refresh(settings, now=time.time(), background=True)
         done = work.sync(settings, remote, mode, bar.step)
         if index.takes_memory(settings, len(done.received)):
+            memory.give_back()
             bar.step("Indexing")
             completion.run(settings)
         if done.received or brought:
