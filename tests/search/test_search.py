@@ -13,7 +13,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, hits, index, ranking, recall
+from mdmem.search import engine, hits, index, query, ranking, recall, spelling
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import all_but, pending
 from mdmem.search.units import units_of
@@ -481,6 +481,22 @@ def test_a_word_that_no_note_has_is_asked_back(settings: Config) -> None:
     assert ask(settings, "posgtresqk").suggestion == "postgresql"
     assert ask(settings, "parser").suggestion is None
     assert ask(settings, "xyzzyplugh").suggestion is None
+
+
+def test_a_word_is_suggested_of_which_one_note_was_rewritten(vault: Path) -> None:
+    """Of the segment in which that note was, no note has the word any more."""
+    settings = config.load(str(vault))
+    (vault / "notes").mkdir(exist_ok=True)
+    for name in ("one", "two", "three", "four", "five"):
+        path = vault / "notes" / f"{name}.md"
+        path.write_text("# Uploads\n" if name == "one" else "# A chapter\n")
+        os.utime(path, (1e9, 1e9))  # long ago, or all are read again
+    index.update(settings)
+    (vault / "notes/one.md").write_text("# Uploads are retried\n")
+    assert index.update(settings).changed == 1
+    view = index.current(settings)
+    assert view is not None
+    assert spelling.suggest(view, settings.vault, query.parse("uploadds")) == "uploads"
 
 
 def test_operators_that_cannot_be_read_leave_a_hint(settings: Config) -> None:

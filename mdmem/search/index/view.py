@@ -92,7 +92,7 @@ class View:
         return known
 
     def postings(self, field: str, term: str) -> list[tuple[Sequence[int], bytes | None]]:
-        """Return the notes in which a term occurs, with how often (None: once in each), segment by segment."""
+        """Return the notes in which a term occurs, with how often (None: once in each), by segments that have some."""
         found: list[tuple[Sequence[int], bytes | None]] = []
         for leaf in self.leaves:
             postings = leaf.terms.postings(field, term)
@@ -106,7 +106,8 @@ class View:
                 kept = [row not in leaf.deleted for row in postings[0]]
                 notes = list(compress(notes, kept))
                 weights = bytes(compress(weights, kept)) if weights else None
-            found.append((notes, weights))
+            if notes:
+                found.append((notes, weights))
         return found
 
     def each(self, field: str, term: str) -> Iterator[int]:
