@@ -228,9 +228,8 @@ def _invisible_edits(text: str, low: str, job: Job) -> list[Edit]:
                 seen = "".join([char for char in text[start:end] if tags.is_seen(char)])
                 edits.append((start, end, seen, "invisible"))
             at = bare.find(word, at + len(word))
-    return [
-        edit for edit in sorted(edits) if not any(one[0] < edit[1] and edit[0] < one[1] and one > edit for one in edits)
-    ]
+    edits.sort()  # of two that overlap, since one word of tags ends as another begins, the later one is made
+    return [edit for edit, later in zip(edits, [*edits[1:], None], strict=False) if not later or edit[1] <= later[0]]
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:

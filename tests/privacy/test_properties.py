@@ -172,6 +172,7 @@ HOSTILE = (
     "mysql -p", "vault login ", "echo a|sudo -S ", "a:5432:b:c:d\n", "| password | ", 'password("', "-us", "`",
     "```\n", "\n", "İ", "\ud800", "$2b$12$", "pin is 4711 ", "passwords:\n- a1b2c3d4\n", 'passwords = ["a1b2c3d4e5"]\n',
     "account:", "MLKEM768X25519PrivateKey ", "eyJhIjoxLCJiIjoyLCJjIjozLCJkIjo0LCJlIjo1fQ ", "here is my key:\n",
+    "[pri\u200bvate] ", "p\u0301rivate <x> ", "-----END RSA PRIVATE KEY-----\n", "a/b@//h ", "g h p _ X 4 a B ",
 )  # fmt: skip
 """Units that make a careless scanner quadratic when they are repeated."""
 
