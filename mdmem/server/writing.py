@@ -164,6 +164,9 @@ def edit_note(
         raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
     owned = _owned(at, note, checksum)
     body = notes.parse(owned.data).body
+    if str(user_notes.clean(at.config, body)).strip("\n") != body.strip("\n"):
+        # before anything is looked for: what is found, or the names of sections, would tell what is private
+        raise UsageError("The note holds private text or a secret, so only its owner can edit it, in their editor.")
     new = str(user_notes.clean(at.config, user_notes.as_typed(text, body)))
     if text.strip() and not new.strip():
         raise UsageError("The text is private as a whole, so it cannot be stored. Nothing was changed.")

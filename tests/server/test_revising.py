@@ -207,6 +207,19 @@ def test_a_commit_of_the_journal_is_not_undone_by_a_tool(server: Server, vault: 
     assert (vault / "notes" / "other.md").exists()
 
 
+@pytest.mark.parametrize("looked_for", [{"find": "walr"}, {"find": "no such"}, {"section": "No such"}])
+def test_what_is_private_in_a_note_is_not_told_by_what_is_found_in_it(
+    server: Server, vault: Path, looked_for: dict[str, str]
+) -> None:
+    (vault / "notes" / "utc.md").write_text(f"{TEXT}\n<private>\n## About the walrus\n\nIt sings.\n</private>\n")
+
+    answer = edit(server, text="x", **looked_for)
+
+    assert answer.error
+    assert "only its owner can edit it" in answer.said
+    assert "walrus" not in answer.said
+
+
 @pytest.mark.slow
 def test_nothing_private_is_written_even_in_two_steps(server: Server, vault: Path) -> None:
     masked = edit(server, find="Nothing.", text="It is <private>canary</private> here")
