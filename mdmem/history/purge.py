@@ -139,12 +139,12 @@ def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
     held: the committer's lock.
     """
     _clean_files(config, planned)
+    _clean_caches(config, planned)
     repo = repository.open_vault(config.vault)
     filtering.scrub(repo)
     if any(planned.finds(data) for _, data in objects.every(repo)):
         repo = _rewrite_others(repo, planned, held)
         filtering.scrub(repo)
-    shutil.rmtree(config.index_dir, ignore_errors=True)
     _clean_caches(config, planned)
     return _prove(config, repo, planned)[0]
 
@@ -245,9 +245,9 @@ def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untol
             _unstage(repo, planned)
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)
+    _clean_caches(config, planned)  # before the objects, by which a purge that was killed is known not to be over
     tell("Removing old objects", 0, 0)
     filtering.scrub(repo)
-    shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is rebuilt
     _clean_caches(config, planned)
     repository.attempt(repo, "update-index", "--no-untracked-cache")  # which names folders as they were last seen
     tell("Searching for what is left", 0, 0)
@@ -405,7 +405,11 @@ def _unstage(repo: Repository, planned: PurgePlan) -> None:
 
 
 def _clean_caches(config: Config, planned: PurgePlan) -> None:
-    """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered."""
+    """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered.
+
+    The index, which is compressed, is not searched: it is rebuilt.
+    """
+    shutil.rmtree(config.index_dir, ignore_errors=True)
     for path in _caches(config):
         data = _bytes(path)
         if not planned.finds(data):

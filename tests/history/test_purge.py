@@ -249,6 +249,40 @@ def test_a_purge_that_broke_off_brings_nothing_back_and_is_finished_by_the_next(
     assert git(vault, "status", "--porcelain") == ""
 
 
+def test_a_purge_that_broke_off_late_leaves_no_index_and_no_state_with_the_text(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+    put(Path(config.index_dir), "segment", "compressed")
+    put(Path(config.state_dir), "note-to-self", TEXT)
+
+    def broken(*_: object) -> None:
+        raise GitError("the power went")
+
+    monkeypatch.setattr(filtering, "scrub", broken)
+    with pytest.raises(GitError):
+        purge.apply(config, purge.plan(config, TEXT))
+
+    assert not Path(config.index_dir).exists()
+    assert b"Falcon" not in (Path(config.state_dir) / "note-to-self").read_bytes()
+
+
+def test_a_pack_that_a_killed_git_left_half_made_is_purged(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+    git(vault, "gc", "-q")
+    (pack,) = (vault / ".git" / "objects" / "pack").glob("*.pack")
+    left = pack.with_name(f".tmp-7-{pack.name}")
+    left.write_bytes(pack.read_bytes())
+
+    assert purge.apply(config, purge.plan(config, TEXT)).left == []
+
+    assert not left.exists()
+
+
 def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None:
     config = start(vault)
 

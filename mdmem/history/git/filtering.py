@@ -112,7 +112,7 @@ def forget_heard(repo: Repository) -> None:
 
 
 def scrub(repo: Repository) -> None:
-    """Forget how things were: reflogs, left-over heads, every object that nothing refers to.
+    """Forget how things were: reflogs, left-over heads, every object that nothing refers to, packs never finished.
 
     Raises:
         GitError: when git fails.
@@ -123,6 +123,8 @@ def scrub(repo: Repository) -> None:
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     _list_stash(repo)
     repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
+    for left in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # of a `git repack` that was killed
+        left.unlink(missing_ok=True)
 
 
 def _list_stash(repo: Repository) -> None:
