@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,7 @@ ONE = ["__init__", "capture/__init__", "capture/hook", "config", "agents/payload
 @pytest.mark.parametrize("name", few(ONE, always=["capture/hook"]))
 def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: str) -> None:
     Path(preload.path_in(str(copied))).unlink()  # hooks that have it ask for no module alone
-    folder, _, module = name.rpartition("/")
-    (path,) = (copied / folder / "__pycache__").glob(f"{module}.*.pyc")
+    path = Path(cache_from_source(copied / f"{name}.py"))
     path.write_bytes(path.read_bytes()[:200])
     assert run(prompt("First")) == ""
     assert notes(vault) == 1
@@ -90,7 +90,7 @@ def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: 
 def test_bytecode_of_the_hand_over_that_cannot_be_used_costs_no_note(
     copied: Path, vault: Path, size: int | None
 ) -> None:
-    (path,) = (copied / "__pycache__").glob("hand_over.*.pyc")
+    path = Path(cache_from_source(copied / "hand_over.py"))
     data = path.read_bytes()[:size] if size else b""
     path.unlink()
     if data:
@@ -173,7 +173,7 @@ def test_doctor_names_damaged_bytecode_and_repairs_it(
     monkeypatch.setattr(launch, "__file__", str(copied / "launch.py"))
     settings = config.load(str(vault))
     assert [found.severity for found in machine.hook(settings)] == ["fine"]
-    (path,) = (copied / "__pycache__").glob("config.*.pyc")
+    path = Path(cache_from_source(copied / "config.py"))
     path.write_bytes(path.read_bytes()[:200])
     first = next(iter(machine.hook(settings)))
     assert (first.severity, str(path) in first.text) == ("error", True)

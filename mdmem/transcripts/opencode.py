@@ -19,10 +19,10 @@ _WAIT_SECONDS = 2.0
 _SIGNATURE = b"SQLite format 3\0"
 
 _SESSIONS = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
-_FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = ?1) FROM session WHERE id = ?1"
-_SESSION = "SELECT directory, time_created FROM session WHERE id = ?1 AND parent_id IS NULL"
-_MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ?1 ORDER BY time_created, id"
-_PARTS = "SELECT time_updated, data FROM part WHERE message_id = ?1 ORDER BY id"
+_FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = s.id) FROM session s WHERE id=?"
+_SESSION = "SELECT directory, time_created FROM session WHERE id = ? AND parent_id IS NULL"
+_MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS = "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id"
 
 
 def find(root: Path) -> Iterator[Path]:

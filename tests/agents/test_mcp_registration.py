@@ -103,15 +103,16 @@ def test_another_server_of_that_name_is_left_alone(client: str, home: Path) -> N
 
 
 @every_client
-def test_broken_settings_are_left_alone(client: str, home: Path) -> None:
+@pytest.mark.parametrize("text", ["{ // a comment\n", f"a = {'[' * 3000}{']' * 3000}\n"])
+def test_broken_settings_are_left_alone(client: str, text: str, home: Path) -> None:
     file = home / FILES[client]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("{ // a comment\n")
+    file.write_text(text)
 
     with pytest.raises(ConfigError, match="not changed"):
         mcp_registration.register(client)
 
-    assert file.read_text() == "{ // a comment\n"
+    assert file.read_text() == text
 
 
 @pytest.mark.parametrize(

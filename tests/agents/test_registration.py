@@ -201,6 +201,7 @@ def test_an_entry_that_somebody_put_among_others_or_twice_is_found(home: Path) -
         '{"hooks": {"Stop": {}}}',
         "[" * 100_000,
         '{"a": ' + "[" * 970 + "]" * 970 + "}",
+        '{"a": ' + "[" * 3000 + "]" * 3000 + "}",
     ],
 )
 def test_what_is_no_settings_file_is_refused_and_left_alone(home: Path, text: str) -> None:

@@ -112,31 +112,36 @@ def _refuse(name: str) -> Any:
 
 def _find(text: str, path: Path) -> _Span:
     text = _bare(text)
-    span = _span(text, _skip(text, 0))
-    for step in path:
-        span = [child for key, child in span.children if key == step][-1]  # of twins the last one counts
+    start = _skip(text, 0)
+    try:
+        span = _span(text, start, start)
+        for step in path:
+            child = [child for key, child in span.children if key == step][-1]  # of twins the last one counts
+            span = _span(text, child.start, child.value)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     return span
 
 
-def _span(text: str, start: int, value: int | None = None) -> _Span:
-    at = start if value is None else value
-    if text[at] not in "{[":
-        return _Span(start, at, _DECODER.raw_decode(text, at)[1], [])
+def _span(text: str, start: int, value: int) -> _Span:
+    """Return where a value lies, with the values right inside it, of which nothing further inside is looked at."""
+    if text[value] not in "{[":
+        return _Span(start, value, _DECODER.raw_decode(text, value)[1], [])
     children: list[tuple[str | int, _Span]] = []
-    is_object = text[at] == "{"
-    cursor = _skip(text, at + 1)
+    is_object = text[value] == "{"
+    cursor = _skip(text, value + 1)
     while text[cursor] not in "}]":
         key: str | int = len(children)
         begin = cursor
         if is_object:
             key, cursor = _DECODER.raw_decode(text, cursor)
             cursor = _skip(text, _skip(text, cursor) + 1)  # over the colon
-        child = _span(text, begin, cursor)
-        children.append((key, child))
-        cursor = _skip(text, child.end)
+        end = _DECODER.raw_decode(text, cursor)[1]
+        children.append((key, _Span(begin, cursor, end, [])))
+        cursor = _skip(text, end)
         if text[cursor] == ",":
             cursor = _skip(text, cursor + 1)
-    return _Span(start, at, cursor + 1, children)
+    return _Span(start, value, cursor + 1, children)
 
 
 def _skip(text: str, at: int) -> int:

@@ -17,7 +17,10 @@ def loads(text: str) -> dict[str, Any]:
     Raises:
         ValueError: when it is not TOML; the message names line and column.
     """
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[str]]) -> str:
