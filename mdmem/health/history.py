@@ -16,9 +16,11 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
+from mdmem.vault import disk, template
 from mdmem.views import wording
 
 OLD_LOCK_SECONDS = 600
+ATTRIBUTES, UNION = ".gitattributes", "merge=union"
 MOST = 10
 """Number of uncommitted files that are listed one by one."""
 
@@ -41,6 +43,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield error(f"git fsck: {repository.reason(done)}", todo)
     for lock in _old_locks(repo):
         yield warning(f"{lock} is old: a git process was killed.", f"If no git process is running: `rm {lock}`.")
+    yield from _without_rules(config)
     try:
         yield from _uncommitted(config)
     except (BusyError, GitError) as problem:
@@ -50,6 +53,29 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(f"{said}.", todo)
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _without_rules(config: Config) -> Iterator[HealthFinding]:
+    """Find generated pages whose merge the vault's attributes leave open, as in a vault of an earlier version."""
+    text = (disk.readable(config.vault, ATTRIBUTES) or b"").decode("utf-8", "surrogateescape")
+    known = {line.split()[0].lstrip("/") for line in text.splitlines() if line.strip()}
+    rules = {line.split()[0]: line for line in template.load("vault/gitattributes").splitlines() if UNION in line}
+    missing = [name for name in rules if name.lstrip("/") not in known]
+    if missing:
+        said = f"Pages that mdmem makes can conflict in a plain `git pull`: {', '.join(missing)}."
+        todo = f"`mdmem doctor --fix` adds a line for each to {ATTRIBUTES}."
+        yield note(said, todo, partial(_add_rules, config, [rules[name] for name in missing]))
+
+
+def _add_rules(config: Config, rules: list[str]) -> None:
+    old = disk.read_path(config.vault, ATTRIBUTES)
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    new = (old or b"") + gap + "".join(f"{line}\n" for line in rules).encode()
+    with disk.open_folder(config.vault, ()) as folder:
+        if old is None:
+            disk.create(folder, ATTRIBUTES, new, durable=config.durable)
+        else:
+            disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
 
 
 def _old_locks(repo: Repository) -> list[Path]:

@@ -290,7 +290,7 @@ def test_a_slip_in_the_settings_is_named_with_what_to_do(day: Day, text: str, sa
 def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None:
     assert "mdmem init" in wrong(look(day, "history"))[0]["todo"]
     repository.init(day.vault)
-    assert "not committed" in look(day, "history")[0]["text"]
+    assert "not committed" in look(day, "history")[1]["text"]
     look(day, "history", fix=True)
     assert [one["severity"] for one in look(day, "history")] == ["fine"]
     assert "stays on this machine" in look(day, "remote")[0]["text"]

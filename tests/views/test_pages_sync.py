@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
@@ -58,6 +59,46 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     two.run("commit")
     one.run("commit")
     assert (two.vault / "README.md").read_text("utf-8") == start
+
+
+@pytest.mark.parametrize("made", ["by this version", "by an earlier one"])
+def test_pages_of_two_machines_do_not_conflict_in_a_plain_pull(tmp_path: Path, made: str) -> None:
+    remote = make_remote(tmp_path / "remote.git")
+    one, two = (cli_day.empty(tmp_path / name) for name in ("one", "two"))
+    (one.vault / "mdmem.toml").unlink()
+    one.run("init")
+    if made == "by an earlier one":
+        (one.vault / ".gitattributes").write_text("journal/*/project.md -diff\n*.md -text", "utf-8")
+        found = [one.json("doctor", "--only", "history", "--fix"), one.json("doctor", "--only", "history")]
+        assert [[row["done"] for row in rows if "git pull" in row["text"]] for rows in found] == [["fixed"], []]
+        text = (one.vault / ".gitattributes").read_text("utf-8")
+        assert text.startswith("journal/*/project.md -diff\n*.md -text\n/README.md merge=union\n")
+        assert "project.md merge" not in text, "a person's own rule for it holds"
+        assert git(one.vault, "status", "--porcelain") == ""
+    git(one.vault, "remote", "add", "origin", str(remote))
+    work(one, "aaaaaaaa-1", "Begin the parser", 0)
+    one.run("sync")
+    shutil.rmtree(two.vault)
+    git(tmp_path, "clone", "-q", str(remote), str(two.vault))
+    for day, session, what, seconds in ((one, "bbbbbbbb", "Test", 3600), (two, "cccccccc", "Document", 7200)):
+        work(day, f"{session}-1", f"{what} the parser", seconds)
+        work(day, f"{session}-2", f"{what} the lexer", seconds + 86_400)
+        day.run("commit")
+    git(one.vault, "push", "-q", "origin", "main")
+
+    git(two.vault, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    two.run("commit")
+
+    git(one.vault, "pull", "-q", str(two.vault), "main")
+    one.run("commit")
+    for day in (one, two):
+        assert git(day.vault, "status", "--porcelain") == ""
+        for page, prompts in (("days/2026-09-14.md", 3), ("days/2026-09-15.md", 2), ("README.md", 5)):
+            text = (day.vault / page).read_text("utf-8")
+            assert text.count("(1 prompt)") + text.count(", 1 prompt)") == prompts
+            assert text.count(generated.BEGIN) == text.count(generated.END) == 1
+            lines = [line for line in generated.inside(text.encode()) if line]
+            assert sorted(lines) == sorted(set(lines)), "no line of before the merge is left"
 
 
 def test_turns_that_two_machines_numbered_alike_are_separated_by_their_time(vault: Path) -> None:
