@@ -45,7 +45,6 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     from mdmem.history.look import LookMode
     from mdmem.search import index
     from mdmem.search.index import completion
-    from mdmem.system import memory
     from mdmem.views.vault_pages import upkeep
     from mdmem.watcher import client
 
@@ -60,6 +59,8 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
             upkeep.refresh(settings, now=time.time(), background=True)
         done = work.sync(settings, remote, mode, bar.step)
         if index.takes_memory(settings, len(done.received)):
+            from mdmem.system import memory  # what it needs takes long to load for a sync that brings little
+
             memory.give_back()
             bar.step("Indexing")
             completion.run(settings)
@@ -69,7 +70,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
                 later = work.sync(settings, remote, mode, bar.step)  # other machines need not make these pages again
                 done = done.with_later(later)
     if as_json:
-        print_json(done)
+        print_json(done._asdict() | {"received": list(done.received)})
     else:
         _tell(done)
     return 1 if done.conflicts or done.held_back or done.kept else 0

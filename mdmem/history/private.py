@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 from mdmem.errors import GitError
@@ -49,12 +50,19 @@ def is_private(path: str, meta: Mapping[str, object], private_projects: frozense
     return (layout.project_of(path) or str(meta.get("project", ""))) in private_projects
 
 
+AT_ONCE = 10_000
+"""Number of paths of commits that are held at a time."""
+
+
 def refuse(root: str, repo: Repository, span: str) -> None:
     """Refuse to push commits that hold a note which is to stay on this machine."""
     held = projects(root)
     words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    paths = set(repository.each(repo, *words))
-    staying = sorted(path for path in paths if path and stays(path, disk.read_path(root, path) or b"", held))
+    named = repository.each(repo, *words)
+    found: set[str] = set()
+    while some := set(islice(named, AT_ONCE)):  # a page is in many commits
+        found.update(path for path in some if path and stays(path, disk.read_path(root, path) or b"", held))
+    staying = sorted(found)
     if staying:
         folders = {f"journal/{name}" for name in held}
         places = ("/".join(path.split("/")[:2]) for path in staying)

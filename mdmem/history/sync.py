@@ -30,6 +30,7 @@ from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import fetching, filtering, git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
+from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
@@ -66,7 +67,7 @@ class Synced(NamedTuple):
     kept: places of notes that both machines changed; both versions are in the note, for a person to choose.
     """
 
-    received: list[str]
+    received: PackedPaths
     sent: int
     conflicts: list[str]
     held_back: list[HeldBack]
@@ -77,8 +78,9 @@ class Synced(NamedTuple):
 
     def with_later(self, later: Synced) -> Synced:
         """Return what this run and one right after it did together."""
+        received = PackedPaths(dict.fromkeys(chain(self.received, later.received))) if later.received else self.received
         return later._replace(
-            received=list(dict.fromkeys([*self.received, *later.received])),
+            received=received,
             sent=self.sent + later.sent,
             conflicts=list(dict.fromkeys([*self.conflicts, *later.conflicts])),
             refused=list(dict.fromkeys([*self.refused, *later.refused])),
@@ -124,7 +126,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
-        done = Synced([], 0, [], held_back, withheld, [])
+        done = Synced(PackedPaths(), 0, [], held_back, withheld, [])
         for _ in range(TRIES):
             tell("Fetching", 0, 0)
             heard = fetching.heard(repo, remote)
@@ -213,10 +215,10 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     if base == theirs:
         return Joined(Texts(repo, {}), (), [], [])
     joined = join.join(repo, base, ours, theirs)
-    absent = part.absent(repo, [*joined.puts, *joined.deletes])
+    absent = part.absent(repo, chain(joined.puts, joined.deletes))
     apart = set(joined.deletes)  # archives among them, whose notes are files again
     archived = [path for path in joined.puts if _archive_of(path) not in apart and disk.is_packed(config.vault, path)]
-    before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
     beside.keep_left_out(config, [])  # notes came that may link to one of them
     along: dict[str, bytes] = {}
@@ -239,11 +241,11 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     return joined._replace(kept=tuple(kept))
 
 
-def _here(repo: Repository, joined: Joined) -> list[str]:
+def _here(repo: Repository, joined: Joined) -> PackedPaths:
     """Return the files that came or changed on this machine."""
-    changed = dict.fromkeys([*joined.puts, *joined.deletes])
-    absent = part.absent(repo, changed)
-    return [path for path in changed if path not in absent]
+    absent = part.absent(repo, chain(joined.puts, joined.deletes))
+    every = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
+    return PackedPaths(path for path in every if path not in absent)
 
 
 def _archive_of(path: str) -> str:

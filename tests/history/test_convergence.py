@@ -262,7 +262,7 @@ class Household:
         for at in self.machines:
             assert git(Path(at.vault), "status", "--porcelain") == ""
             done = sync.sync(at)
-            assert (done.received, done.sent) == ([], 0), "the pages do not come to rest"
+            assert (list(done.received), done.sent) == ([], 0), "the pages do not come to rest"
         for word in self.purged:
             assert word not in everything
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import repository, tidy
+from mdmem.history.git.paths import PackedPaths
 from tests.helpers.history_vault import git, put, start
 
 
@@ -198,3 +200,16 @@ def test_packs_that_have_gathered_get_one_index(vault: Path, monkeypatch: pytest
     assert (vault / ".git/objects/pack/multi-pack-index").is_file()
     git(vault, "multi-pack-index", "verify")
     assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_many_paths_are_held_packed_and_come_out_in_their_order() -> None:
+    names = [f"journal/p/2026-09-14/0800-why-{one}/001-000-prompt-caf\u00e9-\udcff-p{one}.md" for one in range(5_000)]
+    tracemalloc.start()
+
+    held = PackedPaths(iter(names))
+
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (list(held), len(held), names[7] in held, "notes/x.md" in held) == (names, len(names), True, False)
+    assert taken < 20 * len(names)
+    assert not PackedPaths()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
@@ -45,11 +44,12 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     """
     if base == ours:
         return _followed(repo, ours, theirs)
-    if base and (near := _near(repo, base, ours, theirs)):
+    if near := _near(repo, base, ours, theirs):
         return near
-    held, _ = tree(repo, ours)
-    come, refused = tree(repo, theirs)
-    trees = _taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
+    was, strange = tree(repo, base) if base else ({}, [])
+    held, _ = _since(repo, base, was, strange, ours)
+    come, refused = _since(repo, base, was, strange, theirs)
+    trees = _taken_apart(repo, was, held, come)
     places = renames.align(repo, base, trees[0], (ours, trees[1]), (theirs, trees[2]))
     return _joined(repo, trees, places, held)._replace(refused=refused)
 
@@ -120,13 +120,27 @@ def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
     return Joined(puts, deletes, [], refused, moved)
 
 
+def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
+    """Return what `tree` does, with the paths and ids of the base where nothing has changed: they are held once."""
+    found, refused = dict(was), dict.fromkeys(strange)
+    for path, before, after in git_index.files_changed(repo, base, oid):
+        if before:
+            found.pop(path, None)
+            refused.pop(path, None)
+        if after and _is_file(after[0], path):
+            found[path] = after[1]
+        elif after:
+            refused[path] = None
+    return found, list(refused)
+
+
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
     """List the files of a commit, and apart from them what no vault takes."""
     found: Tree = {}
     refused: list[str] = []
     for mode, blob, path in objects.listed(repo, oid):
         if _is_file(mode, path):
-            found[sys.intern(path)] = sys.intern(blob)  # three trees have most of them in common
+            found[path] = blob
         else:
             refused.append(path)
     return found, refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from mdmem.history import find
@@ -188,7 +188,9 @@ def _made_twice(
     """Find notes that both sides made under different names, and the folders of sessions that were made twice."""
     if not our_new or not their_new:
         return {}, {}
-    ids = [_ids(repo, our.files, our_new), _ids(repo, their.files, their_new)]
+    fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda one: len(one[1]))
+    ids = [_ids(repo, *fewer)]
+    ids.append(_ids(repo, *more, among=ids[0]))
     paths: Moves = {}
     folders: Moves = {}
     for name in ids[0].keys() & ids[1].keys():
@@ -202,15 +204,17 @@ def _made_twice(
     return paths, folders
 
 
-def _ids(repo: Repository, files: Tree, paths: list[str]) -> dict[str, str]:
-    """Map ids to paths, for those that one file alone has."""
+def _ids(repo: Repository, files: Tree, paths: list[str], among: Container[str] | None = None) -> dict[str, str]:
+    """Map ids to paths, for those that one file alone has. among: only these ids; None for all."""
+    if among is not None and not among:
+        return {}
     unnamed = [path for path in paths if _is_note(path) and not _captured_id(path)]
     unnamed += [path for path in paths if _is_page(path)]
     named = _identities(repo, {path: files[path] for path in unnamed})
     found: dict[str, list[str]] = {}
     for path in paths:
         name = named[path] if path in named else _captured_id(path)
-        if name and _is_note(path):
+        if name and _is_note(path) and (among is None or name in among):
             found.setdefault(name, []).append(path)
     return {name: like[0] for name, like in found.items() if len(like) == 1}
 

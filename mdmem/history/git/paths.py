@@ -1,0 +1,34 @@
+"""Many paths, held packed: those of a vault's every file take more memory than most work on them does."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+
+AT_ONCE = 1_000
+"""Number of paths that are packed together, and unpacked when one of them is asked for."""
+_LEVEL = 1
+
+
+class PackedPaths(Collection[str]):
+    """Paths in the order in which they were given."""
+
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self._count = 0
+        self._packed: list[bytes] = []
+        rest = iter(paths)
+        while some := list(islice(rest, AT_ONCE)):
+            self._count += len(some)
+            self._packed.append(zlib.compress(os.fsencode("\0".join(some)), _LEVEL))
+
+    def __iter__(self) -> Iterator[str]:
+        for some in self._packed:
+            yield from os.fsdecode(zlib.decompress(some)).split("\0")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, path: object) -> bool:
+        return any(path == one for one in self)
