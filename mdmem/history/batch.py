@@ -59,17 +59,20 @@ class CommitBatch(NamedTuple):
 def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> CommitBatch:
     """Read the changed files that pass the gate, up to a batch's size; notes first.
 
-    state: as `in_order` returns it.
+    state: as `in_order` returns it. Where more has changed than it lists, the files beside notes are left for later.
     """
     reading = _Reading(config, repo, wanted)
     folder = ""
-    total = max(wanted.total, len(state.changes))
+    coming = len(state.changes) + state.further
+    total = max(wanted.total, coming)
     for place, change in enumerate(state.changes):
-        wanted.tell("Committing", total - len(state.changes) + place, total)
+        wanted.tell("Committing", total - coming + place, total)
         before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
             return reading.batch([], state._replace(changes=state.changes[place:]))
         reading.add(change)
+    if state.further:
+        return reading.batch([], None)  # what the notes behind these link to is not known
     others = [one for one in state.beside if wanted.has(one.path)]
     others = [one for one in others if attachments.is_visible(one.path, config.settings)]
     taken, left = beside.choose(config, repo, others, reading.targets, wanted.only or ())

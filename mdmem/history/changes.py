@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
-from mdmem.history.git import git_index, repository
+from mdmem.history.git import git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
 
@@ -23,6 +24,10 @@ UNDER_WAY = {
     "rebase-apply": "A rebase",
 }
 """Files in the git folder that tell what a person has begun."""
+
+
+MOST = 50_000
+"""Maximum number of changed notes that are listed at a time, however many have changed."""
 
 
 class Change(NamedTuple):
@@ -45,6 +50,8 @@ class State(NamedTuple):
     head: the last commit's id, "" before the first.
     changes: notes, and the vault's few known files, in the order of paths. beside: every other file.
     staged: paths that a person has staged; they stay theirs.
+    further: how many changes of notes come behind these, for which `find` is to be asked again. after: where it goes
+    on then. What lies beside notes is listed with the last of them.
     """
 
     branch: str
@@ -52,31 +59,24 @@ class State(NamedTuple):
     changes: list[Change]
     staged: list[str]
     beside: list[Change]
+    further: int = 0
+    after: bytes = b""
 
 
-def find(repo: Repository, copy: git_index.Copy) -> State:
+def find(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> State:
     """Compare the vault with its last commit, by way of a copy of the index.
+
+    after: where an earlier listing stopped; what it has is left out.
 
     Raises:
         BusyError: when a person is half-way through a merge, a rebase or the like.
         GitError: when no branch is checked out.
     """
     refuse_half_way(repo)
-    printed = repository.each(
-        repo,
-        "status",
-        "--porcelain=v2",
-        "--branch",
-        "--untracked-files=all",
-        "--ignore-submodules=all",
-        "--no-renames",
-        "-z",
-        env=git_index.env(copy),
-    )
+    words = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
+    found = _Listing(after)
     head = branch = ""
-    found: list[Change] = []
-    staged: list[str] = []
-    for line in printed:
+    for line in repository.each(repo, "status", "--porcelain=v2", *words, env=git_index.env(copy)):
         if line.startswith("# branch.oid "):
             head = line[13:].replace("(initial)", "")
         elif line.startswith("# branch.head "):
@@ -86,30 +86,82 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
                 f"{line.split(' ', 10)[10]} has an unresolved conflict. Resolve it; then the notes are committed."
             )
         elif line[:2] in ("1 ", "? "):
-            _sort_in(line, found, staged)
+            found.add(line)
     if branch == "(detached)":
         raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
-    found.sort()
-    changes = [change for change in found if is_own(change.path)]
-    beside = [change for change in found if not is_own(change.path)]
-    return State(f"refs/heads/{branch}", head, changes, staged, beside)
+    return found.state(f"refs/heads/{branch}", head)
+
+
+def compare(repo: Repository, held: int, after: bytes = b"") -> tuple[State, git_index.Stamp | None]:
+    """Compare the vault with its last commit; return what the index looks like as well.
+
+    What git learns of the files' times in its copy of the index is not lost. after: as for `find`.
+
+    Raises:
+        BusyError, GitError: as `find`.
+    """
+    with git_index.copied(repo) as copy:
+        git_index.catch_up_copy(repo, copy, held)
+        at = copy.seen
+        fresh = git_index.stamp(copy.path)
+        state = find(repo, copy, after)
+        now = git_index.stamp(copy.path)
+        if now != fresh and writer.marked(repo) is None and git_index.publish(repo, copy, 0) is git_index.Published.YES:
+            at = now
+    return state, at
+
+
+class _Listing:
+    """What git has said so far of changed files: those that it tracks, then new ones, each in the order of bytes."""
+
+    def __init__(self, after: bytes) -> None:
+        self._skipped = after
+        self._after = b""
+        self._further = 0
+        self._changes: list[Change] = []
+        self._beside: list[Change] = []
+        self._staged: list[str] = []
+
+    def add(self, line: str) -> None:
+        """Take a line of `git status`."""
+        if line[0] == "?":
+            change = Change(line[2:], "added")
+        else:
+            *_, oid, _, path = line.split(" ", 8)
+            if line[2] != "." or line[3] == "A":
+                self._staged.append(path)
+                return
+            change = Change(path, "deleted" if line[3] == "D" else "changed", oid)
+        if not is_own(change.path):
+            self._beside.append(change)
+        elif self._skipped and _place(line[0], change) <= self._skipped:
+            return
+        elif len(self._changes) < MOST:
+            self._changes.append(change)
+            if len(self._changes) == MOST:
+                self._after = _place(line[0], change)
+        else:
+            self._further += 1
+            self._beside.clear()
+
+    def state(self, branch: str, head: str) -> State:
+        """Return what was listed."""
+        self._changes.sort()
+        self._beside.sort()
+        if not self._further:
+            return State(branch, head, self._changes, self._staged, self._beside)
+        return State(branch, head, self._changes, self._staged, [], self._further, self._after)
+
+
+def _place(kind: str, change: Change) -> bytes:
+    """Return by what lines of `git status` are in order."""
+    return os.fsencode(kind + change.path)
 
 
 def is_own(path: str) -> bool:
     """Return whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
-
-
-def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:
-    if line[0] == "?":
-        changes.append(Change(line[2:], "added"))
-        return
-    *_, oid, _, path = line.split(" ", 8)
-    if line[2] != "." or line[3] == "A":
-        staged.append(path)
-    else:
-        changes.append(Change(path, "deleted" if line[3] == "D" else "changed", oid))
 
 
 def refuse_half_way(repo: Repository) -> None:

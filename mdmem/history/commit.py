@@ -23,7 +23,7 @@ from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.look import LookMode
+from mdmem.history.look import Look, LookMode
 from mdmem.history.message import File
 
 TRIES = 20
@@ -140,7 +140,9 @@ def _differing(config: Config, repo: Repository) -> State:
     try:
         with lock.held(config.state_dir, wait_seconds=0) as held:
             seen = look.find(config, repo, look.EVERY_FILE, held)
-            look.keep(config, seen, head=seen.state.head, stamp=seen.stamp, done=())
+            if not seen.state.further:
+                left = (*seen.state.changes, *seen.state.beside)
+                look.keep(config, seen, head=seen.state.head, stamp=seen.stamp, left=left)
             return seen.state
     except (BusyError, OSError):
         with git_index.copied(repo) as copy:
@@ -193,13 +195,25 @@ class _Work:
         self._rules = privacy.Rules.of(config.settings)
 
     def round(self) -> bool:
-        """Look for what has changed and commit it, batch by batch; False when another git came in between."""
-        tell = self._how.tell
-        tell("Looking for changes", 0, 0)
+        """Look for what has changed and commit it; False when another git came in between."""
+        self._how.tell("Looking for changes", 0, 0)
         seen = look.find(self._config, self._repo, self._how.mode, self._held)
+        wanted = self._wanted._replace(tell=self._how.tell, total=len(seen.state.changes) + seen.state.further)
+        left: list[Change] = []
+        while written := self._batches(seen, wanted, left):
+            if not seen.state.further:
+                look.keep(self._config, seen, head=written.head, stamp=written.stamp, left=left)
+                return True
+            seen = look.further(self._repo, seen, self._held)
+        return False
+
+    def _batches(self, seen: Look, wanted: Wanted, left: list[Change]) -> _Written | None:
+        """Commit what a look lists, batch by batch; None when another git came in between.
+
+        left: is given what still differs from the commit then.
+        """
         state, stamp = batch.in_order(seen.state), seen.stamp
-        taken: list[str] = []
-        wanted = self._wanted._replace(tell=tell, total=len(state.changes))
+        taken: set[str] = set()
         while True:
             found = batch.read(self._config, self._repo, state, wanted)
             if found.converted:
@@ -207,14 +221,14 @@ class _Work:
             planned = self._plan(found.files)
             written = self._write(state, planned, stamp) if planned else _Written([], state.head, stamp)
             if written is None:
-                return False
+                return None
             self._note(written.commits, found, state)
-            taken += [file.change.path for one in planned for file in one.files]
+            taken.update(file.change.path for one in planned for file in one.files)
             if found.rest is None:
-                look.keep(self._config, seen, head=written.head, stamp=written.stamp, done=taken)
-                return True
+                left += (one for one in (*seen.state.changes, *seen.state.beside) if one.path not in taken)
+                return written
             if planned and not written.stamp:
-                return False
+                return None
             state, stamp = found.rest._replace(head=written.head), written.stamp
 
     def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.Stamp | None) -> _Written | None:
@@ -245,8 +259,8 @@ class _Work:
 
     def _note(self, made: list[Commit], found: CommitBatch, state: State) -> None:
         before = self.done
-        held_back = before.held_back + [one for one in found.held_back if one not in before.held_back]
-        staying = before.staying + [one for one in found.staying if one not in before.staying]
+        held_back = list(dict.fromkeys([*before.held_back, *found.held_back]))
+        staying = list(dict.fromkeys([*before.staying, *found.staying]))
         self.done = CommitResult(before.commits + made, held_back, state.staged, found.left_out, staying)
 
 

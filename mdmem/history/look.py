@@ -9,7 +9,6 @@ What is kept for it is a cache: losing it costs one look at every file.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -139,16 +138,27 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     return _whole(repo, before, token, held)
 
 
-def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, done: Iterable[str]) -> None:
+def further(repo: Repository, look: Look, held: int) -> Look:
+    """List what comes behind the changes of a look that had no room for all; of the folders its times stay.
+
+    Raises:
+        BusyError, GitError: as `changes.find`.
+    """
+    state, stamp = changes.compare(repo, held, look.state.after)
+    is_plain = look.is_plain and not state.staged and writer.marked(repo) is None
+    return look._replace(state=state, stamp=stamp, is_plain=is_plain)
+
+
+def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, left: Iterable[Change]) -> None:
     """Keep what a look has found, once it is dealt with.
 
-    head, stamp: what the repository and its index are like now. done: the paths that were committed.
+    head, stamp: what the repository and its index are like now. left: what still differs from the commit.
     """
     stamp = stamp if look.is_plain else None
-    left = {change.path for change in (*look.state.changes, *look.state.beside)}.difference(done)
-    again = dict.fromkeys((path.rpartition("/")[0] for path in left), -1)
-    left.update(look.seen.left)
-    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(left), times={**look.seen.times, **again})
+    paths = {change.path for change in left}
+    again = dict.fromkeys((path.rpartition("/")[0] for path in paths), -1)
+    paths.update(look.seen.left)
+    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(paths), times={**look.seen.times, **again})
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
@@ -180,14 +190,7 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) 
         times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
     except _UnsureError:
         times = {}
-    with git_index.copied(repo) as copy:
-        git_index.catch_up_copy(repo, copy, held)
-        at = copy.seen
-        fresh = git_index.stamp(copy.path)
-        state = changes.find(repo, copy)
-        now = git_index.stamp(copy.path)
-        if now != fresh and writer.marked(repo) is None and git_index.publish(repo, copy, 0) is git_index.Published.YES:
-            at = now
+    state, at = changes.compare(repo, held)
     # A short look goes by the commit, and takes what lacks for deleted.
     is_plain = bool(times) and not state.staged and writer.marked(repo) is None and not part.load(repo)
     cost = max(_children_seconds() - used, LEAST_SECONDS)
@@ -272,10 +275,14 @@ def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubt
     found: list[Change] = []
     root, folders = str(repo.root), iter(listed)
     while some := list(islice(folders, FOLDERS_AT_ONCE)):
-        known = _trees(repo, before.head, some)
+        if any("\n" in folder for folder in some):
+            raise _UnsureError
+        known = objects.trees(repo, before.head, some)
         for folder in some:
             entries = _entries(root, folder) or []
             found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
+        if len(found) > changes.MOST:
+            raise _UnsureError
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
         raise _UnsureError
@@ -366,20 +373,6 @@ def _time(root: str, folder: str) -> int | None:
 
 def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
-
-
-def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, Tree]:
-    """Read these folders as a commit has them; one that it has not is left out."""
-    folders = list(folders)
-    if any("\n" in folder for folder in folders):
-        raise _UnsureError
-    asked = b"".join(os.fsencode(f"{head}:{folder}\n") for folder in folders)
-    told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
-    return {
-        folder: objects.parse_tree(data, len(head) // 2)
-        for folder, (facts, data) in zip(folders, objects.printed(io.BytesIO(told)), strict=True)
-        if data is not None and facts[1] == b"tree"
-    }
 
 
 def _compare(

@@ -16,7 +16,7 @@ from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.look import EVERY_FILE, LookMode
 from tests.helpers.few import few
-from tests.helpers.history_vault import FOLDER, git, head_files, put, start, turn
+from tests.helpers.history_vault import FOLDER, captured, git, head_files, put, start, turn
 
 BACKGROUND = LookMode(background=True)
 
@@ -27,9 +27,9 @@ def wholes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     every = changes.find
 
-    def counted(repo: Repository, copy: git_index.Copy) -> changes.State:
+    def counted(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> changes.State:
         found.append("whole")
-        return every(repo, copy)
+        return every(repo, copy, after)
 
     monkeypatch.setattr(changes, "find", counted)
     monkeypatch.setattr(look, "REST", 1e12)
@@ -256,3 +256,40 @@ def test_a_first_commit_in_many_batches_lists_the_vault_once(
     assert len(head_files(vault)) == sum(one.files for one in made)
     assert wholes == ["whole"]
     assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_a_commit_of_more_changes_than_are_listed_at_a_time_takes_them_all_and_knows_what_stays(
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    config = settled(vault)
+    for number in range(4):
+        put(vault, f"notes/{number}/n.md", "# A note\n")
+    commit.commit(config)
+    monkeypatch.setattr(changes, "MOST", most)
+    monkeypatch.setattr(look, "STEP_NS", 0)
+    turn(vault)
+    held = captured(vault, "000-000-prompt-a-p0", "prompt", "The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    put(vault, "notes/0/n.md", "# A note\n\nA line more.\n")
+    (vault / "notes/1/n.md").unlink()
+    put(vault, "notes/own.md", "---\nsync: false\n---\n\nStays here.\n")
+    put(vault, "notes/z.md", "# Last\n\n![it](../pictures/late.png)\n")
+    put(vault, "pictures/late.png", "no text")
+    put(vault, "pictures/alone.png", "no text")
+    wholes.clear()
+
+    done = commit.commit(config, mode=LookMode())
+
+    every = (path.relative_to(vault).as_posix() for path in vault.rglob("*") if path.is_file())
+    here = sorted(path for path in every if not path.startswith(".git/"))
+    stays = [held.relative_to(vault).as_posix(), "notes/own.md", "pictures/alone.png"]
+    assert head_files(vault) == [path for path in here if path not in stays]
+    assert ([one.path for one in done.held_back], [one.path for one in done.staying]) == ([stays[0]], [stays[1]])
+    assert [one.path for one in done.left_out] == stays[2:]
+    put(vault, stays[1], "Leaves.\n")
+    put(vault, "notes/2/more.md", "# Later\n")
+    monkeypatch.setattr(changes, "MOST", 7)
+    wholes.clear()
+    commit.commit(config, mode=BACKGROUND)
+    assert {*head_files(vault)} == {*here, "notes/2/more.md"} - {stays[0], stays[2]}
+    assert wholes == []

@@ -6,6 +6,7 @@ Git fetches a text that it lacks when it is asked for, one at a time; what is kn
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -102,6 +103,17 @@ def parse_tree(data: bytes, id_bytes: int) -> Tree:
         found[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
         at = end + 1 + id_bytes
     return found
+
+
+def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, Tree]:
+    """Return these folders as a commit has them, without those that it lacks; no path may have a line break."""
+    asked = b"".join(os.fsencode(f"{commit}:{folder}\n") for folder in folders)
+    told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
+    return {
+        folder: parse_tree(data, len(commit) // 2)
+        for folder, (facts, data) in zip(folders, printed(io.BytesIO(told)), strict=True)
+        if data is not None and facts[1] == b"tree"
+    }
 
 
 def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str, str]]:
