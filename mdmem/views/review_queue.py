@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -99,11 +100,11 @@ def since(found: Listing, seen: str) -> Iterator[int]:
     One that does not say when it was made is none of them: that would be another number on every machine.
     """
     view, created, first = found.view, found.view.numbers("created"), timestamps.epoch(seen)
-    pages = view.of_kinds(note.PAGES)
-    later = (n for n in set(view.all) - pages - view.internal if created[n] > first)
-    for number in reversed(rows.in_order(view, later)):
+    hidden = view.of_kinds(note.PAGES) | view.internal
+    for number in takewhile(lambda number: created[number] > first, view.newest()):
         if (
-            found.created(number) > first
+            number not in hidden
+            and found.created(number) > first
             and found.leaves(view.path(number))
             and not is_decided(found.config, view, number)
         ):

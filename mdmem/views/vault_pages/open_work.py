@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from mdmem.inject.open_work import HEADING
 from mdmem.learn import work
 from mdmem.learn.work import OpenItem
+from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.views.vault_pages import listed
 from mdmem.views.vault_pages.listed import Listing
 
 MOST = 20
+_CAPTURED = frozenset(map(KINDS.index, ("prompt", "observation", "response")))
 LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Interrupted"}
 
 
@@ -20,9 +22,9 @@ def every(found: Listing) -> list[OpenItem]:
     The newest captured note says what time it is: every machine finds the same.
     """
     view = found.view
-    captured = view.of_kinds(("prompt", "observation", "response"))
-    created = view.numbers("created")
-    return work.in_view(found.config, view, "", float(max((created[number] for number in captured), default=0)))
+    created, flags = view.numbers("created"), view.numbers("flags")
+    times = (created[number] for number in view.newest() if flags[number] // KIND_STEP in _CAPTURED)
+    return work.in_view(found.config, view, "", float(next(times, 0)))
 
 
 def in_order(found: Listing, items: list[OpenItem]) -> list[OpenItem]:
