@@ -16,6 +16,8 @@ GONE = -2
 """What stands for the time of a folder that is not there."""
 _BYTES = 8
 """What each time takes, packed."""
+FEW = 100
+"""Of no more folders are times put into what is packed, one by one; for more, all is packed anew."""
 
 
 class _Group(NamedTuple):
@@ -36,6 +38,22 @@ class _Group(NamedTuple):
     def path(self, name: bytes) -> str:
         return f"{self.base}/{os.fsdecode(name)}" if self.base else os.fsdecode(name)
 
+    def name(self, folder: str) -> bytes:
+        return os.fsencode(folder[len(self.base) + bool(self.base) :])
+
+    def with_time(self, folder: str, at_ns: int | None) -> _Group:
+        """Return this group with another time for one folder, which may be new; None: it is gone."""
+        whole, name = b"\0%b\0" % bytes(self.packed), self.name(folder)
+        begin = whole.find(b"\0%b\0" % name) if self.size else -1
+        place = self.size if begin < 0 else whole.count(b"\0", 0, begin)
+        times = array("q", self.times.tobytes())
+        times[place : place + 1] = array("q", [] if at_ns is None else [at_ns])
+        if at_ns is None and begin >= 0:
+            whole = whole[:begin] + whole[begin + 1 + len(name) :]
+        elif at_ns is not None and begin < 0:
+            whole = (whole if self.size else b"\0") + name + b"\0"
+        return self._replace(size=len(times), times=memoryview(times.tobytes()), packed=memoryview(whole)[1:-1])
+
 
 class FolderTimes:
     """The times of folders, in ns: vault-relative paths, "" for the vault itself. -1: look in any case."""
@@ -47,6 +65,7 @@ class FolderTimes:
             ValueError, TypeError: when this is something else.
         """
         self._groups: list[_Group] = []
+        self._names: dict[str, tuple[_Group | None, frozenset[bytes]]] = {}
         self._packed = packed
         data, end = memoryview(packed), 0
         for base, size, length in groups:
@@ -61,17 +80,35 @@ class FolderTimes:
         """Return the times of these folders, those of one project together."""
         groups: dict[str, list[str]] = {}
         for folder in times:
-            parts = folder.split("/", 2)
-            groups.setdefault("/".join(parts[:2]) if len(parts) == 3 else "", []).append(folder)
+            groups.setdefault(_base(folder), []).append(folder)
         few = [folder for base, found in groups.items() if not base or len(found) < MANY for folder in found]
         many = {base: found for base, found in groups.items() if base and len(found) >= MANY}
-        below: list[tuple[str, int, int]] = []
-        parts_packed: list[bytes] = []
+        made = []
         for base, found in ({"": few} | many if few else many).items():
             names = b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in found])
-            below.append((base, len(found), len(names)))
-            parts_packed += [array("q", [times[folder] for folder in found]).tobytes(), names]
-        return cls(below, b"".join(parts_packed))
+            packed_times = array("q", [times[folder] for folder in found]).tobytes()
+            made.append(_Group(base, len(found), memoryview(packed_times), memoryview(names)))
+        return cls._joined(made)
+
+    @classmethod
+    def _joined(cls, groups: list[_Group]) -> FolderTimes:
+        sizes = [(group.base, group.size, len(group.packed)) for group in groups]
+        return cls(sizes, b"".join(part for group in groups for part in (group.times, group.packed)))
+
+    def with_others(self, others: Mapping[str, int | None]) -> FolderTimes:
+        """Return these times, with others for some folders, which may be new; None: a folder is gone."""
+        groups = {group.base: group for group in self._groups}
+        alone = groups.get("")
+        if alone is not None and len(others) <= FEW:
+            for folder, at_ns in others.items():
+                base = _base(folder) if _base(folder) in groups else ""
+                groups[base] = groups[base].with_time(folder, at_ns)
+            bases = {os.fsencode(_base(folder)) for folder in others} - {b""}
+            names = b"\0%b" % bytes(groups[""].packed)
+            if not any(names.count(b"\0%b/" % base) >= MANY for base in bases):
+                return self._joined([group for group in groups.values() if group.size])
+        now = {**self.by_path, **others}
+        return self.of({folder: at_ns for folder, at_ns in now.items() if at_ns is not None})
 
     def pack(self) -> tuple[list[tuple[str, int, int]], bytes | memoryview]:
         """Return how the folders are grouped, with numbers and sizes, and all times and names."""
@@ -86,7 +123,14 @@ class FolderTimes:
         return found
 
     def __contains__(self, folder: object) -> bool:
-        return folder in self.by_path
+        assert isinstance(folder, str)
+        base = _base(folder)
+        if base not in self._names:
+            groups = {group.base: group for group in self._groups}
+            group = groups.get(base) or groups.get("")
+            self._names[base] = (group, frozenset(group.names if group else ()))
+        group, names = self._names[base]
+        return group is not None and group.name(folder) in names
 
     def changed(self, root: str) -> list[str]:
         """Return the folders whose time is another one now, and those that are gone: one stat a folder."""
@@ -98,6 +142,12 @@ class FolderTimes:
                 each = zip(names, now, group.times.cast("q"), strict=True)
                 changed += (group.path(name) for name, one, other in each if one != other)
         return changed
+
+
+def _base(folder: str) -> str:
+    """Return the folder below which one may be grouped with others, such as a project's; "" for none."""
+    parts = folder.split("/", 2)
+    return "/".join(parts[:2]) if len(parts) == 3 else ""
 
 
 def _times(root: str, base: str, names: list[bytes]) -> array[int]:

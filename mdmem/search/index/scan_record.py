@@ -87,20 +87,19 @@ def remember(
     times, before = kept or ScanRecord(FolderTimes.of({}), [])
     if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
         return
-    if seen.shallow is None and seen.deep is None:
-        now: dict[str, int] = {}
-        newest = seen.newest.found if seen.newest else []
-    else:
-        now = {folder: at for folder, at in times.by_path.items() if folder not in (seen.shallow or ())}
-        newest = sorted(map(stamped, diff.files))
+    looked: dict[str, int | None] = dict.fromkeys(seen.shallow or ())
     for folder in seen.folders:
         at = folder_time(config.vault, folder)
         if at is not None:
-            now[folder] = at if at < started_ns - _step_ns(at) else -1
+            looked[folder] = at if at < started_ns - _step_ns(at) else -1
+    if seen.shallow is None:
+        now, newest = FolderTimes.of({}).with_others(looked), seen.newest.found if seen.newest else []
+    else:
+        now, newest = times.with_others(looked), sorted(map(stamped, diff.files))
     again = {*diff.gone, *(one[1] for one in newest)}
     last = changed_last([*(one for one in changed if one[1] not in again), *newest])
-    if now != times.by_path or last != before:
-        groups, packed = FolderTimes.of(now).pack()
+    groups, packed = now.pack()
+    if (groups, packed) != times.pack() or last != before:
         head = marshal.dumps((groups, last))
         _save(os.path.join(config.index_dir, FOLDERS), b"".join([len(head).to_bytes(4, "little"), head, packed]))
 
