@@ -27,7 +27,6 @@ _UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume",
 _MANY = 3
 """So many words of what is asked about make such a sentence worth showing all the same."""
 _FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks", "summary", "pass", "passes", "tests"])
-_ENDS = (". ", "! ", "? ", ".\n", "!\n", "?\n", ": \n")
 _MAX_BODY_CHARS = 12_000
 
 

@@ -15,7 +15,6 @@ ALNUM = UPPER + "abcdefghijklmnopqrstuvwxyz"
 WORD = ALNUM + "_-"
 DOTTED = WORD + "."
 BASE64 = ALNUM + "+/=_-"
-SHELL = WORD + ".+/=~%:"
 
 ANY, MIXED, DOTS = "any", "mixed", "dots"
 """What else the part behind the prefix must be, where other words can begin the same way: a mix of letters and
