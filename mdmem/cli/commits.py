@@ -152,19 +152,18 @@ def log(
     Example:  mdmem log --since 1w --project acme-notes-app
     """
     from mdmem.history import session_log
-    from mdmem.views import sessions as of_index
+    from mdmem.views import sessions
 
     first, last = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session")}
-    among = of_index.with_failures(settings) if failed else None
     if stat:
-        wanted = {one.session for one in session_log.sessions(settings, **filters)} if any(filters.values()) else among
-        wanted = wanted & among if wanted is not None and among is not None else wanted
+        wanted = None
+        if failed or any(filters.values()):
+            wanted = {one.session for one in sessions.logged(settings, "", "", failed=failed, **filters)}
         found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
         _print_stats(islice(_within(found_stats, first, last), limit or None), as_json)
         return
-    every = (one for one in session_log.sessions(settings, since=first, **filters) if not last or one.started < last)
-    found = list(islice((one for one in every if among is None or one.session in among), limit or None))
+    found = list(islice(sessions.logged(settings, first, last, failed=failed, **filters), limit or None))
     if as_json:
         print_json(found)
     elif not found:

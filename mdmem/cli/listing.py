@@ -101,14 +101,10 @@ def sessions(
     Example:  mdmem sessions --since 1w --project notes-app
               mdmem sessions --failed --on yesterday
     """
-    from mdmem.history import session_log
     from mdmem.views import sessions as of_index
 
-    first, last = options.span(when)
-    found = session_log.sessions(settings, project=project or "", since=first, file=file)
-    among = of_index.with_failures(settings) if failed else None
-    fitting = (one for one in found if (not last or one.started < last) and (among is None or one.session in among))
-    kept = list(islice(fitting, limit or None))
+    found = of_index.logged(settings, *options.span(when), failed=failed, project=project or "", file=file)
+    kept = list(islice(found, limit or None))
     if as_json:
         render.print_json(kept)
         return

@@ -155,14 +155,12 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
 
     def answer(view: View) -> list[NoteRow]:
         anchor = view.find(path)
-        home = rows.row(view, anchor).project if anchor is not None else ""
+        if anchor is None:
+            raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
+        home = rows.row(view, anchor).project
         asked = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
         found = rows.select(view, settings.vault, asked)
-        if anchor is not None and anchor not in found:
-            found.append(anchor)
-        found = rows.in_order(view, found)
-        place = found.index(anchor) if anchor is not None else 0
-        return [rows.row(view, number) for number in found[max(place - before, 0) : place + after + 1]]
+        return [rows.row(view, number) for number in rows.around(view, found, anchor, before, after)]
 
     shown = rows.ask(settings, answer)
     if as_json:

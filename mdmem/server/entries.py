@@ -11,7 +11,8 @@ from mdmem import timestamps
 from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
-from mdmem.vault import journal, note
+from mdmem.vault import journal
+from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
 
@@ -54,10 +55,10 @@ def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     }
 
 
-def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> NoteLine:
-    """Return an entry for a note that was read. facts: what the index knows of it."""
-    meta = {**facts, **parsed.meta}
-    title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
+def of_note(at: Access, read: ConversationStep) -> NoteLine:
+    """Return an entry for a note that was read."""
+    meta = read.meta
+    title = str(meta.get("title", "")) or read.path.rpartition("/")[2].removesuffix(".md")
     return {
         "id": at.line(str(meta.get("id", "")), NAME_CHARS),
         "date": at.line(timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
@@ -65,7 +66,7 @@ def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -
         "title": at.line(title, safe_text.TITLE_CHARS),
         "project": at.line(str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
-        "line": _outdated(at, meta) + _text(at, journal.unmarked(parsed.body[:1_000]), title),
+        "line": _outdated(at, meta) + _text(at, journal.unmarked(read.body[:1_000]), title),
     }
 
 

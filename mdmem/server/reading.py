@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -21,6 +20,8 @@ from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.vault import disk, journal, note
+from mdmem.views import rows
+from mdmem.views.conversation import ConversationStep
 
 MAX_LIMIT = 50
 MAX_NOTES = 20
@@ -214,18 +215,8 @@ def _best(at: Access, query: str) -> str:
 
 
 def _around(view: View, at: Access, asked: Query, anchor: int, before: int, after: int) -> list[int]:
-    created = view.numbers("created")
     permitted = allowed(view, at.config.vault, asked, here=at.here)
-    numbers = {*(view.all if permitted is None else permitted), anchor}
-    ordered = sorted(numbers, key=created.__getitem__)
-    times = [created[number] for number in ordered]
-    # Notes of one second lie in the order of their paths: only those near the anchor are put into it.
-    place = bisect_left(times, created[anchor])
-    first = bisect_left(times, times[max(place - before, 0)])
-    last = bisect_right(times, times[min(bisect_right(times, created[anchor]) + after, len(times)) - 1])
-    near = sorted(ordered[first:last], key=lambda number: (created[number], view.path(number)))
-    found = near.index(anchor)
-    return near[max(found - before, 0) : found + after + 1]
+    return rows.around(view, view.all if permitted is None else permitted, anchor, before, after)
 
 
 def _entry(at: Access, view: View, number: int) -> NoteLine | None:
@@ -234,7 +225,7 @@ def _entry(at: Access, view: View, number: int) -> NoteLine | None:
     if parsed is None:
         return None
     facts = {**view.facts(number), "created": timestamps.iso_time(view.number("created", number))}
-    return entries.of_note(at, path, parsed, facts)
+    return entries.of_note(at, ConversationStep(path, {**facts, **parsed.meta}, parsed.body))
 
 
 # -- whole notes -----------------------------------------------------------------------------------

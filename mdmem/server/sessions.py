@@ -19,6 +19,7 @@ from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import journal
 from mdmem.views import conversation
+from mdmem.views.conversation import ConversationStep
 from mdmem.views.wording import number
 
 MAX_SESSIONS = 5
@@ -85,25 +86,22 @@ def get_session(
 
     def read(view: View) -> SessionView | None:
         term = _term(at, view, session.strip(), project)
-        paths = sorted(view.path(number) for number in view.notes("facet", term))
-        seen = [(path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None]
-        if not seen:
+        paths = (view.path(number) for number in view.notes("facet", term))
+        seen = ((path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None)
+        found = conversation.of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in seen)
+        if not (found.page or found.steps):
             return None
-        page = next((parsed.meta for _, parsed in seen if parsed.meta.get("kind") == "session"), seen[0][1].meta)
-        steps = [(path, parsed) for path, parsed in seen if parsed.meta.get("kind") != "session"]
-        part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
-        times = sorted(timestamps.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
-        known = ("project", "agent", "branch", "title")
-        facts = {key: at.line(str(page.get(key, "")), 120) for key in known}
+        part = [entries.of_note(at, step) for step in found.steps[offset : offset + limit]]
+        times = found.times or [timestamps.utc(found.fact("created"))]
         return {
-            "session": at.line(str(page.get("session", "")), 80),
-            "title": facts["title"],
-            "project": facts["project"],
-            "agent": facts["agent"],
-            "branch": facts["branch"],
+            "session": at.line(found.session, 80),
+            "title": at.line(found.title, 120),
+            "project": at.line(found.fact("project"), 120),
+            "agent": at.line(found.fact("agent"), 120),
+            "branch": at.line(found.fact("branch"), 120),
             "started": at.line(times[0], 30),
             "ended": at.line(times[-1], 30),
-            "notes": entries.paged(part, len(steps), offset, limit),
+            "notes": entries.paged(part, len(found.steps), offset, limit),
         }
 
     made, notices = lookup.ask(at, read, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
@@ -66,15 +66,20 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
         return term, [view.path(number) for number in view.notes("facet", term)]
 
     term, paths = rows.ask(config, answer)
-    files = [(path, note.parse(data)) for path in paths if (data := disk.read_path(config.vault, path)) is not None]
-    steps = [
-        ConversationStep(path, parsed.meta, parsed.body)
-        for path, parsed in files
-        if parsed.meta.get("kind") != "session"
-    ]
-    page = next((parsed.meta for _, parsed in files if parsed.meta.get("kind") == "session"), {})
+    files = ((path, note.parse(data)) for path in paths if (data := disk.read_path(config.vault, path)) is not None)
+    made = of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in files)
+    return made._replace(session=made.session or term.partition(":")[2])
+
+
+def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
+    """Put the notes of a session, its page among them, in the order of what happened."""
+    pages: list[ConversationStep] = []
+    steps: list[ConversationStep] = []
+    for one in notes:
+        (pages if one.kind == "session" else steps).append(one)
+    page = pages[0].meta if pages else {}
     made = Conversation("", page, [step for _, turn in turns.numbered(steps, _place) for step in turn])
-    return made._replace(session=made.fact("session") or term.partition(":")[2])
+    return made._replace(session=made.fact("session"))
 
 
 def _place(step: ConversationStep) -> turns.Place:

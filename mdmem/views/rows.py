@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -136,6 +137,20 @@ def in_order(view: View, numbers: Iterable[int]) -> list[int]:
     """Sort notes as they came; those of one second, in the order of their files."""
     created = view.numbers("created")
     return sorted(numbers, key=lambda number: (created[number], view.path(number)))
+
+
+def around(view: View, numbers: Iterable[int], anchor: int, before: int, after: int) -> list[int]:
+    """Return a note and so many of `numbers` before and after it, as `in_order` sorts them."""
+    created = view.numbers("created")
+    ordered = sorted({*numbers, anchor}, key=created.__getitem__)
+    times = [created[number] for number in ordered]
+    # Notes of one second lie in the order of their paths: only those near the anchor are put into it.
+    place = bisect_left(times, created[anchor])
+    first = bisect_left(times, times[max(place - before, 0)])
+    last = bisect_right(times, times[min(bisect_right(times, created[anchor]) + after, len(times)) - 1])
+    near = in_order(view, ordered[first:last])
+    found = near.index(anchor)
+    return near[max(found - before, 0) : found + after + 1]
 
 
 def row(view: View, number: int) -> NoteRow:

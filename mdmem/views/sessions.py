@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.config import Config
+from mdmem.history import session_log
+from mdmem.history.session_log import LoggedSession
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.tally import QUARTER_SECONDS
@@ -70,9 +72,20 @@ def table(view: View) -> tuple[SessionRow, ...]:
     return tuple(sorted((row for row in made if row is not None), key=lambda row: row.started, reverse=True))
 
 
-def with_failures(config: Config) -> set[str]:
-    """Return the ids of the sessions in which something failed."""
-    return rows.ask(config, lambda view: {one.session for one in table(view) if one.failed})
+def logged(config: Config, first: str, last: str, *, failed: bool = False, **wanted: str) -> Iterator[LoggedSession]:
+    """Yield the sessions that began in a span, as their pages have them, the last one first.
+
+    first, last: times as notes write them, "" for no bound. failed: only those in which something failed.
+    wanted: as for `session_log.sessions`.
+    """
+
+    def having_failed(view: View) -> set[str]:
+        return {one.session for one in table(view) if one.failed}
+
+    among = rows.ask(config, having_failed) if failed else None
+    for one in session_log.sessions(config, since=first, **wanted):
+        if (not last or one.started < last) and (among is None or one.session in among):
+            yield one
 
 
 class _Sets:

@@ -297,6 +297,21 @@ def test_a_session_is_read_in_its_order(server: Server, day: dict[str, str], nam
     assert entries(rest) == [day["answer"], day["more"]]
 
 
+def test_turns_of_a_session_that_two_machines_numbered_alike_are_read_one_after_the_other(
+    server: Server, vault: Path
+) -> None:
+    home, ids = "journal/acme-notes/2026-09-14/0800-dates-aaaa1111", {}
+    for hour in ("12", "09"):
+        for place, kind in enumerate(("prompt", "response")):
+            path, created = f"{home}/002-00{place}-{kind}-{hour}.md", f"2026-09-14T{hour}:0{place}:00Z"
+            ids[hour, kind] = put(vault, path, f"Words at {hour}", kind=kind, created=created, session="aaaa1111")
+
+    made = server.call("get_session", {"session": "aaaa1111"})
+
+    assert entries(made) == [ids[hour, kind] for hour in ("09", "12") for kind in ("prompt", "response")]
+    assert made.value["title"] == "Words at 09"
+
+
 def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> None:
     made = server.call("project_context", {"project": "acme-notes"}).value
     worked_in = server.call("project_context", X_Project="acme-notes").value
