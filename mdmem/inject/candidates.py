@@ -71,8 +71,9 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     foreign = shape is not None and shape.is_foreign
     answers = look(foreign=foreign)
     kept, why = _chosen(at, shape, answers, guess)
-    if not kept and shape is not None and shape.grade >= LIKELY:  # somebody may just have written it into an old note
-        answers = look(foreign=foreign, every=True)
+    is_sought = not kept and shape is not None and shape.grade >= LIKELY
+    if is_sought and (seen := recall.seen_everywhere(at.config, asker, budget)) is not None:
+        answers = look(foreign=foreign, seen=seen)  # somebody has just written into an old note
         kept, why = _chosen(at, shape, answers, guess)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars

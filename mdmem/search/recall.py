@@ -76,7 +76,7 @@ def answers(
     budget_seconds: float = 0.3,
     guess: str = "",
     foreign: bool = False,
-    every: bool = False,
+    seen: View | None = None,
 ) -> tuple[Answer, ...]:
     """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
 
@@ -85,13 +85,10 @@ def answers(
     limit: how many answers. budget_seconds: how long the index may be brought up to date for when much is new; a little
     is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
     the question, and count less. foreign: the question that `text` is about was in a language that
-    `analysis.is_foreign` tells; here it may no longer show. every: look at each note for changes made in place, where
-    there are not too many.
+    `analysis.is_foreign` tells; here it may no longer show. seen: ask this view, as `seen_everywhere` returns it.
     """
     foreign = foreign or analysis.is_foreign(text)
-    view = index.opened(config) if every else None
-    share = index.EVERY if view is not None and view.size <= freshness.MOST_AT_ONCE else 0
-    seen = index.glance(config, asker.without_session, share)
+    seen = seen or index.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
 
@@ -118,6 +115,18 @@ def answers(
         return tuple(one for one in answers if not (one.is_talk and not one.is_said and _asks_the_same(one.hits, text)))
 
     return freshness.answered(config, found, seen) or ()
+
+
+def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View | None:
+    """Look at each note for changes made in place, where there are not too many; None where there are none."""
+    view = index.opened(config)
+    if view is None or view.size > freshness.MOST_AT_ONCE:
+        return None
+    seen = index.glance(config, asker.without_session, index.EVERY)
+    if seen is None:
+        make_ready(config, budget_seconds)
+        seen = index.current(config)
+    return None if seen is view else seen
 
 
 def _was_given(config: Config, path: str) -> bool:
