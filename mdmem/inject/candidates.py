@@ -108,7 +108,7 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
         return None
 
     def says(hit: SearchHit) -> bool:
-        return evidence.says(f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}", shape.topic)
+        return evidence.says(f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}", shape)
 
     same = [answer for answer in answers if any(map(says, answer.hits))]
     return (same[: evidence.MAX_ANSWERS], "another error") if same else None

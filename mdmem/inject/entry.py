@@ -8,6 +8,7 @@ from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
 from mdmem.search import turn_groups
+from mdmem.values import Value
 from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MAX_EDITS = 12
 """Number of the last changes of a turn that are read."""
 MAX_RUNS = 40
+MAX_BETWEEN = 2
+"""Number of commands shown between the one that failed and the one that succeeded."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, what was changed is shown, and not what failed before."""
 MAX_FILES = 4
@@ -29,6 +32,20 @@ MAX_FILE_BYTES = 1024 * 1024
 """A larger file is not compared with what is remembered of it."""
 ABOVE = "given above"
 """Why an answer is not shown that the session was given already."""
+
+
+class TurnRun(Value):
+    """A command of a turn. error: how it failed, "" where it succeeded. body: its note's text."""
+
+    command: str
+    title: str
+    error: str
+    body: str
+
+    def has(self, terms: Collection[str]) -> int:
+        """Return how many terms its command has, or what the agent said that it does."""
+        said = f"{self.command} {self.title}".lower()
+        return sum(term in said for term in terms)
 
 
 class Turn:
@@ -53,12 +70,14 @@ class Turn:
                 found += excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
         return found
 
-    def runs(self) -> Iterator[tuple[str, bool, str]]:
-        """Read the turn's commands in their order: the command, whether it succeeded, and the note's text."""
-        for name in [name for name in self.names if turn_groups.source(name) == "bash"][:MAX_RUNS]:
+    def runs(self) -> Iterator[TurnRun]:
+        """Read the turn's commands in their order."""
+        for name in [name for name in self.names if turn_groups.source(name) in turn_groups.SHELLS][-MAX_RUNS:]:
             parsed = self.visit.read(name)
-            command = str(parsed.meta.get("command") or parsed.meta.get("title", ""))
-            yield command.partition("\n")[0], parsed.meta.get("success") is not False, parsed.body
+            title = str(parsed.meta.get("title", ""))
+            command = str(parsed.meta.get("command") or title).partition("\n")[0]
+            error = "" if parsed.meta.get("success") is not False else str(parsed.meta.get("error") or "It failed.")
+            yield TurnRun(command, title, error, parsed.body)
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -133,7 +152,7 @@ def item_of(
 
 def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collection[str], chars: int) -> Iterator[str]:
     """Show the run that failed and the one that then succeeded, the changes that matter, or the run that was found."""
-    runs = list(_failed_then_succeeded(turn)) if chars >= MIN_CHARS_OF_RUNS or not changes else []
+    runs = list(_runs(turn, bool(changes), terms)) if chars >= MIN_CHARS_OF_RUNS or not changes else []
     for line in runs:
         chars -= len(line) + 5
         yield line
@@ -154,18 +173,52 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
         yield from [hit.snippet[start : start + 150] for start in range(0, min(len(hit.snippet), 450), 150)]
 
 
-def _failed_then_succeeded(turn: Turn) -> Iterator[str]:
+def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str]:
+    """Show the run that failed last and the one that then succeeded, and the run that has the question's words.
+
+    Where no file was changed, what was run in between is what helped.
+    """
     runs = list(turn.runs())
-    failed = [(at, run) for at, run in enumerate(runs) if not run[1]]
-    if not failed:
-        return
-    at, (command, _, body) = failed[-1]
-    yield f"$ {command[:120]}"
-    yield from (f"  {line.strip()[:150]}" for line in excerpts.last_lines(body))
-    fixed = next((run for run in runs[at + 1 :] if run[1] and run[0].split()[:1] == command.split()[:1]), None)
-    if fixed is not None:
-        yield f"$ {fixed[0][:120]}  (then succeeded)"
-        yield from (f"  {line.strip()[:150]}" for line in excerpts.last_lines(fixed[2], 1))
+    failed = max((at for at, run in enumerate(runs) if run.error), default=-1)
+    again = failed + 1
+    if failed >= 0:
+        again += _again(runs[failed].command, [run.command for run in runs[again:]])
+        yield from _run(runs[failed], 2)
+        for run in () if has_changes else runs[failed + 1 : again][-MAX_BETWEEN:]:
+            yield from _run(run, 0)
+        for run in runs[again : again + 1]:
+            yield from _run(run, 1, "  (then succeeded)")
+        again += 1
+    others = [run for run in [*runs[: max(failed, 0)], *runs[again:]] if not run.error]
+    asked = max(reversed(others), key=lambda run: run.has(terms), default=None)
+    if asked and asked.has(terms) > has_changes:
+        yield from _run(asked, 1)
+
+
+def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
+    """Show a run with so many of the last lines that it printed, how it failed among them."""
+    yield f"$ {run.command[:120]}{mark}"
+    lines = excerpts.last_lines(run.body, count) if count else []
+    if run.error and not run.error.startswith("Traceback") and run.error not in "\n".join(lines):
+        lines = [run.error, *lines[1:]]
+    yield from (f"  {line.strip()[:150]}" for line in lines)
+
+
+def _again(failed: str, later: list[str]) -> int:
+    """Return which of the later commands is the failed one again, perhaps in other words; their number for none."""
+    from mdmem.search import runs
+
+    def program(command: str) -> str:
+        return next(iter(runs.unwrapped(command.split())), "")
+
+    check = runs.check(failed)
+    checks = [runs.check(command) for command in later]
+    same = [at for at, one in enumerate(checks) if check and one and runs.closes(one, check)] or [
+        at
+        for at, one in enumerate(checks)
+        if (one.family == check.family if one and check else one is check and program(later[at]) == program(failed))
+    ]
+    return same[0] if same else len(later)
 
 
 def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:

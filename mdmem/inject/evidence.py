@@ -8,6 +8,7 @@ from mdmem.search.asking.english import NOT, POSSIBLE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.text import analysis
 from mdmem.values import Value
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ GAP = 0.62
 _ALONE = 3.0
 """The lead of an answer beside which there is none."""
 RARE = 0.7
-"""Where something is asked, the others have at least such a share of its rare words as the best one has."""
+"""Where something is asked, the others have at least such a share of its rare words as the best one has.
+
+Later turns of its session need not: what was proposed in one may be decided in the next."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
 ALL, AS_GOOD = 0.95, 0.75
@@ -48,7 +51,10 @@ class Bar(Value):
 
 
 _SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
-_LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7), Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0))
+_LIKELY = (
+    *(Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7)),
+    *(Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.75, 0.95, 1.4)),
+)
 _POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0), Bar(2, 1.5, 0.6, 3.0))
 _ERROR = (Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
 """For notes that do not say what the error says: see `says`."""
@@ -73,15 +79,15 @@ _SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0))
 """For what the files may answer: what a turn has that changed some, and one that changed none."""
 
 
-SAYS = 0.4
-"""A note says the same as an error that has such a share of its neighboring words beside each other."""
+SAYS = (1.0, 0.6, 0.4, 0.4)
+"""A note says the same as an error that has such a share of its neighboring words beside each other, by grade."""
 
 
-def says(text: str, error: str) -> bool:
+def says(text: str, shape: Shape) -> bool:
     """Whether a text has an error's message: words alone, such as "object" and "cannot", are in many notes."""
-    name, _, message = error.partition(":")
+    name, _, message = shape.topic.partition(":")
     wanted = _pairs(f"{name.rpartition('.')[2]} {message}")
-    return bool(wanted) and len(wanted & _pairs(text)) >= SAYS * len(wanted)
+    return bool(wanted) and len(wanted & _pairs(text)) >= SAYS[shape.grade] * len(wanted)
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
@@ -99,7 +105,7 @@ def bars(shape: Shape) -> tuple[Bar, ...]:
     if shape.grade == NOT:
         return (_IN_FULL,)
     if shape.language == "error":
-        return _ERROR
+        return _ERROR if shape.grade > POSSIBLE else ()  # what has no error's name is known by its message alone
     if shape.language == "en":
         return (_POSSIBLE, _LIKELY, _SURE)[shape.grade - POSSIBLE]
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
@@ -135,10 +141,19 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     if shape is not None and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     least = RARE * first.weight if shape is not None else 0.0
-    kept = [one for one in answers if one.score >= GAP * best and one.weight >= least]
+    kept = [one for one in answers if one.score >= GAP * best and (one.weight >= least or _goes_on(one, first))]
     if shape is not None and shape.grade == NOT:
         kept = [one for one in kept if is_kept(one) or any(bar.is_met(one, lead) for bar in enough)]
     return _newest_first(kept[:MAX_ANSWERS]), "well below the best"
+
+
+def _goes_on(one: Answer, first: Answer) -> bool:
+    """Whether an answer is a later turn of the session of the first."""
+    return one.folder == first.folder != "" and _turn(one) > _turn(first)
+
+
+def _turn(answer: Answer) -> tuple[int, ...]:
+    return journal.numbers(answer.hits[0].path.rpartition("/")[2])[:1]
 
 
 def _newest_first(kept: list[Answer]) -> list[Answer]:

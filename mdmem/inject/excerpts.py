@@ -224,11 +224,9 @@ def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
 
 def last_lines(body: str, count: int = 2) -> list[str]:
     """Return the last lines that a run printed, its error before its output."""
-    text = body
     for heading in ("\n## Error\n", "\n## Output\n"):
-        _, found, after = body.partition(heading)
+        _, found, text = body.partition(heading)
         if found:
-            text = after.partition("\n## ")[0]
-            break
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("```", "~~~"))]
-    return lines[-count:]
+            printed = (line for line in text.partition("\n## ")[0].splitlines() if line.strip())
+            return [line for line in printed if not line.startswith(("```", "~~~", "Exit code "))][-count:]
+    return []

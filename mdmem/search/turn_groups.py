@@ -29,6 +29,8 @@ TALK_WORTH = 0.5
 
 EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
 """How the names of notes begin, after the numbers, whose tool changes files."""
+SHELLS = frozenset(["bash", "shell", "local", "exec", "unified", "run", "powershell"])
+"""The same of tools that run commands, of every agent."""
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
 _LOOK_UP_COMMANDS = frozenset(f"memory-{name}" for name in ("history", "list", "review", "search", "stats"))
 _MAX_ASKED_CHARS = 600
@@ -197,7 +199,8 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     is_answered = not sources.isdisjoint(["response", "summary"])
     sources -= {"prompt", "response", "summary"}
     prompt = next((name for name in names if source(name) == "prompt"), "")
-    if not prompt or any(one not in _LOOK_UPS and one != "bash" for one in sources):
+    has_run = not sources.isdisjoint(SHELLS)
+    if not prompt or not sources <= _LOOK_UPS | SHELLS:
         return WORK
     data = disk.readable(folder, prompt) or b""
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
@@ -207,7 +210,7 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     answers = [name for name in names if source(name) == "response"] if asked or "?" in text else []
     if not sources and any(_knows_nothing(folder, name) for name in answers):
         return ECHO
-    if asked is None or "bash" in sources:
+    if asked is None or has_run:
         return WORK if (sources or is_answered) and (asked is None or asked.grade < SURE) else TALK
     cites = asked.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
     if cites or (asked.grade == SURE and (sources or not answers or not asked.topic)):

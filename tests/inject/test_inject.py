@@ -579,6 +579,64 @@ def test_a_failure_is_answered_by_the_run_that_failed_and_the_one_that_then_did_
     assert "12 passed" in text
 
 
+@pytest.mark.parametrize(
+    ("again", "shown"),
+    [
+        ("RIG=2 make flash PROBE=7", "$ RIG=2 make flash PROBE=7  (then succeeded)\n      verified"),
+        ("sudo udevadm reload && make flash", "$ sudo udevadm reload && make flash  (then succeeded)\n      verified"),
+        ("make test", "$ make test\n"),
+    ],
+)
+def test_a_command_that_failed_is_known_when_it_runs_again_in_other_words(
+    talk: Talk, past: Talk, again: str, shown: str
+) -> None:
+    past.says("Flash the zeppelin board")
+    past.runs("make flash", error="Exit code 1\nno probe was found")
+    past.runs(again, "verified")
+    past.answers("The zeppelin board has the new firmware.")
+
+    (first,) = entries(build(talk, prompt="How did we flash the zeppelin board?"))
+
+    assert shown in first
+    assert "Exit code" not in first
+
+
+def test_what_was_run_between_a_failure_and_its_end_is_shown_where_no_file_was_changed(talk: Talk, past: Talk) -> None:
+    past.says("The zeppelin tests do not start")
+    past.runs("npm run zeppelin", error="Exit code 1\nExecutable does not exist")
+    past.runs("npx browsers install")
+    past.runs("npm run zeppelin", "28 passed")
+    past.answers("The zeppelin tests pass.")
+
+    (first,) = entries(build(talk, prompt="How did we get the zeppelin tests to start?"))
+
+    assert first.index("$ npm run zeppelin") < first.index("$ npx browsers install") < first.index("(then succeeded)")
+
+
+def test_a_question_how_something_is_run_is_answered_with_the_command(talk: Talk, past: Talk) -> None:
+    past.says("Put the October numbers of the zeppelin fleet into the database")
+    past.runs("git status", "clean")
+    past.runs("go run ./cmd/fleet import --schema 08 october.xml", "imported 1,412 rows")
+    past.runs("git log -1", "abc")
+    past.answers("The numbers of the zeppelin fleet are in.")
+
+    (first,) = entries(build(talk, prompt="How do we run the import of the zeppelin fleet?"))
+
+    assert "    $ go run ./cmd/fleet import --schema 08 october.xml\n      imported 1,412 rows" in first
+    assert "git" not in first
+
+
+def test_commands_of_every_agent_are_shown(past: Talk, talk: Talk) -> None:
+    past.says("Import the zeppelin fleet")
+    for tool, command in (("run_shell_command", "fleet import a.xml"), ("shell", "fleet check a.xml")):
+        use = {"tool_name": tool, "tool_input": {"command": command}, "tool_use_id": f"toolu_{tool}"}
+        past.store("PostToolUse", tool_response="Output: done", **use)
+    past.answers("The zeppelin fleet is in.")
+
+    assert "$ fleet import a.xml" in build(talk, prompt="What did we do to import the zeppelin fleet?")
+    assert "$ fleet check a.xml" in build(new_session(past, 2), prompt="How did we check the zeppelin fleet?")
+
+
 def test_after_a_failure_that_was_solved_before_what_solved_it_is_given_once(talk: Talk, past: Talk) -> None:
     past.says("Make the frobnicator work")
     past.runs("pytest -q frob", error="Exit code 1\nFrobnicationError: the date is not frobnicated")
@@ -598,6 +656,25 @@ def test_after_a_failure_that_was_solved_before_what_solved_it_is_given_once(tal
     assert "+a = 2" in text
     assert occur(talk, "PostToolUseFailure", **failed) == ""
     assert occur(talk, "PostToolUseFailure", **{**failed, "error": "Exit code 1\nKeyError: 'colour'"}) == ""
+
+
+def test_a_pasted_message_is_answered_where_the_same_was_seen_and_not_a_like_one(talk: Talk, past: Talk) -> None:
+    past.says("The zeppelin board does not come up")
+    past.runs("make zeppelin", error="Exit code 127\nbash: zeppelinctl: command not found")
+    past.answers("zeppelinctl is part of the fleet tools; it is installed now.")
+
+    assert build(talk, prompt="bash: airshipctl: command not found") == ""
+    assert "fleet tools" in build(talk, prompt="bash: zeppelinctl: command not found")
+
+
+def test_what_was_proposed_is_shown_with_what_was_then_decided(talk: Talk, past: Talk) -> None:
+    past.says("Which library shall draw the zeppelin chart? Chartist must go")
+    past.answers("I would take Plotly, and drop Chartist then.")
+    past.says("no, take Vega instead of Chartist, it is smaller")
+    past.edits("chart.ts")
+    past.answers("Vega draws the zeppelin chart; Chartist is still used by the report.")
+
+    assert "still used by the report" in build(talk, prompt="Is Chartist gone completely by now?")
 
 
 def test_notes_of_people_come_before_what_machines_wrote(talk: Talk) -> None:

@@ -425,3 +425,38 @@ def test_what_was_agreed_is_not_where_work_stopped() -> None:
     assert agreed is not None
     assert stopped is not None
     assert (agreed.resumes, stopped.resumes) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "make: *** No rule to make target 'gen', needed by 'all'.  Stop.",
+        "bash: pnpm: command not found",
+        "Permission denied (publickey).",
+        "I get this:\n\n```\nld: cannot find -lssl: No such file or directory\n```",
+        "runner.launch: Executable doesn't exist at /root/.cache/browsers/chrome-1134",
+        "undefined reference to `pthread_create'",
+        'pq: duplicate key value violates unique constraint "users_email_key"',
+        "Execution failed for task ':app:compileDebugKotlin'.",
+    ],
+)
+def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(message: str) -> None:
+    asked = shape.of(message)
+
+    assert asked is not None
+    assert (asked.language, asked.grade) == ("error", POSSIBLE)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Make the message nicer when the file cannot be found in `api.py`",
+        "feat(api): return 404 when the order does not exist",
+        "utils.parse: cannot handle empty strings yet, please add that",
+        "add missing imports in api.py",
+        "fix the failing test in test_api.py",
+        "The build failed",
+    ],
+)
+def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None:
+    assert shape.of(prompt) is None

@@ -84,7 +84,8 @@ def _of(prompt: str) -> Shape | None:
             break
     if best == NOT:
         error = error_line(prompt)
-        return Shape(LIKELY, "error", error, error) if error else None
+        message = error or _message(prompt)
+        return Shape(LIKELY if error else POSSIBLE, "error", message, message) if message else None
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
     return Shape(best, *told, _with_named(about, prompt), resumes=resumes)
 
@@ -333,6 +334,43 @@ def error_line(prompt: str) -> str:
         if states or (not found and not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())):
             found = bare[:MAX_ERROR_CHARS]
     return found
+
+
+def _message(prompt: str) -> str:
+    """Find the last line that states a failure as programs do: `make: *** No rule to make target 'gen'`; "" for none.
+
+    It has code, and speaks of no person; the failure stands behind the name of what failed, or at the beginning.
+    """
+    found = ""
+    for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
+        typed = line.split()
+        words = [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
+        told = [at for at, word in enumerate(words) if word in _FAILURES]
+        if len(words) < 3 or not told or not _PEOPLE.isdisjoint(words) or not any(map(_is_code, typed)):
+            continue
+        if any(word.endswith(":") for word in typed[:2]) or (told[0] <= 2 and words[told[0]] in _STATED):
+            found = line.strip()[:MAX_ERROR_CHARS]
+    return found
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word has signs that prose has not: `make:`, `(publickey)`, `'app'`, `0x2e8a:0xc`, `***`."""
+    return not word.rstrip(",.!?;").replace("-", "").replace("'", "" if word[:1] != "'" else "'").isalnum()
+
+
+MAX_MESSAGE_CHARS = 2_000
+"""A longer prompt is work with its papers, or has an error of its own name."""
+_STATED = frozenset(
+    ["cannot", "can't", "could", "couldn't", "unable", "failed", "denied", "refused", "rejected", "fault", "panicked",
+     "undefined", "undeclared", "aborted", "conflict", "violates"]
+)  # fmt: skip
+"""By these words programs begin to state a failure, and people rarely an order."""
+_FAILURES = _STATED | frozenset(
+    ["error", "fail", "invalid", "missing", "unknown", "unexpected", "unsupported", "incompatible", "duplicate",
+     "stopped", "exceeded", "timeout", "timed", "no", "not", "isn't", "doesn't"]
+)  # fmt: skip
+_PERSONAL = "i i'm i'd me my we our us you your please should would must want need let let's when do don't"
+_PEOPLE = frozenset(_PERSONAL.split())
 
 
 def failure(output: str) -> str:
