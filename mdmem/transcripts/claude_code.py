@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mdmem.agents import claude_code, goes_on, mapping, number, prompts, text
+from mdmem.agents import Event, claude_code, goes_on, mapping, number, prompts, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.claude_lines import blocks, join, message_id, own_text, summed_up
-from mdmem.transcripts.saved import NO_RESULT, AnswerParts, Saved, Skipped, TurnTokens, is_quiet, moment
+from mdmem.transcripts.saved import (
+    NO_RESULT,
+    AnswerParts,
+    Reading,
+    Saved,
+    Skipped,
+    TurnTokens,
+    is_quiet,
+    moment,
+    taken_back,
+)
 
 NAME = claude_code.NAME
 
@@ -92,6 +102,15 @@ class ClaudeReader:
             self._begun = True
             yield self._saved("SessionStart", source="startup")
         yield from row(self, line)
+
+    def take_back(self, line: dict[str, Any], how: Reading) -> Iterator[Saved]:
+        """Yield what a line on a dead branch said, if that may be private."""
+        typed, words = line.get("type") == "user", own_text(line)
+        event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
+        event.prompt, event.message = (words, "") if typed else ("", words)
+        event.tool_input = [block.get("input") for block in blocks(line)]
+        event.tool_response = line.get("toolUseResult")
+        return taken_back(event, moment(line.get("timestamp")) or self._at, how)
 
     def finish(self, now: float) -> Iterator[Saved]:
         """Yield what the end of the file completes."""

@@ -53,6 +53,7 @@ def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> It
             yield from reader.feed(line)
         else:
             how.skipped["line on a dead branch"] += 1
+            yield from reader.take_back(line, how)
     yield from reader.finish(how.now)
 
 

@@ -1,7 +1,8 @@
 """Gemini CLI's chats: JSON Lines (or, from older versions, one object) in the project's folder below `tmp/`.
 
 A message is written again whenever it changes, with the same id: the last one counts. `$rewindTo` takes back
-everything from a message on, `$set` changes facts of the chat, and may set all messages again.
+everything from a message on, `$set` changes facts of the chat, and may set all messages again; then it leaves out
+prompts that were typed, which stay.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mdmem.transcripts.saved import (
     may_hold_private,
     moment,
     of_subagent,
+    taken_back,
 )
 
 _SETTLED_SECONDS = 2.0
@@ -92,28 +94,50 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
     """Put a chat together from its lines."""
     chat: dict[str, Any] = {}
     messages: dict[str, Any] = {}
+    gone: list[Any] = []
     for line in Lines(path, skipped):
         change = line.get("$set")
         if "$rewindTo" in line:
-            _rewind(messages, text(line["$rewindTo"]))
+            gone += _rewind(messages, text(line["$rewindTo"]))
         elif isinstance(change, dict):
             chat |= change
             if isinstance(change.get("messages"), list):
-                messages = {_id(item): item for item in objects(change["messages"])}
+                messages = _set(messages, objects(change["messages"]))
         elif text(line.get("id")):
             messages[text(line.get("id"))] = line
         elif "sessionId" in line:
             chat |= line
         else:
             skipped["line of an unknown kind"] += 1
-    return chat | {"messages": list(messages.values())}
+    return chat | {"messages": list(messages.values()), _GONE: gone}
 
 
-def _rewind(messages: dict[str, Any], first: str) -> None:
-    """Take back a message and all after it; all of them when it is not there."""
+_GONE = "taken back"
+"""The key of the messages of a chat that a rewind took back; Gemini CLI has none with a blank."""
+
+
+def _rewind(messages: dict[str, Any], first: str) -> list[Any]:
+    """Take back a message and all after it; all of them when it is not there. Return them."""
     names = list(messages)
-    for name in names[names.index(first) if first in messages else 0 :]:
-        del messages[name]
+    return [messages.pop(name) for name in names[names.index(first) if first in messages else 0 :]]
+
+
+def _set(messages: dict[str, Any], given: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return messages that take the place of others, with the prompts that were typed, each before what came later."""
+    said = {"", *map(_typed, given)}
+    names = {_id(item) for item in given}
+    for name, item in messages.items():
+        if name not in names and _typed(item) not in said:
+            at = moment(item.get("timestamp")) or 0.0
+            later = (place for place, one in enumerate(given) if (moment(one.get("timestamp")) or 0.0) > at)
+            given.insert(next(later, len(given)), item)
+    return {_id(item): item for item in given}
+
+
+def _typed(message: dict[str, Any]) -> str:
+    """Return what a message says if somebody typed it, else ""."""
+    words = gemini.typed(_words(message)) if message.get("type") == "user" else ""
+    return "" if words.startswith(_UNTYPED) else words.strip()
 
 
 def _id(message: dict[str, Any]) -> str:
@@ -129,6 +153,10 @@ def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
     tokens = TurnTokens()
     if found:
         yield _saved(at, base, "SessionStart", source="startup")
+    for message in objects(chat.get(_GONE)):
+        event = _saved(at, base, "BeforeAgent", prompt=_words(message)).event
+        event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
+        yield from taken_back(event, at, how)
     for message in found:
         at = moment(message.get("timestamp")) or at
         kind, words = text(message.get("type")), _words(message)

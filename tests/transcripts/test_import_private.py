@@ -200,6 +200,86 @@ def test_what_only_a_sub_agents_chat_marks_as_private_is_masked_in_what_it_repor
     assert SECRET.encode() not in stored()
 
 
+def test_what_was_private_in_a_prompt_that_was_taken_back_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    talk = Talk()
+    talk.typed("Where is the plan?")
+    asked = talk.said("Which one?")
+    talk.typed(f"The plan of <private>{SECRET}</private>")
+    talk.ran("cat notes.md", "nothing")
+    talk.last = asked  # as a rewind leaves it
+    talk.typed("The one in plan.md")
+    talk.ran("cat plan.md", f"plan: {SECRET}")
+    talk.said("It is there.")
+
+    tally = bring(talk.save(tmp_path / "projects"))
+
+    assert tally.skipped["line on a dead branch"] > 0
+    assert tally.added["prompt"] == 2
+    assert SECRET.encode() not in stored()
+
+
+class GeminiChat:
+    """A chat of Gemini CLI, line by line."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = [
+            {"sessionId": "abd20e19", "projectHash": "0" * 64, "startTime": "2026-09-15T09:00:00.000Z", "kind": "main"}
+        ]
+
+    def say(self, name: str, kind: str, words: str, output: str = "") -> dict[str, Any]:
+        stamp = f"2026-09-15T09:00:{len(self.lines):02d}.000Z"
+        line: dict[str, Any] = {"id": name, "type": kind, "content": words, "timestamp": stamp}
+        if output:
+            run = {"id": f"{name}-1", "name": "run_shell_command", "args": {"command": "ls"}, "status": "success"}
+            line["toolCalls"] = [{**run, "result": [{"functionResponse": {"response": {"output": output}}}]}]
+        self.lines.append(line)
+        return line
+
+    def save(self, folder: Path) -> Path:
+        path = folder / "tmp" / "app" / "chats" / "session-2026-09-15T09-00-abd20e19.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        return path
+
+
+def test_a_chats_private_prompt_that_was_left_out_when_it_was_resumed_hides_its_turn(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    chat = GeminiChat()
+    chat.say("a", "user", "What is public?")
+    said = [chat.say("b", "gemini", "This.")]
+    chat.say("c", "user", f"[private] what of {SECRET}?")
+    said.append(chat.say("d", "gemini", f"It is {SECRET}."))
+    chat.lines.append({"$set": {"messages": said}})  # as a resumed chat begins
+    chat.say("e", "user", "And what else?")
+    chat.say("f", "gemini", "Nothing.", "ls")
+
+    tally = bring(chat.save(tmp_path))
+
+    assert titles(vault, "prompt") == ["What is public?", "And what else?"]
+    assert tally.private > 0
+    assert SECRET.encode() not in stored()
+
+
+def test_what_was_private_in_a_chats_prompt_that_was_taken_back_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    chat = GeminiChat()
+    chat.say("a", "user", f"Where is <private>{SECRET}</private>?")
+    chat.say("b", "gemini", "Nowhere.")
+    chat.lines.append({"$rewindTo": "a"})
+    chat.say("c", "user", "Where is the plan?")
+    chat.say("d", "gemini", "", f"plan: {SECRET}")
+    chat.say("e", "gemini", f"It says {SECRET}.")
+
+    tally = bring(chat.save(tmp_path))
+
+    assert (tally.added["prompt"], tally.added["observation"], tally.added["response"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
 @pytest.mark.parametrize(
     ("sent", "typed"),
     [
