@@ -399,6 +399,7 @@ _COMMAND_SIGNS = (
     "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
+    "exp ", "imp ", " using ", "isakmp key ", "::add-mask::", " kv put ", "bw unlock ", " kinit ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -10,6 +10,13 @@ from mdmem.privacy.job import Job
 from tests.helpers import credentials
 
 KEPT = (
+    "password = '%s' % word",
+    "password=pre%s_%s",
+    "a regexp user/name@v2 and a short exp of it",
+    '["--password", "--token", "--verbose"]',
+    "args:\n  - --password-file\n  - /run/secrets/db\n",
+    '{"spacing-token": {"type": "size", "value": "4px"}}',
+    "String#toLowerCase, Foo!barBaz and use the key Widget#paintRows",
     'x={impact:"serious",messages:{pass:"ARIA attribute is allowed",fail:1}}',
     'debug4("pw:adb:send")(data)',
     "a===b?n.pass:n.fail:(c)",
@@ -346,6 +353,47 @@ def test_a_password_between_other_settings_is_masked(value: str) -> None:
 )
 def test_a_password_on_a_command_line_or_in_a_settings_language_is_masked(line: str, value: str) -> None:
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("value", ["m15UEL!UOuZA", "48HtTp%SyZir", "cdBxQj!vOaBp"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "exp ana/{}@ORCL file=ana.dmp owner=ana",
+        "imp system/{}@PROD fromuser=a touser=b",
+        "az sql server create -n s -g g -u adm -p {}",
+        "beeline -u jdbc:hive2://h:10000/default -n hive -p {}",
+        "dotnet nuget add source https://n.example.com/index.json -n c -u bob -p {}",
+        "mosquitto_pub -h mqtt -u dev -P {} -t a/b -m hi",
+        "vsql -h v1 -U dbadmin -w {} -c 'select 1'",
+        "pdftotext -upw {} a.pdf",
+        "db2 connect to SAMPLE user ana using {}",
+        "composer config http-basic.repo.example.com bob {}",
+        "aws ssm put-parameter --name /app/db --type SecureString --value {}",
+        "echo -n '{}' | gcloud secrets create db --data-file=-",
+        "printf '{}' | kubectl create secret generic db --from-file=login=/dev/stdin",
+        "echo '{}' | kinit bob@CORP.EXAMPLE",
+        "sudo cryptsetup luksOpen /dev/sdb1 d <<< '{}'",
+        "::add-mask::{}",
+        "INFO connecting with user=app, password={}, host=db",
+        "Your new password has been set to {}",
+        '"Cmd": ["redis-server","--requirepass","{}"],',
+        "args:\n  - --db-password\n  - {}\n",
+        "ansible_password: !unsafe {}",
+        '{{"db_password": {{\n  "sensitive": true,\n  "type": "string",\n  "value": "{}"\n}}}}',
+    ],
+)
+def test_a_password_is_masked_where_it_follows_a_program_a_flag_or_a_type(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+def test_every_value_of_a_kubernetes_secret_is_masked_in_json_and_yaml() -> None:
+    shown = '{\n  "apiVersion": "v1",\n  "data": {\n    "a": "%s",\n    "b.txt": "%s"\n  },\n  "kind": "%s"\n}'
+    values = ("YWJjZGVm", "Z2hpamts")
+
+    assert clean(shown % (*values, "Secret"), origin="tool").value == shown % (*["[REDACTED]"] * 2, "Secret")
+    assert clean(shown % (*values, "ConfigMap"), origin="tool").redacted == 0
+    assert clean("stringData:\n  conn: plainword\nkind: Secret", origin="tool").redacted == 1
 
 
 @pytest.mark.parametrize(

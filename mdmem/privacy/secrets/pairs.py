@@ -26,7 +26,7 @@ _LIGHT = 0.5
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL = "가"
-_VERB_SIGNS = "iIwWsSeEfFoOtTcClLèéは는은是为為"
+_VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
 _SETTERS = ("env ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
@@ -217,6 +217,10 @@ def _is_argument(name: Name) -> bool:
     return name.text[max(0, name.outer() - 16) : name.outer() - 1].rstrip(" \\")[-1:] == "("
 
 
+def _is_listed_flag(name: Name) -> bool:
+    return name.low.startswith("--", name.start)
+
+
 def _is_constant(name: Name) -> bool:
     return name.word().startswith("curlopt_") and name.end == name.closed
 
@@ -247,6 +251,7 @@ RULES: tuple[Rule, ...] = (
     ("|", _always, starts.in_next_cell, judge.beside),
     ("(", _is_called, starts.behind_sign, judge.call),
     (",", _is_argument, starts.behind_comma, judge.argument),
+    (",\n", _is_listed_flag, starts.next_item, judge.beside),
     (",", _is_constant, starts.behind_comma, judge.constant),
     ("'\"`", _is_bare, starts.at_string, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),

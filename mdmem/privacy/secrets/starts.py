@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Name
 
 _VERBS = (
-    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ", " from ", " ist ", " lautet ", " est ",
+    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ", " has been set to ", " from ", " ist ", " lautet ", " est ",
     " es ",
     " è ", " é ", "は", "는 ", "은 ", "是", "为", "為",
 )  # fmt: skip
@@ -74,12 +74,26 @@ def _after_tag(text: str, value: int) -> int:
     first = text[value : value + 2]
     if first == "**":
         return skip_blank(text, value + 2)
-    if text.startswith("[]string{", value):
-        return value + len("[]string{")
+    for opening in ("[]string{", "!unsafe "):
+        if text.startswith(opening, value):
+            return value + len(opening)
+    if text[value : value + 1] == "{":
+        return _in_object(text, value)
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
         tag, blank, rest = text[value : value + 32].partition(" ")
         return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
     return value
+
+
+def _in_object(text: str, at: int) -> int:
+    """Return where the value begins in `{"type": "string", "value": "…"}`, else `at`."""
+    inside, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
+    head, key, _ = inside.partition('"value"')
+    value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing and "{" not in head else 0
+    return skip_blank(text, value) if value else at
+
+
+_LONGEST_OBJECT = 240
 
 
 def _closes_string(name: Name, value: int) -> bool:
@@ -132,6 +146,16 @@ def behind_sign(name: Name) -> int:
 def at_sign(name: Name) -> int:
     """`name …`."""
     return name.sign
+
+
+def next_item(name: Name) -> int:
+    """`"--name", "…"`, and `- --name` with `- …` on the next line."""
+    text, at = name.text, name.sign
+    if text[at : at + 1] == ",":
+        at = skip_blank(text, at + 1)
+        return at if text[at : at + 1] in QUOTES else 0
+    below = scan.next_line(text, at) if name.line_before().strip(" \"'") == "-" else 0
+    return skip_blank(text, below + 1) if text.startswith("- ", below) else 0
 
 
 def behind_comma(name: Name) -> int:

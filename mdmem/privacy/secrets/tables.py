@@ -31,6 +31,8 @@ def find(text: str, low: str) -> Iterator[Span]:
             yield from _blocks(text, low, head)
     if "kind: secret" in low:
         yield from _kubernetes(text, low)
+    if '"kind": "secret"' in low or '"kind":"secret"' in low:
+        yield from _kubernetes_json(text, low)
 
 
 # -- tables
@@ -180,10 +182,25 @@ def _kubernetes(text: str, low: str) -> Iterator[Span]:
         end = low.find("\n---", at, at + 65536)
         end = end if end >= 0 else min(len(low), at + 65536)
         for block in _BLOCKS:
-            start = low.find("\n" + block, max(0, begin - 1), end)
-            if start >= 0:
-                yield from _members(text, start + 1, "secret", every=True)
+            start = begin if low.startswith(block, begin) else low.find("\n" + block, max(0, begin - 1), end) + 1
+            if low.startswith(block, start):
+                yield from _members(text, start, "secret", every=True)
         at = low.find("kind: secret", end)
+
+
+def _kubernetes_json(text: str, low: str) -> Iterator[Span]:
+    """`{"data": {…}, "kind": "Secret"}`: every value in `data`; a list of secrets has it once for each."""
+    for block in ('"data":', '"stringdata":'):
+        at = low.find(block)
+        while at >= 0:
+            begin = skip_blank(text, at + len(block))
+            inside = text[begin : begin + 65536].partition("}")[0] if text[begin : begin + 1] == "{" else ""
+            fields = inside.split('"')  # blank, name, colon, value, and so on
+            for number in range(3, len(fields), 4):
+                start = begin + sum(len(field) + 1 for field in fields[:number])
+                if len(fields[number]) >= 4 and fields[number - 1].strip() == ":":
+                    yield start, start + len(fields[number]), "secret"
+            at = low.find(block, begin)
 
 
 def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:

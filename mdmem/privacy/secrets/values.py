@@ -120,7 +120,7 @@ def is_placeholder(value: str) -> bool:
     low = value.lower()
     if low.strip("\"'`.:!?;,*-_()[]{}<>|\\") in _WORDS or low.startswith(_REFERENCES):
         return True
-    if "%s" in low or "%(" in low or low.endswith(_FILES):
+    if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
     if low.startswith("{aqaaabaaa"):
         return False  # what Jenkins encrypted
@@ -219,7 +219,7 @@ def is_unlike_words(value: str) -> bool:
     form = shape(core)
     mixed = "0" in form and ("a" in form or "A" in form) and " " not in form and form.count("\\") < 2
     return (
-        mixed
+        (mixed or _is_of_random_letters(core))
         and not is_short_number(core)
         and len(core) >= 5
         and not is_placeholder(core)
