@@ -396,10 +396,10 @@ _COMMAND_SIGNS = (
     " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
     " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
     "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
-    "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
+    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
-    "exp ", "imp ", " using ", "isakmp key ", "::add-mask::", " kv put ", "bw unlock ", " kinit ",
+    "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Name
 
 _VERBS = (
-    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ", " has been set to ", " from ", " ist ", " lautet ", " est ",
+    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ",
+    " has been set to ", " from ", " ist ", " lautet ", " est ",
     " es ",
     " è ", " é ", "は", "는 ", "은 ", "是", "为", "為",
 )  # fmt: skip
