@@ -64,6 +64,18 @@ class Changes(NamedTuple):
     complete: bool = True
 
 
+class UpdateLimits(NamedTuple):
+    """How long an update may take, and who is told how far it is.
+
+    wait_seconds: how long another writer is waited for. deadline: no further note is begun after this moment of
+    `time.monotonic`; None: all are indexed. progress: is told how many notes are done, and of how many.
+    """
+
+    wait_seconds: float
+    deadline: float | None = None
+    progress: Progress | None = None
+
+
 def update(
     config: Config,
     *,
@@ -92,19 +104,20 @@ def update(
     """
     check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
+    limits = UpdateLimits(wait_seconds, deadline, progress)
     try:
         if most is not None and (begun := begin(config, most, wait_seconds)):
             return begun
-        changes = _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
+        changes = _update(config, paths, limits, share=share if quick else None)
         if paths is None and not quick and deadline is None:
-            _join_segments(config, wait_seconds, progress)
+            _join_segments(config, limits)
         return changes
     except (MdmemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
         reason = repair(config, error, wait_seconds)
         begun = begin(config, most, wait_seconds) if most is not None else None
-        changes = begun or _update(config, None, progress, deadline, wait_seconds)
+        changes = begun or _update(config, None, limits)
         return changes._replace(rebuilt=True, reason=reason)
 
 
@@ -138,39 +151,31 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
     in_journal = (entry for entry in entries if entry.path.startswith("journal/"))
     comparison = scan.Comparison(view, list(islice(in_journal, FIRST_NOTES)))
     diff = Diff([entry for entry, _ in comparison], [])
-    changes = _write(config, diff, None, None, wait_seconds, is_new=view is None) if diff else Changes()
+    changes = _write(config, diff, UpdateLimits(wait_seconds), is_new=view is None) if diff else Changes()
     return changes._replace(complete=False)
 
 
-def _update(
-    config: Config,
-    paths: Iterable[str] | None,
-    progress: Progress | None,
-    deadline: float | None,
-    wait_seconds: float,
-    *,
-    share: int | None = None,
-) -> Changes:
+def _update(config: Config, paths: Iterable[str] | None, limits: UpdateLimits, *, share: int | None = None) -> Changes:
     """Update the index; share: as for `update`, None to look at every file."""
     started_ns = time.time_ns()
     view = current(config)
     before = scan_record.load(config.index_dir) if view is not None and paths is None else None
     if view is None or (paths is None and (share is None or before is None)):
-        return _update_all(config, view, before, progress, deadline, wait_seconds)
+        return _update_all(config, view, before, limits)
     if paths is not None:
         seen = scan.at_paths(config.vault, paths)
     else:
         times = before.times if before else FolderTimes.of({})
         folders = times.changed(config.vault)
-        if is_most(view, folders) if deadline is not None else len(folders) > MANY_FOLDERS:
-            return _update_all(config, view, before, progress, deadline, wait_seconds)
+        if is_most(view, folders) if limits.deadline is not None else len(folders) > MANY_FOLDERS:
+            return _update_all(config, view, before, limits)
         seen = scan.in_changed_folders(config.vault, times, folders)
     diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:
         here, changed = in_place(config, view, before, share or 0)
         diff = diff.with_more(here)
-    changes = _write(config, diff, progress, deadline, wait_seconds) if diff else Changes()
+    changes = _write(config, diff, limits) if diff else Changes()
     if changes.complete and paths is None:
         scan_record.remember(config, before, changed, seen, diff, started_ns)
     return changes
@@ -181,14 +186,7 @@ def is_most(view: View, folders: Sized) -> bool:
     return len(folders) > MANY_FOLDERS and 2 * len(folders) > len(view.folders)
 
 
-def _update_all(
-    config: Config,
-    view: View | None,
-    before: ScanRecord | None,
-    progress: Progress | None,
-    deadline: float | None,
-    wait_seconds: float,
-) -> Changes:
+def _update_all(config: Config, view: View | None, before: ScanRecord | None, limits: UpdateLimits) -> Changes:
     """Update the index from every file; the files are indexed while the vault is walked.
 
     view: of the index, None when there is none. before: what is kept of earlier looks.
@@ -198,12 +196,12 @@ def _update_all(
     walk = scan.Comparison(view, seen.entries)
     differing = iter(walk)
     left = False
-    if deadline is None:
+    if limits.deadline is None:
         ahead = list(islice(differing, MANY_NOTES))
         if len(ahead) == MANY_NOTES:
-            changes = _build(config, walk, chain(ahead, differing), view, progress, wait_seconds)
+            changes = _build(config, walk, chain(ahead, differing), view, limits)
             if changes is None:  # another process has changed the index meanwhile
-                return _update_all(config, current(config), before, progress, deadline, wait_seconds)
+                return _update_all(config, current(config), before, limits)
             scan_record.remember(config, before, [], seen, Diff([], []), started_ns)
             return changes
         files = [entry for entry, _ in ahead]
@@ -213,7 +211,7 @@ def _update_all(
     diff = Diff(files, list(walk.gone()))
     changes = Changes()
     if diff or view is None:
-        changes = _write(config, diff, progress, deadline, wait_seconds, is_new=view is None)
+        changes = _write(config, diff, limits, is_new=view is None)
         changes = changes._replace(complete=changes.complete and not left)
     if changes.complete:
         scan_record.remember(config, before, [], seen, diff, started_ns)
@@ -225,8 +223,7 @@ def _build(
     walk: scan.Comparison,
     differing: Iterator[tuple[WalkedFile, bool]],
     view: View | None,
-    progress: Progress | None,
-    wait_seconds: float,
+    limits: UpdateLimits,
 ) -> Changes | None:
     """Index many files as they are found, with the help of a second process; None when the index is another by now."""
     from mdmem.search.index import builder, writer
@@ -240,8 +237,8 @@ def _build(
             else:
                 yield entry
 
-    tally = _Tally(0, progress, None)
-    with writer.alone(config.index_dir, wait_seconds):
+    tally = _Tally(0, limits)
+    with writer.alone(config.index_dir, limits.wait_seconds):
         if current(config) is not view:
             return None
         is_new = view is None
@@ -278,15 +275,15 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
             tally.index(batch, config.vault, some)
 
 
-def _join_segments(config: Config, wait_seconds: float, progress: Progress | None) -> None:
+def _join_segments(config: Config, limits: UpdateLimits) -> None:
     """Join segments that are many, one group after the other; others may write between them."""
     while (found := contents.load(config.index_dir)) and to_join([segment.live for segment in found.segments]):
         from mdmem.search.index import joining, writer
 
-        if progress is not None:
-            progress(sum(segment.live for segment in found.segments), 0)  # how long it takes is not known
+        if limits.progress is not None:
+            limits.progress(sum(segment.live for segment in found.segments), 0)  # how long it takes is not known
         try:
-            with writer.alone(config.index_dir, wait_seconds):
+            with writer.alone(config.index_dir, limits.wait_seconds):
                 if not joining.join_next(config.index_dir):
                     return
         except (BusyError, OSError):
@@ -319,30 +316,24 @@ def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: f
     return update(config, progress=progress, wait_seconds=wait_seconds)
 
 
-def _write(
-    config: Config,
-    diff: Diff,
-    progress: Progress | None,
-    deadline: float | None,
-    wait_seconds: float,
-    *,
-    is_new: bool = False,
-) -> Changes:
+def _write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = False) -> Changes:
     """Index what is new or changed and forget what is gone, in as many commits as it takes.
 
     is_new: there is no index yet.
     """
     from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
 
-    if deadline is None:
+    if limits.deadline is None:
+        step = NOTES_PER_COMMIT
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
         # Notes without a day come before the newest: they are wanted most.
         files.sort(key=lambda entry: day_of(entry.path) or "~", reverse=True)
     else:
+        step = NOTES_IN_TIME
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
-    tally = _Tally(len(files) + len(diff.gone), progress, deadline)
-    with writer.alone(config.index_dir, wait_seconds):
-        for start in range(0, len(files) or 1, step := NOTES_PER_COMMIT if deadline is None else NOTES_IN_TIME):
+    tally = _Tally(len(files) + len(diff.gone), limits)
+    with writer.alone(config.index_dir, limits.wait_seconds):
+        for start in range(0, len(files) or 1, step):
             some = files[start : start + step]
             with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
                 _check_there(batch, is_new=is_new and start == 0)
@@ -358,10 +349,9 @@ def _write(
 class _Tally:
     """The work of one update as it proceeds."""
 
-    def __init__(self, total: int, progress: Progress | None, deadline: float | None) -> None:
+    def __init__(self, total: int, limits: UpdateLimits) -> None:
         self.total = total
-        self._progress = progress
-        self._deadline = deadline
+        self._limits = limits
         self._done = 0
         self.added = self.changed = self.removed = 0
         self.late = False
@@ -395,7 +385,7 @@ class _Tally:
     def index(self, batch: Batch, root: str, entries: list[WalkedFile]) -> None:
         """Put these files into the index as they are now, in place of what it has of them."""
         for entry in entries:
-            self.late = self._deadline is not None and time.monotonic() >= self._deadline
+            self.late = self._limits.deadline is not None and time.monotonic() >= self._limits.deadline
             if self.late:
                 return
             self._index(batch, root, entry)
@@ -423,8 +413,8 @@ class _Tally:
 
     def _step(self, notes: int = 1) -> None:
         self._done += notes
-        if notes and self._progress is not None:
-            self._progress(self._done, self.total)
+        if notes and self._limits.progress is not None:
+            self._limits.progress(self._done, self.total)
 
 
 def _up_to_date(view: View, note: int, entry: WalkedFile, digest: int) -> bool:
