@@ -43,48 +43,61 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     None when it is not text, its front matter cannot be told from its body, or it is not a note, so that two versions
     of one place could break it: then both files are to be kept.
     """
-    name = path.rpartition("/")[2]
-    is_one_note, base = base is not None, base or b""
-    # Where both sides changed a line of a page, both stay, unmarked.
-    written = name == journal.PROJECT_PAGE or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
     if not path.endswith(MARKDOWN):
-        if None in (_text(ours), _text(theirs)):
-            return None
-        merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
-        return None if merged.kept else Both(merged.data)
-    texts = [_text(data) for data in (ours, base, theirs)]
-    if None in texts:
+        return _merge_other(repo, path, ours, base or b"", theirs)
+    if None in map(_text, (ours, base or b"", theirs)):
         return None
     if base and journal.is_page(path):
         ours, theirs = _with_one_title(ours, base, theirs)
-        texts = [_text(data) for data in (ours, base, theirs)]
-    # Made again after a merge; only what it says of the last review comes from nowhere else, and the later one holds.
-    sides = (generated.inside(ours), generated.inside(theirs))
-    like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
-    texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
-    (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
-    heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
-    earliest = (front_matter.EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
     is_ahead = followed_copies.is_ahead(ours, theirs)
+    sides = [_cut(text) for text in _with_one_generated_part(ours, base or b"", theirs)]
+    heads = _Heads(*(_entries(head) for head, _ in sides))
+    is_written = _is_written_by_mdmem(path)
+    earliest = (front_matter.EARLIEST_WINS if base else MADE_TWICE) if is_written else frozenset[str]()
     newest = _newest(path, heads) if is_ahead is None else heads.ours if is_ahead else heads.theirs
     head, keys = _merge_heads(heads, earliest, newest=newest)
     front = f"---\n{head}---\n".encode() if head else b""
+    bodies = [body for _, body in sides]
     if is_ahead is not None:
-        return Both(_followed(front, our_body if is_ahead else their_body, ours, theirs))
-    bodies, gap = _without_gaps(our_body, base_body, their_body)
-    our_body, base_body, their_body = bodies
+        return Both(_followed(front, bodies[0] if is_ahead else bodies[2], ours, theirs))
+    (our, was, their), gap = _without_gaps(*bodies)
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
-        our, their, new = (
-            _value(side.get("title", ""), "title") for side in (heads.ours, heads.theirs, _entries(head))
-        )
-        our_body = our_body.replace(f"# {our or ''}\n", f"# {new or ''}\n", 1)
-        their_body = their_body.replace(f"# {their or ''}\n", f"# {new or ''}\n", 1)
-    body = merge.three_way(
-        repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=is_one_note
-    )
+        our, their = (_headed(body, side, head) for body, side in ((our, heads.ours), (their, heads.theirs)))
+    # Where both sides changed a line of a page, both stay, unmarked.
+    body = merge.three_way(repo, our.encode(), was.encode(), their.encode(), union=is_written, added=base is not None)
     above = (front + gap).count(b"\n")
     kept = (KeptBoth(*((first + above, last + above) for first, last in place)) for place in body.kept)
     return Both(front + gap + body.data, tuple(kept), keys)
+
+
+def _merge_other(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
+    """Merge two versions of a file that is not Markdown; None when it is not text or both changed the same lines."""
+    if None in (_text(ours), _text(theirs)):
+        return None
+    merged = merge.three_way(repo, ours, base, theirs, union=path.rpartition("/")[2] in LISTS)
+    return None if merged.kept else Both(merged.data)
+
+
+def _is_written_by_mdmem(path: str) -> bool:
+    """Whether a note is a page of a project, a session or a day."""
+    is_project = path.rpartition("/")[2] == journal.PROJECT_PAGE
+    return is_project or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
+
+
+def _with_one_generated_part(ours: bytes, base: bytes, theirs: bytes) -> list[str]:
+    """Return three versions of a note as texts with the same part between the markers, which is made again later.
+
+    Only what it says of the last review comes from nowhere else, and the later one holds.
+    """
+    sides = (generated.inside(ours), generated.inside(theirs))
+    like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
+    return [_text(generated.replaced(data, like)) or "" for data in (ours, base, theirs)]
+
+
+def _headed(body: str, side: dict[str, str], head: str) -> str:
+    """Return a side's body under the heading that the merged front matter has as its title."""
+    own, new = (_value(entries.get("title", ""), "title") or "" for entries in (side, _entries(head)))
+    return body.replace(f"# {own}\n", f"# {new}\n", 1)
 
 
 def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
