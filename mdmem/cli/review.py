@@ -22,7 +22,7 @@ from mdmem.views.vault_pages import upkeep
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.merging.undecided import OpenChoice
-    from mdmem.history.review import ReviewItem, ReviewScreen
+    from mdmem.history.review import Review, ReviewItem, ReviewScreen
     from mdmem.history.rewrite import RewriteStep
 
 CHOICES = {
@@ -110,12 +110,10 @@ def review(
         return 0
     if not (listing or done) and not _ask_versions(settings, choices):
         return 0
-    screens = [work.ReviewScreen("", [item], []) for item in seen.items] if kind or by_note else []
-    screens = screens or work.screens(seen.items)
+    is_by_note = bool(kind or by_note)
+    screens = [_screen_of(item) for item in seen.items] if is_by_note else work.screens(seen.items)
     if listing or not screens:
-        lines = [f"both versions  {safe(_place(choice))}" for choice in choices if listing]
-        click.echo("".join(f"{line}\n" for line in (*lines, *map(_line, screens))), nl=False)
-        click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
+        _print_waiting(choices if listing else [], screens)
         return 0 if listing or done else _ask_proposals(settings, project or "")
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
@@ -124,13 +122,34 @@ def review(
     decided = None
     while decided is None:
         decided = _ask(settings, screens)
-    told = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
     # A narrowed review has not seen everything, so the next one shows the rest.
-    whole = not decided.quits and not narrowed
-    text = f"Review: {told or 'nothing'}\n"
-    update_page = upkeep.updater(settings)
-    applied = work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page)
-    return print_applied(applied) or (0 if decided.quits else _ask_proposals(settings, project or ""))
+    status = _carry_out(settings, seen, decided, complete=not decided.quits and not narrowed)
+    return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
+
+
+def _screen_of(item: ReviewItem) -> ReviewScreen:
+    """Return a screen that asks about one note."""
+    from mdmem.history import review as work
+
+    return work.ReviewScreen("", [item], [])
+
+
+def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> None:
+    """List what there is to review, a line a screen."""
+    for choice in choices:
+        click.echo(f"both versions  {safe(_place(choice))}")
+    for screen in screens:
+        click.echo(_line(screen))
+    click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
+
+
+def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, complete: bool) -> int:
+    """Change what was decided, and commit it; return the exit status."""
+    from mdmem.history import review as work
+
+    told = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
+    text, update_page = f"Review: {told or 'nothing'}\n", upkeep.updater(settings)
+    return print_applied(work.finish(settings, seen, decided.steps, text, complete=complete, update_page=update_page))
 
 
 def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
@@ -206,7 +225,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
             return _without_steps(answer)
         try:
             if answer == "notes":
-                decided = _ask(settings, [work.ReviewScreen("", [item], []) for item in screen.all])
+                decided = _ask(settings, [_screen_of(item) for item in screen.all])
                 if decided:
                     return decided
                 _show_session(screen, place)
