@@ -59,41 +59,57 @@ def refresh(
     if (quick and last.cost > QUICK_SECONDS) or (has_rest and 0 <= now - last.seen < REST * last.cost):
         return []
     from mdmem.history import changes as history
-    from mdmem.search import freshness
-    from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
 
     if history.half_way(Path(config.vault, ".git")):
         return []  # git aborts no merge, rebase or the like while a page has changed
-    began, source = time.process_time(), ""
+    began = time.process_time()
     try:
-        changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
-        if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
-            for notice in () if background else notices:
-                click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
-            return []
-
-        def made(view: View) -> tuple[list[str], frozenset[str]] | None:
-            nonlocal source
-            if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
-                return None
-            source = _source(config, view)
-            if source == last.source and not everything:
-                return None
-            try:
-                return making.make(config, view, last.seen, last.marks, everything=everything)
-            finally:
-                view.answers.clear()  # of the table of all sessions nothing is needed any more
-
-        done = freshness.answered(config, made)
+        done = _make(config, last, is_told=not background, quick=quick, everything=everything)
     except (MdmemError, OSError):
         if background:
             return []
         raise
     if done is None:
         return []
-    written, marks = done
-    _write_stamp(config, Stamp(now, time.process_time() - began, marks, "" if written else source))
-    return written
+    source = "" if done.written else done.source
+    _write_stamp(config, Stamp(now, time.process_time() - began, done.marks, source))
+    return done.written
+
+
+class _Made(NamedTuple):
+    """The pages that were written, and for the next `Stamp`: marks, and of what all pages are made."""
+
+    written: list[str]
+    marks: frozenset[str]
+    source: str
+
+
+def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything: bool) -> _Made | None:
+    """Make the pages that may have changed; None when that is left for later, or nothing they are made of has changed.
+
+    is_told: print why they are left for later.
+    """
+    from mdmem.search import freshness
+    from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
+
+    changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
+    if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
+        for notice in notices if is_told else ():
+            click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
+        return None
+
+    def made(view: View) -> _Made | None:
+        if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
+            return None
+        source = _source(config, view)
+        if source == last.source and not everything:
+            return None
+        try:
+            return _Made(*making.make(config, view, last.seen, last.marks, everything=everything), source)
+        finally:
+            view.answers.clear()  # of the table of all sessions nothing is needed any more
+
+    return freshness.answered(config, made)
 
 
 class Stamp(NamedTuple):
