@@ -119,6 +119,13 @@ class CodexReader:
     takes_sent: also those of a session that a sub-agent held.
     since: the time to use until a line has one. events: what was typed comes as events, not only as items.
     items: tool runs come as completed items, also those that a script of the model's started; calls only ask for them.
+
+    _calls: tool runs without a result, by the call's id: the tool, and what it was given.
+    _running: commands that outlived their first wait, by process: the command, what it wrote so far, the call.
+    _spawned: runs that sent a sub-agent, by task: what was given, the call.
+    _held: a prompt that waits for the id of its turn. _typed: how many prompts the turn has so far.
+    _foreign: it is a session that a sub-agent held, and such are not taken.
+    _forked_at: what is not later was copied from the session that this one was forked from.
     """
 
     def __init__(self, path: str, since: float, skipped: Skipped, *, events: bool, items: bool = False) -> None:

@@ -305,16 +305,17 @@ def walk(
                     continue
                 path = prefix + item.name
                 try:
-                    if path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False):
-                        if prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
-                            found = item.stat(follow_symlinks=False)
-                            inside = _in_archive(root, path) if archived else None
-                            if inside is None:
-                                yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
-                            else:
-                                yield from inside
-                    elif item.is_dir(follow_symlinks=False) and not (ours and path == "templates") and path not in skip:
-                        below_it.append(f"{path}/")
+                    if not (path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False)):
+                        is_passed_over = path in skip or (ours and path == "templates")
+                        if not is_passed_over and item.is_dir(follow_symlinks=False):
+                            below_it.append(f"{path}/")
+                    elif prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
+                        found = item.stat(follow_symlinks=False)
+                        inside = _in_archive(root, path) if archived else None
+                        if inside is None:
+                            yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+                        else:
+                            yield from inside
                 except OSError:
                     continue
         folders += sorted(below_it, reverse=True)
