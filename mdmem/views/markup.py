@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from mdmem.vault import journal
@@ -106,11 +107,30 @@ def _shown(source: str, name: str) -> str:
     return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
 
 
+_TASK = re.compile(r"\[([ xX])\] ")
+
+
+def _tasks(state: StateCore) -> None:
+    """Turn `[ ]` and `[x]` at the beginning of a list's items into boxes."""
+    for item, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        found = _TASK.match(token.content) if item.type == "list_item_open" and token.type == "inline" else None
+        if found and paragraph.type == "paragraph_open" and token.children and token.children[0].type == "text":
+            token.children[0].content = token.children[0].content[len(found[0]) :]
+            token.children.insert(0, Token("task", "", 0, content=found[1]))
+            item.attrSet("class", "task")
+
+
 # -- the renderer ----------------------------------------------------------------------------------
 
 
 def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
     return _with_marks(escape(tokens[place].content), None if env.get("in_link") else env["links"])
+
+
+def _task(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    done = tokens[place].content != " "
+    state = ' checked aria-label="done"' if done else ' aria-label="to do"'
+    return f'<input type="checkbox" disabled{state}> '
 
 
 def _link_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
@@ -188,8 +208,10 @@ def _heading_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any,
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
     parser.enable(["table", "strikethrough"])
+    parser.core.ruler.push("tasks", _tasks)
     rules = {
         "text": _text,
+        "task": _task,
         "link_open": _link_open,
         "link_close": _link_close,
         "image": _image,

@@ -16,7 +16,7 @@ from mdmem.web import serve
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
 from tests.helpers.hostile import SAMPLES
-from tests.helpers.pages import CHROMIUM, chromium, violations
+from tests.helpers.pages import CHROMIUM, chromium, serving, violations
 from tests.web.conftest import Web
 from tests.web.test_pages import PAGES, a_note
 
@@ -190,6 +190,56 @@ def test_what_is_open_stays_open_while_a_session_goes_on(web: Web, page: Page) -
     page.locator("details.run", has_text="echo 3").locator("pre").first.wait_for()
 
 
+def test_the_keyboard_stays_where_it_is_while_a_session_goes_on(web: Web, page: Page) -> None:
+    prompt(web, "A turn that is walked by keyboard", "keys-1")
+    for number in range(2):
+        run(web, f"echo {number}", "keys-1")
+    page.goto(f"{web.served.url}/session/keys-1")
+    page.locator("details.run", has_text="echo 1").locator("summary").focus()
+
+    run(web, "echo last", "keys-1")
+    page.locator("details.run", has_text="echo last").wait_for()
+
+    assert "echo 1" in page.evaluate("document.activeElement.textContent")
+    assert "3 runs" in str(page.locator(".page-head .counts").text_content())
+
+
+def test_tabs_that_nobody_sees_hold_no_connection(web: Web, page: Page) -> None:
+    """A browser opens six connections to a server: the seventh page would wait for ever."""
+    hide = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+    hide += " document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); }"
+    for _ in range(7):
+        page.goto(web.served.url)
+        page.evaluate(hide, True)
+        first, page = page, page.context.new_page()
+
+    prompt(web, "Came while the tab was in the background", "hidden-1")
+    first.evaluate(hide, False)
+
+    first.get_by_role("heading", name="Came while the tab was in the background").wait_for()
+
+
+def test_a_page_says_that_its_server_has_ended(browser: Browser) -> None:
+    with serving(None, {}, "--demo") as served:
+        context = browser.new_context()
+        today, search, edit = (context.new_page() for _ in range(3))
+        today.goto(served.link)
+        search.goto(f"{served.url}/search?q=parser")
+        edit.goto(f"{served.url}/edit/6drpz9va77")
+        assert not today.locator("#lost").is_visible()
+    today.get_by_text("does not answer").wait_for()
+    assert not today.locator(".live-mark").is_visible()
+
+    search.get_by_label("Words to search for").fill("something else")
+    search.get_by_text("does not answer").wait_for()
+
+    edit.get_by_role("textbox", name="Text").fill("Not lost")
+    edit.get_by_role("button", name="Save").click()
+    edit.get_by_text("does not answer").wait_for()
+    assert edit.get_by_role("textbox", name="Text").input_value() == "Not lost"
+    context.close()
+
+
 def run(web: Web, command: str, session: str) -> None:
     """Run a hook for a tool's run."""
     payload = {"hook_event_name": "PostToolUse", "session_id": session, "cwd": str(web.vault.parent / "api")}
@@ -227,6 +277,18 @@ def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/note/**")
     assert page.locator("h1").text_content() == title
+
+
+def test_an_arrow_key_that_chooses_a_word_of_an_input_method_stays_in_the_words(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/search?q=parser")
+    words = page.get_by_label("Words to search for")
+    words.focus()
+
+    words.dispatch_event("keydown", {"key": "ArrowDown", "isComposing": True})
+    assert page.evaluate("document.activeElement.id") == "words"
+
+    words.dispatch_event("keydown", {"key": "ArrowDown"})
+    assert page.evaluate("document.activeElement.className") == "hit"
 
 
 def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
@@ -291,6 +353,22 @@ def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
     assert "What I wrote." in file.read_text()
 
 
+def test_an_edited_text_is_not_left_without_a_question(web: Web, page: Page) -> None:
+    path = a_note(web, "Edited and left")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.goto(f"{web.served.url}/edit/{path}")
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url("**/note/**")
+    assert not asked
+
+    page.goto(f"{web.served.url}/edit/{path}")
+    page.get_by_role("textbox", name="Text").fill("Half a thought")
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url("**/note/**")
+    assert asked == ["beforeunload"]
+
+
 def test_a_note_is_forgotten_and_brought_back(web: Web, page: Page) -> None:
     path = a_note(web, "Forgotten in the browser")
     web.day.run("commit")
@@ -350,6 +428,21 @@ def test_a_picture_of_the_vault_is_drawn(web: Web, page: Page) -> None:
     page.goto(f"{web.served.url}/note/{path}")
 
     assert page.locator(".text img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
+
+
+def test_a_note_in_arabic_reads_from_the_right(web: Web, page: Page) -> None:
+    body = "هذا نص `parse_date()` هنا\n\n- البند الأول\n- البند الثاني\n\n> اقتباس\n\nAn English line."
+    path = a_note(web, "محلل التاريخ", body)
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{web.served.url}/note/{path}")
+
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 360
+    assert page.locator(".text code").evaluate("one => getComputedStyle(one).direction") == "ltr"
+    item, text = (page.locator(where).first.bounding_box() for where in (".text li", ".text"))
+    assert item is not None
+    assert text is not None
+    assert item["x"] == text["x"]
+    assert item["width"] < text["width"]  # the room for marks is at the right
 
 
 def test_the_prompts_beside_a_session_lead_to_its_turns(web: Web, page: Page) -> None:

@@ -24,6 +24,7 @@ TAGS = {
         "h3",
         "h4",
         "hr",
+        "input",
         "li",
         "ol",
         "p",
@@ -34,7 +35,20 @@ TAGS = {
     ),
     *("span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
-ATTRIBUTES = {"href", "class", "title", "rel", "target", "tabindex", "data-language", "start"}
+ATTRIBUTES = {
+    "aria-label",
+    "checked",
+    "disabled",
+    "type",
+    "href",
+    "class",
+    "title",
+    "rel",
+    "target",
+    "tabindex",
+    "data-language",
+    "start",
+}
 
 
 class Seen(HTMLParser):
@@ -196,3 +210,12 @@ def test_a_form_leads_back_to_pages_of_ours_only(to: str) -> None:
 
 def test_a_form_leads_back_to_where_it_was() -> None:
     assert address.local("/review?kind=note") == "/review?kind=note"
+
+
+def test_items_of_a_task_list_are_boxes() -> None:
+    html = str(markdown.render("- [ ] write it\n- [x] **read** it\n- [y] neither\n\n[x] no list"))
+
+    assert '<li class="task"><input type="checkbox" disabled aria-label="to do"> write it</li>' in html
+    assert '<input type="checkbox" disabled checked aria-label="done"> <strong>read</strong> it' in html
+    assert "<li>[y] neither</li>" in html
+    assert "<p>[x] no list</p>" in html

@@ -4,14 +4,19 @@
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// -- parts of pages: keyed elements are replaced when their version is another ----------------------
+// -- parts of pages: keyed elements are replaced when their version is another; those without one are boxes
 
 async function part(address) {
   const url = new URL(address, location.href);
   url.searchParams.set("part", "1");
-  const answer = await fetch(url, { credentials: "same-origin", headers: { accept: "text/html" } });
-  if (answer.status === 401) throw new Error("this browser is not let in any more");
+  const answer = await fetch(url, { credentials: "same-origin", headers: { accept: "text/html" } }).catch(() => null);
+  lost(!answer || answer.status === 401);
+  if (!answer || answer.status === 401) throw new Error("the server has ended, or does not let this browser in any more");
   return new DOMParser().parseFromString(await answer.text(), "text/html").body;
+}
+
+function lost(is) {
+  one("#lost").hidden = !is;
 }
 
 function patch(box, fresh) {
@@ -22,7 +27,9 @@ function patch(box, fresh) {
     const old = known.get(child.dataset.key);
     known.delete(child.dataset.key);
     let shown = old;
-    if (!old || old.dataset.version !== child.dataset.version) {
+    if (old && old.dataset.version === undefined) {
+      changed += patch(old, child);
+    } else if (!old || old.dataset.version !== child.dataset.version) {
       shown = document.adoptNode(child);
       if (old) keepFolds(old, shown);
       if (old && old.contains(document.activeElement)) {
@@ -49,10 +56,13 @@ function keepFolds(old, shown) {
 }
 
 function keepFocus(old, shown) {
-  const href = document.activeElement.getAttribute("href");
+  const used = document.activeElement;
+  const href = used.getAttribute("href");
+  const place = all(used.tagName, old).indexOf(used);
   old.replaceWith(shown);
-  const same = href && all("a", shown).find((link) => link.getAttribute("href") === href);
-  if (same) same.focus();
+  const alike = all(used.tagName, shown);
+  const same = href ? alike.find((link) => link.getAttribute("href") === href) : alike[place];
+  if (same) same.focus({ preventScroll: true });
 }
 
 // -- live -------------------------------------------------------------------------------------------
@@ -78,13 +88,39 @@ function live(box) {
       update();
     }
   };
-  const source = new EventSource(`/live?after=${document.body.dataset.liveNumber}`);
-  source.onmessage = (event) => {
-    const { title } = JSON.parse(event.data);
-    if (title) heard.textContent = `New: ${title}`;
-    update();
+  let source = null;
+  let silence = 0;
+  let number = document.body.dataset.liveNumber;
+  const answered = () => {
+    clearTimeout(silence);
+    silence = 0;
   };
-  addEventListener("pagehide", () => source.close());
+  const leave = () => {
+    answered();
+    if (source) source.close();
+  };
+  const listen = () => {
+    leave();
+    if (document.hidden) return; // a browser opens six connections to a server: tabs that nobody sees hold none
+    source = new EventSource(`/live?after=${number}`);
+    source.onopen = () => {
+      answered();
+      lost(false);
+    };
+    source.onerror = () => {
+      silence ||= setTimeout(lost, 1500, true); // a stream also ends by itself, and the next one begins at once
+    };
+    source.onmessage = (event) => {
+      number = event.lastEventId;
+      const { title } = JSON.parse(event.data);
+      if (title) heard.textContent = `New: ${title}`;
+      update();
+    };
+  };
+  listen();
+  addEventListener("visibilitychange", listen);
+  addEventListener("pageshow", (event) => event.persisted && listen());
+  addEventListener("pagehide", leave);
 }
 
 // -- search as it is typed --------------------------------------------------------------------------
@@ -105,6 +141,7 @@ function typing(form, results) {
       if (mine !== asked) return;
       results.replaceChildren(...fresh.children);
       history.replaceState(null, "", url);
+      document.title = `${input.value.trim() || "Search"} · mdmem`;
     } catch {
       // the button still searches
     }
@@ -114,7 +151,7 @@ function typing(form, results) {
     timer = setTimeout(ask, 120);
   });
   input.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown") {
+    if (event.key === "ArrowDown" && !event.isComposing) {
       const first = one("a.hit", results);
       if (first) {
         event.preventDefault();
@@ -133,6 +170,26 @@ function typing(form, results) {
     event.preventDefault();
   });
   if (!input.value) input.focus();
+}
+
+// -- a text that is being edited is not lost by leaving the page, or when the server has ended -----------
+
+function keepText(form) {
+  const text = one("textarea", form);
+  let saved = false;
+  addEventListener("beforeunload", (event) => {
+    if (!saved && (text.value !== text.defaultValue || form.dataset.unsaved)) event.preventDefault();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      await part("/help");
+    } catch {
+      return;
+    }
+    saved = true;
+    form.submit();
+  });
 }
 
 // -- after a form: back to where the reader was -----------------------------------------------------
@@ -227,9 +284,10 @@ addEventListener("DOMContentLoaded", () => {
   if (box) live(box);
   const form = one("#ask");
   if (form) typing(form, one("#results"));
+  const editor = one("form.editor");
+  if (editor) keepText(editor);
   theme(one("#theme"));
   const here = one(".side nav [aria-current]");
   if (here) here.closest("nav").scrollLeft = here.offsetLeft - 2 * here.offsetWidth;
   comeBack();
-  for (const button of all("[data-copy]")) button.hidden = false;
 });
