@@ -21,7 +21,7 @@ from tests.web.conftest import Web
 from tests.web.test_pages import PAGES, a_note
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 pytestmark = [
     pytest.mark.browser,
@@ -356,7 +356,12 @@ def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
 def test_an_edited_text_is_not_left_without_a_question(web: Web, page: Page) -> None:
     path = a_note(web, "Edited and left")
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", answer)
     page.goto(f"{web.served.url}/edit/{path}")
     page.get_by_role("link", name="Cancel").click()
     page.wait_for_url("**/note/**")
