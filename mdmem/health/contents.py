@@ -7,14 +7,17 @@ import posixpath
 import re
 import shlex
 import time
-from collections.abc import Iterator
+from array import array
+from collections.abc import Collection, Iterator
 from functools import partial
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 
 from mdmem import privacy
 from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, note, remove, warning
 from mdmem.health.scope import CheckScope, twins
+from mdmem.history.git.paths import PackedPaths
 from mdmem.search.index import Report
 from mdmem.vault import disk, generated, user_notes
 from mdmem.vault import links as note_links
@@ -26,47 +29,88 @@ from mdmem.views.vault_pages import upkeep
 MOST = 20
 """Number of findings of one sort that are listed one by one."""
 
+AT_ONCE = 20_000
+"""So many links whose end has to be searched for are held at a time."""
+
 OLD_SECONDS = 3600
 """A file of the index that is younger may be of a writer at work."""
 
 
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: their front matter, their tags, and what a merge has left in them."""
-    ids: dict[str, str] = {}
-    found: list[HealthFinding] = []
+    found = _Found(scope)
+    marks = array("q")
     count = 0
-    paths = sorted(entry.path for entry in disk.walk(config.vault)) if scope.paths is None else scope.paths
+    paths = _paths(config, scope)
     for place, path in enumerate(paths):
+        scope.tell(place + 1, len(paths))
+        marks.append(0)
         try:
             data = disk.read_path(config.vault, path)
         except PermissionError:
             file = shlex.quote(str(Path(config.vault, path)))
             text = f"{path} may not be read, so no search finds it, and no commit takes it."
-            found.append(warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`"))
+            found.add("", warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`"))
             continue
         if data is None:
             continue
         count += 1
         parsed = notes.parse(data)
-        problems = list(_problems(path, data, parsed))
+        for problem in _problems(path, data, parsed):
+            found.add(path, problem)
         name = str(parsed.meta.get("id", ""))
-        others = [ids[name]] if name in ids else twins(scope.view, path, name) if scope.view and name else ()
-        for other in others:
-            text = f"{path} has the id {name}, and so has {other}."
-            problems.append(warning(text, "A copy? Remove the line `id:` from one of them."))
-        if name:
-            ids.setdefault(name, path)
-        if problems:
-            found += problems
-            scope.wrong.add(path)
-        scope.tell(place + 1, len(paths))
-    yield from found[:MOST]
-    if len(found) > MOST:
-        yield warning(f"and {len(found) - MOST} more notes like these.", "Fix those and run the check again.")
-    if not found and scope.view is None:
+        for other in twins(scope.view, path, name) if scope.view and name else ():
+            found.add(path, _doubled(path, name, other))
+        marks[-1] = hash(name) if name and not scope.view else 0
+    for path, name, other in _with_same_id(config, paths, marks):
+        found.add(path, _doubled(path, name, other))
+    yield from found.listed
+    if found.count > MOST:
+        yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
+    if not found.count and scope.view is None:
         yield fine(f"{wording.number(count, 'note')}, all readable")
-    elif not found and scope.view is not None:
+    elif not found.count and scope.view is not None:
         yield fine(f"{wording.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
+
+
+class _Found:
+    """What was found in notes: the first of it, and how much there is."""
+
+    def __init__(self, scope: CheckScope) -> None:
+        self.listed: list[HealthFinding] = []
+        self.count = 0
+        self._scope = scope
+
+    def add(self, path: str, one: HealthFinding) -> None:
+        """Add a finding in a note; path: "" for one that cannot be read."""
+        self.count += 1
+        if self.count <= MOST:
+            self.listed.append(one)
+        if path:
+            self._scope.wrong.add(path)
+
+
+def _paths(config: Config, scope: CheckScope) -> Collection[str]:
+    """Return the notes to look into, folder by folder, with their names in order."""
+    if scope.paths is not None:
+        return scope.paths
+    every = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
+    return PackedPaths(chain.from_iterable(sorted(some) for _, some in every))
+
+
+def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:
+    """Yield each note whose id an earlier one has, with that id and that note. marks: of the ids, 0 for none."""
+    often = {one for one, following in pairwise(sorted(marks)) if one == following and one}
+    first: dict[str, str] = {}
+    for path, mark in zip(paths, marks, strict=True) if often else ():
+        name = str(notes.load(config.vault, path).meta.get("id", "")) if mark in often else ""
+        if name and first.setdefault(name, path) != path:
+            yield path, name, first[name]
+
+
+def _doubled(path: str, name: str, other: str) -> HealthFinding:
+    text = f"{path} has the id {name}, and so has {other}."
+    return warning(text, "A copy? Remove the line `id:` from one of them.")
 
 
 EARLIER_MARK = b"<!-- mdmem:both: one version -->"
@@ -165,17 +209,20 @@ def _differs(report: Report) -> str:
 
 def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check where the links of people's notes and of generated pages lead."""
+    lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
     count = 0
-    paths = {entry.path for entry in disk.walk(config.vault)} if scope.paths is None else scope.paths
-    for path in sorted({*paths, "README.md"}):
+    for path in chain(["README.md"], (one for one in _paths(config, scope) if one != "README.md")):
         text = _linking(config, path)
         for one in note_links.written(text) if text else ():
             if one.how != "id":  # an id may be of a note that was forgotten
                 count += 1
                 if not _is_there(config.vault, one, path.rpartition("/")[0]):
                     pending.append((path, one))
-    lost = _leading_nowhere(config.vault, pending)
+        if len(pending) > AT_ONCE:
+            lost += _leading_nowhere(config.vault, pending)
+            pending.clear()
+    lost += _leading_nowhere(config.vault, pending)
     scope.wrong.update(path for path, _ in lost)
     for path, one in lost[:MOST]:
         yield _finding(config, path, _linking(config, path), one)

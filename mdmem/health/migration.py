@@ -31,8 +31,8 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 def former_pages(root: Path) -> list[Path]:
     """Return the session pages called `session.md` whose place under the new name is free."""
-    found = sorted(root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
-    return [path for path in found if path.is_file() and not path.with_name(f"{path.parent.name}.md").exists()]
+    found = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
+    return sorted(path for path in found if path.is_file() and not path.with_name(f"{path.parent.name}.md").exists())
 
 
 def rename_pages(config: Config) -> None:

@@ -58,8 +58,7 @@ def of(config: Config, *, every: bool) -> CheckScope:
         if view is None or view.live <= FEW_NOTES:
             return CheckScope()
         digests = view.numbers("digest")
-        unknown = set(digests) - known
-        new = [view.path(note) for note in view.all if digests[note] in unknown] if unknown else []
+        new = [view.path(note) for note in view.all if digests[note] not in known]
     except (MdmemError, DamagedError, OSError):
         return CheckScope()  # the check of the index says so
     return CheckScope(sorted(new), view)
@@ -78,7 +77,7 @@ def remember(config: Config, scope: CheckScope) -> None:
     digests = view.numbers("digest")
     wrong = {digests[note] for path in scope.wrong if (note := view.find(path)) is not None}
     begun = int(time.time()) if scope.is_whole else _begun(config)
-    kept = array("Q", {digests[note] for note in view.all} - wrong)
+    kept = array("Q", (digests[note] for note in view.all if digests[note] not in wrong))
     try:
         files.replace(str(Path(config.state_dir, _STATE)), array("Q", [begun]).tobytes() + kept.tobytes())
     except OSError:

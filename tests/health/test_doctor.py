@@ -13,7 +13,7 @@ import pytest
 
 from mdmem import log
 from mdmem.agents.install import launcher
-from mdmem.health import checks, machine, scope
+from mdmem.health import checks, contents, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from tests.helpers import cli_day
@@ -367,3 +367,27 @@ def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pyte
     found = [one.finding.text for one in checks.look(day.config(), every=False) if one.check == "notes"]
 
     assert any("copy.md has the id" in text for text in found)
+
+
+@pytest.mark.parametrize("most", [0, 1, 20_000])
+def test_links_that_have_to_be_searched_for_are_found_some_at_a_time(
+    day: Day, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(contents, "AT_ONCE", most)
+    for number in range(4):
+        (day.vault / f"notes/to-{number}.md").write_text(f"[[lost {number}]] [[TO-{(number + 1) % 4}]] [[to-0|one]]\n")
+
+    texts = [one["text"] for one in wrong(look(day, "links"))]
+
+    assert texts == [f"notes/to-{number}.md:1: the link to 'lost {number}' leads nowhere." for number in range(4)]
+
+
+def test_each_of_several_copies_of_a_note_is_named_with_the_first(day: Day) -> None:
+    for name in ("d/one", "a/two", "c"):
+        (day.vault / f"notes/{name}.md").parent.mkdir(exist_ok=True)
+        (day.vault / f"notes/{name}.md").write_text("---\nid: 7gk2q9m4x1\n---\nText.\n")
+
+    texts = [one["text"] for one in wrong(look(day, "notes"))]
+
+    first = "notes/c.md"
+    assert texts == [f"notes/{name}.md has the id 7gk2q9m4x1, and so has {first}." for name in ("a/two", "d/one")]
