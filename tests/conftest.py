@@ -114,6 +114,7 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(folder))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+    monkeypatch.setenv("TMPDIR", str(folder.parent))
     monkeypatch.setenv("TZ", "UTC")
     if hasattr(time, "tzset"):  # Windows has none, and reads it once
         time.tzset()

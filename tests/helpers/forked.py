@@ -191,6 +191,7 @@ def _serve(address: str) -> None:
                 server.close()
                 _answer(link)
             link.close()
+    shutil.rmtree(Path(address).parent, ignore_errors=True)  # whoever had it was killed, and cannot
 
 
 def _load() -> None:
