@@ -34,7 +34,7 @@ def make_folder(path: str) -> None:
         OSError: when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
     """
     levels = list(_levels(path))
-    _make_above(os.path.dirname(levels[0]))
+    make_folders(os.path.dirname(levels[0]))
     for level in levels:
         try:
             os.mkdir(level, 0o700)
@@ -44,10 +44,14 @@ def make_folder(path: str) -> None:
     _checked[path] = True
 
 
-def _make_above(path: str) -> None:
-    """Make the folders that are missing, each for the user alone: `os.makedirs` gives its mode to the last one only."""
+def make_folders(path: str) -> None:
+    """Make the folders that are missing, each for the user alone: `os.makedirs` gives its mode to the last one only.
+
+    Raises:
+        OSError: when one cannot be made.
+    """
     if path and not os.path.isdir(path):
-        _make_above(os.path.dirname(path))
+        make_folders(os.path.dirname(path))
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
@@ -93,6 +97,11 @@ def is_private(path: str) -> bool:
             known = False
         _checked[path] = known
     return known
+
+
+def opener(path: str, flags: int) -> int:
+    """Open a file for the built-in `open`; one that is made is the user's alone."""
+    return os.open(path, flags, 0o600)
 
 
 def open_to_read(path: str) -> int:

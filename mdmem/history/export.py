@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from mdmem import privacy, timestamps
+from mdmem import files, privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
@@ -62,7 +62,7 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
         OSError: when it cannot be written.
     """
     refuse(target)
-    file = target.open("xb")
+    file = open(target, "xb", opener=files.opener)  # noqa: SIM115 - closed below
     try:
         with file:
             yield file

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import (
@@ -190,7 +191,7 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
 
 
 def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
-    root.mkdir(0o700, parents=True, exist_ok=True)
+    files.make_folders(str(root))
     words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
     tell("Fetching", 0, 0)
     bounds = repository.far_end(root, url, "upload-pack")

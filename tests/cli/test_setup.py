@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,23 @@ def test_a_new_vault_is_a_clean_repository_with_its_files(mdmem: Run, home: Path
     }  # fmt: skip
     assert git(vault, "status", "--porcelain") == ""
     assert len(git(vault, "log", "--oneline").splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes; a folder of the user's profile is the user's alone")
+def test_all_that_is_made_is_the_users_alone_whatever_the_umask(mdmem: Run, home: Path) -> None:
+    before = os.umask(0)
+    try:
+        mdmem("init", str(home / "far" / "memory"), check=True)
+        mdmem("install", "claude-code", "codex", check=True)
+        mdmem("note", "Releases on Tuesday.", check=True)
+        mdmem("commit", check=True)
+        mdmem("backup", str(home / "backup.bundle"), check=True)
+    finally:
+        os.umask(before)
+
+    made = [path for path in home.rglob("*") if not path.is_symlink()]
+    assert home / "far" / "memory" / ".git" / "index" in made
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
 
 
 def test_making_a_vault_again_changes_nothing(ask: Run, home: Path) -> None:

@@ -13,7 +13,7 @@ import shlex
 import sys
 import tempfile
 
-from mdmem import config, launch
+from mdmem import config, files, launch
 from mdmem.system import windows
 
 NAME = "mdmem-run"
@@ -239,7 +239,7 @@ def _read() -> str:
 
 def _write(data: str) -> None:
     place = path()
-    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+    files.make_folders(os.path.dirname(place))
     descriptor, temp = tempfile.mkstemp(prefix=f"{NAME}.", suffix=".tmp", dir=os.path.dirname(place))
     with open(descriptor, "wb") as file:
         file.write(data.encode("utf-8", "surrogateescape"))

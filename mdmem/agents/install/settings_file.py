@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 
+from mdmem import files
 from mdmem.errors import ConfigError
 
 BACKUP_SUFFIX = ".mdmem-backup"
@@ -87,10 +88,10 @@ class SettingsFile:
     def _publish(self, content: bytes, path: str) -> None:
         """Write a file of the same mode and owner beside `path`, then put it there in one step."""
         folder = os.path.dirname(path)
-        os.makedirs(folder, exist_ok=True)
+        files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
         try:
-            with open(temp, "wb") as file:
+            with open(temp, "wb", opener=files.opener) as file:
                 if self._stat:
                     os.chmod(temp, self._stat.st_mode & 0o7777)
                     _give(temp, self._stat)

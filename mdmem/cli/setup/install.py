@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import config, launch, project
+from mdmem import config, files, launch, project
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import ConfigError, GitError, VaultError
@@ -91,7 +91,7 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
 
     root = Path(settings.vault)
     for folder in (root, root / "journal", root / "notes"):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.make_folders(str(folder))
     texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
     texts["mdmem.toml"] = settings_text()
     made = [name for name, text in texts.items() if _make(root / name, text)]
@@ -122,7 +122,7 @@ def settings_text() -> str:
 
 def _make(path: Path, text: str) -> bool:
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with open(path, "x", encoding="utf-8", opener=files.opener) as file:
             file.write(text)
     except FileExistsError:
         return False
@@ -138,8 +138,9 @@ def _remember_vault(root: Path) -> bool:
     if any(line.partition("=")[0].strip() == "vault" for line in text.splitlines()) or os.environ.get("MDMEM_VAULT"):
         click.echo(f"MDMEM_VAULT or {path} names another vault: use `--vault {root}`, or change it.", err=True)
         return False
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.write_text(f"vault = {render.toml(str(root))}\n{text}", encoding="utf-8")
+    files.make_folders(str(path.parent))
+    with open(path, "w", encoding="utf-8", opener=files.opener) as file:
+        file.write(f"vault = {render.toml(str(root))}\n{text}")
     return True
 
 

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from mdmem import config
+from mdmem import config, files
 from mdmem.agents.install import toml_text
 from mdmem.cli.terminal import render
 from mdmem.errors import BusyError, ConfigError
@@ -38,7 +38,7 @@ def change(path: str, key: str, value: Any, default: str) -> None:
         BusyError: when somebody else keeps changing it.
     """
     real = Path(os.path.realpath(path))
-    real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.make_folders(str(real.parent))
     with disk.open_folder(str(real.parent)) as folder:
         for _ in range(TRIES):
             old = disk.read(folder, real.name)

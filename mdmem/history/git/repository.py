@@ -103,7 +103,7 @@ def init(root: str | Path) -> Repository:
         GitError: when git is missing or fails.
     """
     root = Path(root)
-    root.mkdir(0o700, parents=True, exist_ok=True)
+    files.make_folders(str(root))
     if _locate(root) is None:
         start(root, ["init", "-q", "--template=", "-b", BRANCH, "."], repo=None)
     return open_vault(root)
@@ -182,6 +182,8 @@ def start(
     command = _command(git, args, ours, network)
     # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
     how: dict[str, Any] = {"start_new_session": True, "pass_fds": () if held is None or os.name == "nt" else (held,)}
+    if os.name != "nt" and not network:  # a remote on this machine has the modes that its users have chosen
+        how["umask"] = 0o077
     try:
         if network:
             done = _stoppable(git(str(cwd)).execute(command, istream=stdin, env=ours, as_process=True, **how))
