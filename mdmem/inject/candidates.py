@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from itertools import islice
 
 from mdmem import timestamps
 from mdmem.inject import block, entry, evidence, excerpts, recent
@@ -172,17 +173,17 @@ def about_file(at: Occasion, path: str) -> Section:
     asked = Query(filters=(Filter("file", (name.lower(),)),))
     hits = _newest(at, asked, 40)
     known = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
-    items: list[Item] = []
-    turns: set[tuple[str, tuple[int, ...]]] = set()
+    turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
     for hit in sorted(known, key=lambda hit: hit.facts.get("success") is not False):
         folder, file = layout.split(hit.path)
-        turn = (folder, journal.numbers(file)[:1])
-        if turn in turns or len(items) >= MAX_OF_FILE:
-            continue
-        turns.add(turn)
-        make = entry.of_turn if turn[1] else entry.of_note
-        item, _ = make(at, hit, frozenset([name.lower()]), FILE_CHARS // MAX_OF_FILE)
-        items += [item] if item is not None else []
+        turn = journal.numbers(file)[:1]
+        turns.setdefault((folder if turn else hit.path, turn), hit)
+    terms, room = frozenset([name.lower()]), FILE_CHARS // max(min(len(turns), MAX_OF_FILE), 1)
+    made = (
+        (entry.of_turn(at, hit, terms, room, name) if turn else entry.of_note(at, hit, terms, room))[0]
+        for (_, turn), hit in turns.items()
+    )
+    items = list(islice((item for item in made if item is not None), MAX_OF_FILE))
     return Section(f"What is known of {name}", items)
 
 

@@ -104,22 +104,23 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     return item_of(at, hit, title, text, room=room, marks=marks), ""
 
 
-def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Return an entry of the turn that a note belongs to."""
+def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
+    """Return an entry of the turn that a note belongs to; of its changes those of `file`, where it has any."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    shown = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
-    note_id = str(shown.meta.get("id") or hit.id)
+    told = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
+    note_id = str(told.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, ABOVE
-    if reason := recent.left_out(shown):
+    if reason := recent.left_out(told):
         return None, reason
-    asked = visit.read(prompt) if prompt else shown
-    ended = excerpts.outcome(at.gate.stored(shown.body), terms, room // 2) if response else "No answer is stored."
+    asked = visit.read(prompt) if prompt else told
+    ended = excerpts.outcome(at.gate.stored(told.body), terms, room // 2) if response else "No answer is stored."
     changes = turn.hunks()
-    lines = list(_lines(turn, hit, changes, terms, room * 3 // 5))
+    shown = [hunk for hunk in changes if hunk.file == file] or changes
+    lines = list(_lines(turn, hit, shown, terms, room * 3 // 5))
     marks = [*_marks(at, hit, changes)]
     item = item_of(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
     item.id, item.date = note_id, timestamps.readable(str(asked.meta.get("created") or hit.created))[:10]

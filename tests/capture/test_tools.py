@@ -681,6 +681,11 @@ def test_a_failure_inside_a_successful_answer_is_a_failure() -> None:
     assert (made.title, made.meta["error"]) == ("Read src/dates.py (failed)", "No such file")
 
 
+def test_the_error_of_a_trace_of_python_is_the_line_behind_it() -> None:
+    trace = 'Exit code 1\nTraceback (most recent call last):\n  File "a.py", line 1\n    b()\nlib.Invalid: no depth'
+    assert told("Bash", {"command": "python a.py"}, error=trace).meta["error"] == "lib.Invalid: no depth"
+
+
 def test_only_tools_that_write_change_files() -> None:
     assert all(map(aliases.changes_files, ["Edit", "Write", "NotebookEdit", "MultiEdit", "apply_patch", "StrReplace"]))
     assert not any(map(aliases.changes_files, ["Read", "view", "Grep", "Bash", "mcp__fs__write_file", ""]))

@@ -804,6 +804,23 @@ def test_before_a_file_is_changed_what_was_done_to_exactly_this_file_is_given_on
     assert occur(new_session(talk, 6), "PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
 
 
+def test_before_a_file_is_changed_nothing_is_shown_of_what_was_changed_beside_it(talk: Talk, past: Talk) -> None:
+    past.says("Share the parser")
+    past.edits("dates.py")
+    past.edits("times.py")
+    past.answers("Both use one parser.")
+    write(talk.vault, "notes/a.md", "dates.py is generated.", kind="note", files=["dates.py"], project="notes-app")
+    write(talk.vault, "notes/b.md", "dates.py has an owner.", kind="note", files=["dates.py"], project="notes-app")
+
+    text = occur(talk, "PreToolUse", tool_name="Edit", tool_input={"file_path": str(talk.cwd / "dates.py")})
+
+    assert "Both use one parser." in text
+    assert "    dates.py:\n" in text
+    assert "    times.py:\n" not in text
+    assert "is generated" in text
+    assert "has an owner" in text
+
+
 def test_before_a_file_is_read_it_is_given_only_if_a_setting_says_so(talk: Talk) -> None:
     reading: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(talk.cwd / "dates.py")}}
 

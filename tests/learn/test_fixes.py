@@ -166,3 +166,16 @@ def test_any_text_has_few_signatures_that_are_lines_and_stay_as_they_are(text: s
     found = errors.signatures(text)
     assert len(found) <= errors.MAX_SIGNATURES
     assert all("\n" not in one and 0 < len(one) <= errors.MAX_LINE_CHARS for one in found)
+
+
+@pytest.mark.parametrize("before", ["", "web-1  | "])
+def test_an_error_of_python_is_known_by_the_line_behind_its_trace(before: str) -> None:
+    def trace(said: str) -> str:
+        lines = ("Traceback (most recent call last):", '  File "load.py", line 61, in main', "    read()", said)
+        return "".join(f"{before}{line}\n" for line in lines)
+
+    found = errors.signatures(trace("arrow.lib.Invalid: Column 'depth' contains nulls"))
+
+    assert len(found) == 1
+    assert found[0].endswith("arrow.lib.invalid: column 'depth' contains nulls")
+    assert found != errors.signatures(trace("arrow.lib.Invalid: Column 'salinity' contains nulls"))

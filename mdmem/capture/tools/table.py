@@ -109,9 +109,14 @@ def _error(failure: str) -> Part:
 
 
 def _reason(failure: str) -> str:
-    """Return the first line of an error that says something; the exit code is told elsewhere."""
+    """Return the first line of an error that says something; the exit code is told elsewhere.
+
+    A trace of Python's says it in the line behind it.
+    """
     lines = failure[:4000].split("\n")
     telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
+    if telling and telling[0].startswith("Traceback ("):
+        telling = [line for line in failure[-4000:].split("\n") if line.strip() and not line[:1].isspace()][-1:]
     return short(telling[0] if telling else lines[0], 300)
 
 

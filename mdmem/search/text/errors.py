@@ -21,7 +21,7 @@ _TELLING = re.compile(
     r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|fatal|panic)\b\s*(?:\[\w+\])?\s*:
     | ^\s*(?:FAILED|ERROR)\s+\S
     | ^\s*E\s{2,}\S | ^\s*(?:✗|✕|✘|×|●)\s+\S | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:)
-    | \b(?:undefined\ reference|undefined:|Traceback\ \() | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
+    | \b(?:undefined\ reference|undefined:) | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
     re.VERBOSE,
 )
 _GENERIC = re.compile(r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*")
@@ -59,11 +59,18 @@ def signatures(text: str) -> list[str]:
 
 
 def telling(text: str) -> Iterator[str]:
-    """Yield the lines of an output that say what went wrong."""
+    """Yield the lines of an output that say what went wrong; of a trace of Python's the line behind it."""
     both = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
+    before: str | None = None
     for line in both.splitlines():
-        if _TELLING.search(line[: MAX_LINE_CHARS * 4]):
+        head, trace, _ = line.partition("Traceback (")
+        if trace:
+            before = head  # what a container or a log writes before each line
+            continue
+        ends = before is not None and not line.removeprefix(before)[:1].isspace() and line.strip()
+        if ends or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
             yield _ANSI.sub("", line).strip()
+        before = None if ends else before
 
 
 def is_specific(signature: str) -> bool:
