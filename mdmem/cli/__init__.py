@@ -94,8 +94,9 @@ def _shut_vault(error: OSError) -> str:
         return ""
     from mdmem import config
 
-    words = iter(sys.argv)
-    root = config.load(next(words, None) if "--vault" in words else None).vault
+    words = "\0".join(sys.argv).replace("\0--vault=", "\0--vault\0").split("\0")
+    given = words[words.index("--vault") + 1 :] if "--vault" in words else []
+    root = config.load(given[0] if given else None).vault
     if not os.path.isdir(root) or os.access(root, os.W_OK | os.X_OK):  # noqa: PTH112 - as above
         return ""
     return f"The vault at {root} cannot be written ({error.strerror}). `mdmem doctor --only vault` says what to do."

@@ -289,9 +289,10 @@ def test_a_disk_that_became_read_only_costs_no_note(small_disk: Path, monkeypatc
     assert [run_of(text) for text in written(vault)] == [1, 2, 3]
 
 
-def test_a_command_that_meets_a_read_only_vault_says_so(small_disk: Path) -> None:
+@pytest.mark.parametrize("join", [" ", "="])
+def test_a_command_that_meets_a_read_only_vault_says_so(small_disk: Path, join: str) -> None:
     vault = small_disk / "vault"
-    mdmem = [sys.executable, "-m", "mdmem", "--vault", str(vault)]
+    mdmem = [sys.executable, "-m", "mdmem", *f"--vault{join}{vault}".split(" ")]
     subprocess.run([*mdmem, "init"], capture_output=True, check=True)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
 
