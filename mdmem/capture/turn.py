@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import config, files, privacy
+from mdmem import agents, config, files, privacy
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import journal
@@ -356,7 +356,8 @@ def begin(at: Capture) -> None:
 def _learn_instructions(at: Capture) -> None:
     """Remember what is private in the instructions that agents read when a session starts, which no hook is told."""
     home, folder = config.home(), at.event.cwd
-    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS]
+    own = agents.load(at.event.agent).folder(os.environ)
+    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
     while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
         paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
         above = os.path.dirname(folder)
@@ -375,9 +376,16 @@ def _learn_instructions(at: Capture) -> None:
         withhold(at)
 
 
-_INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
+_INSTRUCTIONS = (
+    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
+)  # fmt: skip
+"""What agents load of the folder that they work in, and of those above it: all that `install.known` lists."""
 _OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
-_MOST_PATHS = 40
+"""What they load of the user's own, below the home folder: some agents load another one's."""
+_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
+"""The same of the agent's own folder, wherever that is."""
+_MOST_PATHS = 52
+"""Each costs a system call when a session starts; they reach eight folders up."""
 
 
 def _parents(transcript: str) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from mdmem import agents, config
+from mdmem.agents.install import known
 from mdmem.capture import events, turn
 from mdmem.capture.pending import Outcome
 from tests.conftest import notes
@@ -139,13 +140,26 @@ def test_a_private_turn_is_one_although_the_hook_of_its_prompt_never_ran(vault: 
     assert capture(stop("y")).ignored == "private"
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.local.md", "../AGENTS.md", ".claude/CLAUDE.md"])
+INSTRUCTIONS = {name for row in known.ROWS for name in row.instructions}
+OWN_INSTRUCTIONS = {f"~/elsewhere/{row.own_instructions}" for row in known.ROWS if row.own_instructions}
+
+
+@pytest.mark.parametrize(
+    "name", [*sorted(INSTRUCTIONS), "../AGENTS.md", "~/.claude/CLAUDE.md", *sorted(OWN_INSTRUCTIONS)]
+)
 def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
-    vault: Path, hook: Hook, left: Callable[[], bytes], home: Path, tmp_path: Path, name: str
+    vault: Path,
+    hook: Hook,
+    left: Callable[[], bytes],
+    home: Path,
+    tmp_path: Path,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "elsewhere"))
     work = tmp_path / "work" / "app"
     work.mkdir(parents=True)
-    path = (home if name[0] == "." and name[1] != "." else work) / name
+    path = home / name[2:] if name[0] == "~" else work / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"# Rules\nThe account is <private>{SECRET}</private>; never show it.\n")
 
