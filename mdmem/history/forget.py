@@ -196,7 +196,7 @@ def _is_worded_page(config: Config, path: str, name: str) -> bool:
 
 
 def _is_left_over(config: Config, path: str) -> bool:
-    """Return whether this is the page of a session of which nothing else is left, without words of a person.
+    """Whether this is the page of a session of which nothing else is left, without words of a person.
 
     Other pages go when they are named, or with their session.
     """

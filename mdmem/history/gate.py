@@ -145,7 +145,9 @@ class CommitGate:
 
 
 _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
+"""The title of a link, and what it leads to."""
 _MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
+"""The name of a note or a session in a link: number or time, slug, id."""
 _ESCAPED = re.compile(r"\\([\\\[\]`<])")
 
 

@@ -382,9 +382,9 @@ def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
 
 
 def _write_as(config: Config, path: str, data: bytes) -> bool:
-    """Write a file under its new name, or under another one where something else has that; False when it changes.
+    """Write a file under its new name, or under one made of its text where another file has that.
 
-    A purge that was killed may have written it already.
+    False when somebody else writes there meanwhile. A purge that was killed may have written the file already.
     """
     there = disk.read_path(config.vault, path)
     if there == data:

@@ -20,7 +20,7 @@ MARKER = "[PRIVATE]"
 ANGLE, BRACKET, COMMENT, SHOUT, OTHER = "-tag", "-bracket", "-comment", "-shout", "-in-"
 """The families of private tags, behind the word; SHOUT is a bracket that looks like the marker.
 
-OTHER goes on with signs of `OTHERS`: they have other meanings, so that a tag in them counts as one of a pair.
+Behind OTHER stand the signs of `OTHERS` around the word. These mean other things as well: such a tag counts in a pair.
 """
 
 OTHERS = {"{": "}", "(": ")", "«": "»", "‹": "›", "《": "》", "「": "」", "『": "』", "≪": "≫"}
@@ -314,7 +314,10 @@ def in_ascii(low: str) -> str:
 
 
 def bare(low: str) -> str:
-    """Return the same without the characters that nobody sees. Each step asks for that of one text again."""
+    """Return the same text without the characters that nobody sees.
+
+    The last text's is kept: each step of cleaning asks for it again.
+    """
     if low not in _last:
         _last.clear()
         _last[low] = _without_unseen(low)

@@ -168,6 +168,7 @@ def answered(config: Config, answer: Callable[[View], _Answer], view: View | Non
 
 
 _untold: dict[str, tuple[str, ...]] = {}
+"""What `untold` returns, by the folder of the index: `answered` returns an answer and cannot say it."""
 
 
 def untold(config: Config) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ _ELSEWHERE = (
 _GIVERS = ("with ", "use ", "use the ", "using ", "using the ", "with the ")
 """What stands before "password" where the password itself follows."""
 _MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
+"""How many words may stand between the name and the password, and how many characters are looked at."""
 
 
 def in_groups(name: Name, at: int) -> list[Span]:

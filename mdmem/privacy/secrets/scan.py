@@ -115,16 +115,14 @@ def name_end(low: str, at: int) -> int:
 
 
 def word_end(low: str, at: int) -> int:
-    """Return where the letters end that go on at `at` in a script other than ASCII, which has blanks between words."""
-    ahead = low[at : at + _LONGEST_ENDING]
-    return at + next(
-        (
-            size
-            for size, sign in enumerate(ahead)
-            if not ("\x80" <= sign < "\u1200" and (sign.isalpha() or sign > "\u0300"))
-        ),
-        0,
-    )
+    """Return where a word's ending ends that begins at `at`, in a script beyond ASCII with blanks between words.
+
+    Letters that do not end in time are another word: then it is `at`.
+    """
+    for size, sign in enumerate(low[at : at + _LONGEST_ENDING]):
+        if not ("\x80" <= sign < "\u1200" and (sign.isalpha() or sign > "\u0300")):
+            return at + size
+    return at
 
 
 _LONGEST_ENDING = 8

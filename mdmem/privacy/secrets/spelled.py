@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     Found = Iterable[tuple[int, int, str]]
 
 _WIDEST_GAP = 3
+"""How far apart two signs of one run may stand, in characters."""
 
 
 def find(text: str, tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, str]]:
