@@ -81,12 +81,25 @@ def look_at_all(config: Config) -> tuple[str, ...]:
 
     In a large vault nobody waits until each has been looked at: a process in the background does it.
     """
+    if is_followed(config):
+        return ()
     bring_up_to_date(config, share=index.EVERY, most=MOST_AT_ONCE)
     view = index.opened(config)
     if view is None or not index.is_large(view):
         return ()
     completion.look(config)
     return (LOOKING,)
+
+
+followers: dict[str, Callable[[], bool]] = {}
+"""The folder of an index -> whether it has all that happened to the vault so far, as a watcher in this process knows:
+what was heard of and is not in it yet is taken in first."""
+
+
+def is_followed(config: Config) -> bool:
+    """Whether a watcher in this process has taken in all changes, so that no file needs to be looked at."""
+    has_taken_in = followers.get(config.index_dir)
+    return has_taken_in is not None and has_taken_in()
 
 
 def _in_background(config: Config, reason: str = "") -> str:

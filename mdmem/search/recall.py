@@ -122,7 +122,8 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
     view = index.opened(config)
     if view is None or view.size > freshness.MOST_AT_ONCE:
         return None
-    seen = index.glance(config, asker.without_session, index.EVERY)
+    is_followed = freshness.is_followed(config)
+    seen = index.current(config) if is_followed else index.glance(config, asker.without_session, index.EVERY)
     if seen is None:
         make_ready(config, budget_seconds)
         seen = index.current(config)

@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import __version__, config, log, system
 from mdmem.errors import BusyError
-from mdmem.search import index
+from mdmem.search import freshness, index
 from mdmem.timestamps import iso_time
-from mdmem.watcher import answer, events, followed, warm_search
+from mdmem.watcher import answer, events, followed, stillness, warm_search
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -60,6 +61,7 @@ class Watcher:
         self.sync_failed = False
         self._failures = 0
         self._is_current = False
+        self._is_local = stillness.is_local(Path(settings.vault))
         self._alone = threading.RLock()  # the index and the rules of recall are used by one thread at a time
 
     def run(self) -> None:
@@ -73,6 +75,7 @@ class Watcher:
             **{name: partial(self._answer, answer) for name, answer in self._more.items()},
         }
         sweep = float(self.config.settings.watch.sweep_seconds)
+        freshness.followers[self.config.index_dir] = self._knows_all
         with answer.serving(self.config, answers):
             keeper = threading.Thread(target=self._keep, daemon=True)
             keeper.start()
@@ -81,6 +84,7 @@ class Watcher:
                     self.stop.wait(min(2.0**self._failures / 2, MAX_PAUSE_SECONDS))
                     self.dirty.sweep()
             keeper.join(timeout=5)
+        freshness.followers.pop(self.config.index_dir, None)
 
     def status(self) -> dict[str, object]:
         """Return how it is."""
@@ -153,6 +157,11 @@ class Watcher:
             return given
         finally:
             self._alone.release()
+
+    def _knows_all(self) -> bool:
+        """Whether the index has every change so far, those in place included; asked while a question is answered."""
+        is_told = self._is_local and not self.dirty.unwatched and self.dirty.touched.is_heard(self.config.vault)
+        return is_told and self._has_taken_in()
 
     def _has_taken_in(self) -> bool:
         paths = self.dirty.take_few(FEW) if self._is_current else None

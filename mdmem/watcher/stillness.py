@@ -58,7 +58,7 @@ class Stillness:
         self._watched: set[str] = set()
         self._top: tuple[int, int] | None = None
         self._state: object = None
-        self._is_possible = sys.platform == "linux" and _file_system(self._root) in _LOCAL
+        self._is_possible = sys.platform == "linux" and is_local(self._root)
         self.touched: set[str] = set()
         self.is_lost = False
 
@@ -146,6 +146,11 @@ def _identity(root: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def is_local(root: Path) -> bool:
+    """Whether a folder is on a file system of which only this machine changes anything; False where not known."""
+    return _file_system(root) in _LOCAL
 
 
 def _file_system(root: Path) -> str:

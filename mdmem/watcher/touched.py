@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-import time
 from pathlib import Path
 
 MOST = 10_000
@@ -27,7 +26,8 @@ class TouchedFiles:
         self._epoch = ""
         self._count = 0
         self._paths: dict[str, int] = {}
-        self._signs: set[str] = set()
+        self._signs: dict[str, bool] = {}
+        """Those that are waited for, and whether they were heard of."""
 
     def begin(self) -> None:
         """Begin a new count: nothing is known of what happened before."""
@@ -43,8 +43,8 @@ class TouchedFiles:
     def add(self, path: str) -> None:
         """Note that something happened to a file, or a folder, of the vault."""
         with self._heard:
-            if path.startswith(f".git/{PREFIX}"):
-                self._signs.add(path)
+            if path in self._signs:
+                self._signs[path] = True
                 self._heard.notify_all()
             elif not path.startswith(".git/"):
                 self._count += 1
@@ -57,32 +57,33 @@ class TouchedFiles:
 
         None altogether where nothing can be told of what comes, either.
         """
-        sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
-        if not self._epoch or not sign.parent.is_dir():
+        if not self.is_heard(root):
             return None
-        try:
-            sign.touch(0o600)
-            if not self._hears(f".git/{sign.name}"):
-                return None
-        except OSError:
-            return None
-        finally:
-            sign.unlink(missing_ok=True)
         with self._heard:
             epoch, _, number = token.partition(":")
             known = epoch == self._epoch and number.isdigit()
             paths = [path for path, at in self._paths.items() if at > int(number)] if known else None
             now = f"{self._epoch}:{self._count}"
-            self._signs.clear()
         return now, paths
 
-    def _hears(self, path: str) -> bool:
-        deadline = time.monotonic() + WAIT_SECONDS
+    def is_heard(self, root: str) -> bool:
+        """Whether all that happened in the vault so far was heard of; False where that cannot be told."""
+        sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
+        if not self._epoch or not sign.parent.is_dir():
+            return False
+        path = f".git/{sign.name}"
         with self._heard:
-            while path not in self._signs:
-                if not self._heard.wait(max(deadline - time.monotonic(), 0)) and time.monotonic() >= deadline:
-                    return False
-        return True
+            self._signs[path] = False
+        try:
+            sign.touch(0o600)
+            with self._heard:
+                return self._heard.wait_for(lambda: self._signs[path], WAIT_SECONDS)
+        except OSError:
+            return False
+        finally:
+            with self._heard:
+                del self._signs[path]
+            sign.unlink(missing_ok=True)
 
     def answer(self, root: str, words: list[str]) -> bytes | None:
         """Answer a commit's question."""

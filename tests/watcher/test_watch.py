@@ -363,7 +363,7 @@ def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch
     seen.begin()
     monkeypatch.setattr(touched, "WAIT_SECONDS", 0.01)
     assert seen.since(str(tmp_path), "") is None, "its sign is not heard of"
-    monkeypatch.setattr(seen, "_hears", lambda _: True)
+    monkeypatch.setattr(seen, "is_heard", lambda _: True)
     first = seen.since(str(tmp_path), "")
     assert first and first[1] is None
     seen.add("notes/a.md")
