@@ -80,8 +80,8 @@ def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
             click.echo(_offer(one, state), err=True)
 
 
-@branch_group.command("merge")
-@click.argument("name")
+@branch_group.command("merge", short_help="Release the notes that wait on the branch NAME.")
+@click.argument("name", shell_complete=options.branches)
 @options.project
 @options.as_json("an object: project, branch, changed")
 @options.in_vault
@@ -105,7 +105,7 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
 
 
 @branch_group.command("drop")
-@click.argument("name")
+@click.argument("name", shell_complete=options.branches)
 @options.project
 @options.yes
 @options.as_json("an object: project, branch, changed; needs --yes")

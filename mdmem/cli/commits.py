@@ -222,7 +222,7 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
 
 
 @click.command()
-@click.argument("name", metavar="PATH[:LINE]|ID[:LINE]")
+@click.argument("name", metavar="PATH[:LINE]|ID[:LINE]", shell_complete=options.notes)
 @options.as_json("an object: path, line, text, id, kind, title, created, session, ask, steps, …")
 @options.in_vault
 def why(settings: Config, name: str, as_json: bool) -> None:
@@ -284,7 +284,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.argument("target", metavar="SESSION|COMMIT")
+@click.argument("target", metavar="SESSION|COMMIT", shell_complete=options.sessions)
 @options.yes
 @options.as_json("an object with the files that were changed and those that were kept; needs --yes")
 @options.with_settings

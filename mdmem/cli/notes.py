@@ -30,7 +30,13 @@ HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the
     help="The project it belongs to (default: this folder's; '' for none).",
 )
 @click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="What it is.")
-@click.option("--supersedes", metavar="NOTE", default="", help="The note that no longer holds because of it.")
+@click.option(
+    "--supersedes",
+    metavar="NOTE",
+    default="",
+    shell_complete=options.notes,
+    help="The note that no longer holds because of it.",
+)
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
 @click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
 @options.as_json("an object with id and path")

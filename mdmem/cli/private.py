@@ -25,7 +25,7 @@ def privacy_group() -> None:
     """
 
 
-@privacy_group.command()
+@privacy_group.command(short_help="Show what would be stored of a text, and why.")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @click.option("--tool", is_flag=True, help="Read the text as a tool's output, not as a prompt.")
 @options.as_json("an object: text, private, redacted, unclosed, findings")

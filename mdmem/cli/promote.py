@@ -19,7 +19,7 @@ _MAX_CHARS = 8_000
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @click.option(
     "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one in this project)."
 )

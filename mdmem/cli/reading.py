@@ -134,7 +134,7 @@ def _readable(text: str, marker: str) -> str:
 
 
 @click.command()
-@click.argument("note")
+@click.argument("note", shell_complete=options.notes)
 @options.number("--before", default=5, said="Number of notes before it.")
 @options.number("--after", default=5, said="Number of notes after it.")
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")

@@ -27,7 +27,7 @@ SHOWN = 20
 
 
 @click.command()
-@click.argument("names", metavar="ID|PATH|SESSION", nargs=-1)
+@click.argument("names", metavar="ID|PATH|SESSION", nargs=-1, shell_complete=options.notes_and_sessions)
 @click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
 @options.window
 @click.option("--before", metavar="TIME", default="", hidden=True, help="Older than this; earlier versions had it.")
@@ -195,7 +195,7 @@ def _print_purged(done: Purged) -> None:
 
 
 @click.command()
-@click.argument("year", type=click.IntRange(1970, 9999), metavar="YEAR")
+@click.argument("year", type=options.WholeNumber(1970, 9999), metavar="YEAR")
 @click.option("--undo", is_flag=True, help="Unpack the year: every note becomes a file again.")
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what would be packed.")
 @options.project

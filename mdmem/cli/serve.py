@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from mdmem import config
+from mdmem.cli.terminal import options
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 
@@ -16,7 +17,10 @@ from mdmem.errors import ConfigError
 @click.command()
 @click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
 @click.option(
-    "--port", type=click.IntRange(1, 65_535), metavar="PORT", help="With --http: the port (default: any free port)."
+    "--port",
+    type=options.WholeNumber(1, 65_535),
+    metavar="PORT",
+    help="With --http: the port (default: any free port).",
 )
 @click.option(
     "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="With --http: the address to serve on."
@@ -69,7 +73,7 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
 
 @click.command()
 @click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
-@click.option("--port", type=click.IntRange(1, 65_535), metavar="PORT", help="Use this port, and no other.")
+@click.option("--port", type=options.WholeNumber(1, 65_535), metavar="PORT", help="Use this port, and no other.")
 @click.option("--no-open", is_flag=True, help="Only print the link.")
 @click.pass_obj
 def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
@@ -86,8 +90,6 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     import tempfile
     import webbrowser
     from urllib.parse import urlsplit
-
-    from mdmem.cli.terminal import options
 
     try:
         from mdmem.web import serve

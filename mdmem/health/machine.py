@@ -76,7 +76,7 @@ def git(config: Config) -> Iterator[HealthFinding]:
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
     except MdmemError as problem:
-        yield error(str(problem), "Notes are stored anyway; without git they have no history.")
+        yield error(str(problem), "Install git 2.38 or later.")
         return
     if _numbers(said) < OLDEST_GIT:
         yield warning(f"{said.strip()} is old.", "Install git 2.38 or later.")

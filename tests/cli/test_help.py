@@ -133,6 +133,21 @@ def test_commands_options_projects_kinds_and_settings_are_completed(ask: Run, tm
     assert completed(ask, "config", "get", "capture.max_l") == ["capture.max_lines"]
 
 
+@pytest.mark.parametrize("words", [("list", "-n", "few"), ("archive", "lastyear"), ("web", "--port", "http")])
+def test_what_is_no_number_is_refused_in_plain_words(ask: Run, words: tuple[str, ...]) -> None:
+    done = ask(*words)
+
+    assert done.returncode == 2
+    assert f"'{words[-1]}' is not a valid whole number" in done.stderr
+
+
+@pytest.mark.parametrize("group", ["branch", "config", "privacy"])
+def test_a_group_says_in_whole_sentences_what_its_commands_do(group: str) -> None:
+    shown = click.testing.CliRunner().invoke(cli, [group, "--help"]).output
+
+    assert "..." not in shown.partition("Commands:")[2]
+
+
 def test_ctrl_c_while_it_still_loads_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,6 +166,16 @@ def test_completion_knows_ids_sessions_projects_agents_and_states(day: Day, monk
     assert complete(day, monkeypatch, "install", "gem") == ["gemini"]
 
 
+def test_completion_knows_what_a_note_or_session_may_be_given_to(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = day.id("Cache the exported")
+    for words in (["promote"], ["timeline"], ["why"], ["forget"], ["note", "--supersedes"]):
+        assert complete(day, monkeypatch, *words, name[:4]) == [name], words
+    for words in (["undo"], ["forget"]):
+        assert complete(day, monkeypatch, *words, FIRST[:6]) == [FIRST], words
+    assert complete(day, monkeypatch, "config", "set", "capture.branches", "st") == ["stage"]
+    assert complete(day, monkeypatch, "config", "set", "capture.host_memory", "f") == ["false"]
+
+
 @pytest.mark.parametrize("words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ()])
 def test_at_60_columns_no_line_is_longer_and_no_word_is_cut(day: Day, words: tuple[str, ...]) -> None:
     text = plain(day.terminal(*words, env={"COLUMNS": "60"})).replace("\r", "")

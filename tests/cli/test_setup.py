@@ -119,14 +119,16 @@ def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem:
     file.write_text(before)
 
     ask("init", check=True)
-    mdmem("install", "claude-code", check=True)
+    assert "start a new session" in mdmem("install", "claude-code", check=True).stderr
     after = json.loads(file.read_text())
     assert after["model"] == "opus"
     assert {"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"} <= set(after["hooks"])
     assert json.loads(ask("status", "--json", check=True).stdout)[0]["state"] == "registered"
 
     text = file.read_text()
-    assert "already up to date" in ask("install", "claude-code", check=True).stdout
+    again = ask("install", "claude-code", check=True)
+    assert "already up to date" in again.stdout
+    assert "Next" not in again.stderr
     assert file.read_text() == text
 
     mdmem("uninstall", "claude-code", check=True)

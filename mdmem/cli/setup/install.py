@@ -219,6 +219,11 @@ def install(vault: str | None, /, **given: Any) -> None:
     _print_changes(changes, as_json=asked.as_json)
     if not asked.as_json and not Path(settings.vault).is_dir():
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
+    elif not asked.as_json and names and any(change.action in WORDS for change in changes):
+        said = (
+            "Next: start a new session, since hooks are read at its start; `mdmem status` shows that it was heard from."
+        )
+        click.echo(said, err=True)
 
 
 def _found(asked: InstallRequest) -> list[str]:

@@ -42,6 +42,13 @@ def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[An
     return [CompletionItem(row.key, help=row.meaning) for row in SETTINGS if row.key.startswith(incomplete)]
 
 
+def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001
+    """Complete the value of a setting that takes one of a few."""
+    row = next((row for row in SETTINGS if row.key == ctx.params.get("key")), None)
+    few = ("true", "false") if row and isinstance(row.default, bool) else row.choices if row else ()
+    return [value for value in few if value.startswith(incomplete)]
+
+
 @config_group.command("get")
 @click.argument("key", shell_complete=keys)
 @options.as_json("an object with the value, its default, where it comes from, and its meaning")
@@ -64,7 +71,7 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
 
 @config_group.command("set")
 @click.argument("key", shell_complete=keys)
-@click.argument("values", nargs=-1, required=True)
+@click.argument("values", nargs=-1, required=True, shell_complete=values_of)
 @click.option("--user", is_flag=True, help="Write to your own config.toml, not to the vault's mdmem.toml.")
 @click.option("--add", is_flag=True, help="Add to the list that is set now.")
 @options.as_json("the new value as `get` does, and the file")
@@ -89,7 +96,7 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
     _change(found, given_vault, row, value, user=user, as_json=as_json)
 
 
-@config_group.command("unset")
+@config_group.command("unset", short_help="Set KEY back to its default.")
 @click.argument("key", shell_complete=keys)
 @click.option("--user", is_flag=True, help="Change your own config.toml, not the vault's mdmem.toml.")
 @options.as_json("the new value as `get` does, and the file")

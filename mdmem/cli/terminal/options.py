@@ -104,10 +104,17 @@ def limit(default: int, what: str = "results") -> Callable[[Function], Function]
     return number("--limit", "-n", default=default, said=f"Maximum number of {what} (0: no limit).")
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, called so where another text is refused."""
+
+    name = "whole number"
+
+
 def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
     """Add an option that takes a number, which is `least` or more."""
-    kind = click.IntRange(min=least)
-    return click.option(*names, type=kind, metavar="N", default=default, show_default=bool(default), help=said)
+    return click.option(
+        *names, type=WholeNumber(least), metavar="N", default=default, show_default=bool(default), help=said
+    )
 
 
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
@@ -164,6 +171,12 @@ STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
 notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
 """What completes an option or argument of each sort in a shell."""
+
+
+def notes_and_sessions(ctx: click.Context, param: click.Parameter, begin: str) -> list[Any]:
+    """Complete the id of a note, or of a session."""
+    return [*sessions(ctx, param, begin), *notes(ctx, param, begin)]
+
 
 MOST = 50
 """Maximum number of completions."""
