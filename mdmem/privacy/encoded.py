@@ -1,4 +1,4 @@
-"""What base64, base32 and hexadecimal in a text say, also as bytes apart from each other, in dumps and in lists."""
+"""What base64, base85, base32 and hexadecimal in a text say, also as bytes apart, in dumps and in lists."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")
 
 
 def decoded(text: str) -> TextView | None:
-    """Read what base64, base32 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
+    """Read what codes such as base64 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
     view = TextView()
     plain = text.encode("ascii", "replace")  # every character at its place
     flat = b" %b " % plain.translate(_RUNS)
@@ -66,6 +66,9 @@ def decoded(text: str) -> TextView | None:
         or sum(len(run) < 7 and _is_byte(run.strip(b"U+")) for run in every) > 2
     ):
         _bytes_apart(plain.translate(_BYTES), view)
+    if any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every):
+        _characters(plain, view)
+    _base85(plain, view)
     return view.close() if view else None
 
 
@@ -303,3 +306,96 @@ def _readings(words: bytes) -> Iterator[bytes]:
         yield data
         if len(numbers[0]) == _WORD == len(numbers[-1]):
             yield b"".join([data[at + 1 : at + 2] + data[at : at + 1] for at in range(0, len(data), 2)])
+
+
+# -- base85
+
+_SHORTEST_BASE85 = 10
+_BASE85_DIGITS = (
+    bytes(range(33, 118)),
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+)
+"""The digits of Ascii85, of Git and Python, and of ZeroMQ."""
+
+_BASE85 = [bytes(digits.find(code) & 255 for code in range(256)) for digits in _BASE85_DIGITS]
+_FIRST_DIGITS = frozenset([*range(10, 41), *range(62, 77)])
+"""What a first group begins with that is printable in ASCII, or several bytes of UTF-8."""
+
+_LOWER = b"abcdefghijklmnopqrstuvwxyz"
+_AROUND_BASE85 = b"\"'`,;()[]"
+
+
+def _base85(plain: bytes, view: TextView) -> None:
+    """Read words that are text in base85, in which letters in lower case are no majority as in other words."""
+    words = plain.split()
+    known = {word: said for word in set(words) if len(word) >= _SHORTEST_BASE85 and (said := _of_base85(word))}
+    at = 0
+    for word in filter(known.__contains__, words) if known else ():
+        at = plain.index(word, at)
+        view.add(f"\n{known[word]}\n", at, at + len(word), decoded=True)
+        at += len(word)
+
+
+def _of_base85(word: bytes) -> str:
+    if len(word.translate(None, _LOWER)) * 3 < len(word):
+        return ""
+    bare = word[2:] if word[:2] in (b"b'", b'b"') else word
+    bare = bare.strip(_AROUND_BASE85).removeprefix(b"<~").removesuffix(b"~>")
+    both = (word, bare) if len(word) > len(bare) >= _SHORTEST_RUN else (word,)
+    may_be = [(one, values) for one in both for values in _BASE85 if values[one[0]] in _FIRST_DIGITS]
+    return "\n".join(filter(None, [_from_base85(*one) for one in may_be]))
+
+
+def _from_base85(word: bytes, values: bytes) -> str:
+    digits = word.translate(values)
+    if b"\xff" in digits or not _begins_text(digits[:5]):
+        return ""
+    padding = -len(digits) % 5
+    digits += bytes([84]) * padding
+    data = b"".join([_group(digits[at : at + 5]) for at in range(0, len(digits), 5)])
+    return _text(data[: len(data) - padding])
+
+
+def _begins_text(digits: bytes) -> bool:
+    """Whether the first group stands for the beginning of a text."""
+    head = _group(digits).decode("utf-8", "ignore")
+    return head.isprintable() and len(head.encode()) > 1
+
+
+def _group(digits: bytes) -> bytes:
+    number = 0
+    for digit in digits:
+        number = number * 85 + digit
+    return (number & 0xFFFFFFFF).to_bytes(4, "big")
+
+
+# -- what `od -c` shows
+
+_CELL = 4
+
+
+def _characters(plain: bytes, view: TextView) -> None:
+    """Read lines of an address, and of characters four columns apart: `0000000   h   u   n   t  \\n`."""
+    data = b""
+    begin = end = at = 0
+    for line in [*plain.split(b"\n"), b""]:
+        address = next((word for word in line.split()[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
+        first = line.find(address) + len(address)
+        cells = [line[place : place + _CELL].strip() for place in range(first, len(line), _CELL)] if address else []
+        if len(cells) > 1 and max(map(len, cells)) < _CELL:
+            begin, end = begin if data else at + first, at + len(line)
+            data += b"".join(map(_of_cell, cells))
+        elif data and not address:
+            view.add(f"\n{_text(data) or _stretches(data)}\n", begin, end, decoded=True)
+            data = b""
+        at += len(line) + 1
+
+
+def _of_cell(cell: bytes) -> bytes:
+    if len(cell) == 3 and cell.isdigit() and max(cell) < ord("8"):
+        return bytes([int(cell, 8) & 255])
+    return _ESCAPES.get(cell, cell[:1] or b" ")
+
+
+_ESCAPES = {b"\\n": b"\n", b"\\t": b"\t", b"\\r": b"\r", b"\\0": b"\0"}

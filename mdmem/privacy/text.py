@@ -330,13 +330,14 @@ def learn_secret(value: str, job: Job) -> None:
 
 
 def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
-    del low  # a password is written in one way
-    if not job.secrets or not has_any(text, job.secrets):
+    del low  # a password is written in one way, or encoded
+    if not job.secrets:
         return []
     from mdmem.privacy import marks
     from mdmem.privacy.secrets import repeated
 
-    spans = sorted(span for span in repeated.find(text, job.secrets) if not marks.cuts(text, *span[:2], job.marks))
+    found = [*repeated.find(text, job.secrets), *repeated.find_encoded(text, job.secrets)]
+    spans = sorted(span for span in found if not marks.cuts(text, *span[:2], job.marks))
     edits = [(start, end, job.rules.mark(kind), kind) for start, end, kind in _joined(spans)]
     job.cleaned.redacted += len(edits)
     return edits

@@ -83,6 +83,14 @@ def dump_of_words(data: bytes) -> str:
     return dump_of_numbers([f"{int.from_bytes(pair, 'little'):04x}" for pair in pairs], 8)
 
 
+def characters(text: str) -> str:
+    """Show bytes as `od -c` does."""
+    data = text.encode()
+    shown = [f"{byte:4o}"[-4:] if byte > 126 else f"{chr(byte):>4}" for byte in data]
+    rows = ["".join(shown[at : at + 16]) for at in range(0, len(data), 16)]
+    return "".join(f"{number * 16:07o}{row}\n" for number, row in enumerate(rows)) + f"{len(data):07o}\n"
+
+
 def dump_of_numbers(numbers: list[str], width: int) -> str:
     rows = [numbers[at : at + width] for at in range(0, len(numbers), width)]
     return "".join(f"{number * 16:07x} {' '.join(row)}\n" for number, row in enumerate(rows))
@@ -158,6 +166,11 @@ FORMS: dict[str, Callable[[str], str]] = {
     "spaced out": " ".join,
     "base32": lambda value: base64.b32encode(value.encode()).decode(),
     "base32 in lower case": lambda value: base64.b32encode(value.encode()).decode().lower().rstrip("="),
+    "base85": lambda value: base64.b85encode(value.encode()).decode(),
+    "base85 of more, as Python shows it": lambda value: str(base64.b85encode(f"log in with {value}".encode())),
+    "Ascii85": lambda value: base64.a85encode(value.encode()).decode(),
+    "Ascii85 of Adobe": lambda value: base64.a85encode(value.encode(), adobe=True).decode(),
+    "characters of od": lambda value: characters(f"with {value} as bob"),
     "backwards": lambda value: value[::-1],
     "ROT13": lambda value: codecs.encode(value, "rot13"),
     "ue for ü": lambda value: value.replace("ü", "ue").replace("ö", "oe"),

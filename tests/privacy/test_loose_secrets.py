@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable
+
 import pytest
 
 from mdmem.privacy import clean
@@ -83,6 +86,19 @@ def test_a_name_with_numbers_in_it_stays(name: str) -> None:
 
 def test_a_password_is_masked_without_its_name_as_well() -> None:
     assert clean("password: xK9vQ2mB, root/xK9vQ2mB; log in with xK9vQ2mB", origin="tool").value.count("xK9vQ2mB") == 0
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [base64.b64encode, base64.b32encode, base64.b85encode, base64.a85encode, bytes.hex, lambda data: data.hex(" ")],
+)
+def test_a_password_is_masked_where_it_stands_again_in_a_code(encode: Callable[[bytes], bytes | str]) -> None:
+    made = encode(b"ana:Zx81kQ0p!vB")
+    code = made if isinstance(made, str) else made.decode()
+
+    cleaned = clean({"command": "export DB_PASSWORD='Zx81kQ0p!vB'", "stdout": f"sent {code} to it"}, origin="tool")
+
+    assert cleaned.value["stdout"] == "sent [REDACTED] to it"
 
 
 def test_a_password_that_one_string_of_a_payload_names_is_masked_in_the_others() -> None:

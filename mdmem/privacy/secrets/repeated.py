@@ -5,6 +5,7 @@ Only values that nothing else is called by are looked for: eight characters and 
 
 from __future__ import annotations
 
+from mdmem.privacy import encoded
 from mdmem.privacy.secrets import values
 
 TYPE_CHECKING = False
@@ -32,3 +33,10 @@ def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
             if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
                 yield at, end, "repeated-secret"
             at = text.find(value, end)
+
+
+def find_encoded(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Find known values that a text has in base64, hexadecimal or the like."""
+    view = encoded.decoded(text)
+    for start, end, kind in find(view.text, known) if view else ():
+        yield *view.origin(start, end), kind
