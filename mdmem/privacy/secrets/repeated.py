@@ -38,5 +38,6 @@ def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
 def find_encoded(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that a text has in base64, hexadecimal or the like."""
     view = encoded.decoded(text)
-    for start, end, kind in find(view.text, known) if view else ():
-        yield *view.origin(start, end), kind
+    if view:
+        for start, end, kind in find(view.text, known):
+            yield *view.origin(start, end), kind
