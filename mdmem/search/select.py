@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _EVERY_ONE = frozenset(["tag", "file"])
 """Filters that a note can satisfy several times: given twice, both must hold. Of the others, one."""
+_WIDE = frozenset(["agent", "kind", "is"])
+"""Filters that many notes pass."""
 _BY_BEGINNING = frozenset(["session"])
 _GLOB = re.compile(r"[*?]")
 _PUNCTUATION = re.compile(r"\W+")
@@ -50,15 +52,16 @@ def allowed(
     if not staged.are_asked_for(query):
         hidden |= staged.hidden(view, here)
     for unwanted in _exclusions(view, root, query):
-        hidden |= unwanted
-    if not hidden:
-        return kept
-    return AllBut(view, hidden) if kept is None else kept - hidden
+        hidden.update(unwanted)
+    if kept is None:
+        return AllBut(view, hidden) if hidden else None
+    kept -= hidden
+    return kept
 
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note passes, as for a project whose name is misspelled."""
-    none = [one for one in query.filters if one.wanted and not _filtered(view, one)]
+    none = [one for one in query.filters if one.wanted and not any(True for _ in _filtered(view, one))]
     return tuple(f"No note has {' or '.join(f'{one.key}:{value}' for value in one.values)}." for one in none)
 
 
@@ -77,7 +80,7 @@ def _meeting(view: View, query: Query) -> set[int] | None:
     """Return the notes that meet what the index alone can tell; None: all."""
     kept: set[int] | None = None
     for condition in _conditions(view, query):
-        kept = condition if kept is None else kept & condition
+        kept = set(condition) if kept is None else kept.intersection(condition)
     return kept
 
 
@@ -98,21 +101,26 @@ def _newest(view: View, notes: set[int]) -> Iterable[int]:
     return [note for note in notes if created[note] >= least]
 
 
-def _conditions(view: View, query: Query) -> Iterable[set[int]]:
-    by_key: dict[str, list[set[int]]] = {}
-    for wanted in query.filters:
-        if wanted.wanted:
-            by_key.setdefault(wanted.key, []).append(_filtered(view, wanted))
-    for key, found in by_key.items():
-        yield set.intersection(*found) if key in _EVERY_ONE else set.union(*found)
-    if query.since is not None or query.until is not None:
-        first = float("-inf") if query.since is None else query.since
-        yield view.between(first, float("inf") if query.until is None else query.until)
+def _conditions(view: View, query: Query) -> Iterable[Iterable[int]]:
+    """Yield the notes that meet each condition; those that the most notes may meet come last."""
     for word in query.must:
         yield with_word(view, word)
+    by_key: dict[str, list[Filter]] = {}
+    for wanted in query.filters:
+        if wanted.wanted:
+            by_key.setdefault(wanted.key, []).append(wanted)
+    for key in sorted(by_key, key=_WIDE.__contains__):
+        found = (_filtered(view, one) for one in by_key[key])
+        if key in _EVERY_ONE:
+            yield from found
+        else:
+            yield chain.from_iterable(found)
+    if query.since is not None or query.until is not None:
+        first = float("-inf") if query.since is None else query.since
+        yield view.within(first, float("inf") if query.until is None else query.until)
 
 
-def _exclusions(view: View, root: str, query: Query) -> Iterable[set[int]]:
+def _exclusions(view: View, root: str, query: Query) -> Iterable[Iterable[int]]:
     for unwanted in query.filters:
         if not unwanted.wanted:
             yield _filtered(view, unwanted)
@@ -123,24 +131,22 @@ def _exclusions(view: View, root: str, query: Query) -> Iterable[set[int]]:
 # -- front matter ------------------------------------------------------------------------------------
 
 
-def _filtered(view: View, wanted: Filter) -> set[int]:
-    found: set[int] = set()
-    for value in wanted.values:
-        found |= _with_facet(view, wanted.key, value)
-    return found
+def _filtered(view: View, wanted: Filter) -> Iterable[int]:
+    """Yield the notes that pass a filter, some of them several times."""
+    return chain.from_iterable(_with_facet(view, wanted.key, value) for value in wanted.values)
 
 
-def _with_facet(view: View, key: str, value: str) -> set[int]:
+def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     if key == "file" and _GLOB.search(value):
         wanted = _glob(value)
         return view.with_facets("file:", lambda own: wanted.fullmatch(own.decode("utf-8", "replace")))
-    found = view.notes("facet", f"{key}:{value}")
+    found = view.postings("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
-        return found
+        return chain.from_iterable(notes for notes, _ in found)
     if key in _BY_BEGINNING:
         return view.with_facets(f"{key}:{value}", lambda _: True)
-    return set(_with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass")))
+    return _with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass"))
 
 
 @cached_with_view

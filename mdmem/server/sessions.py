@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from itertools import islice
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import Access
@@ -193,17 +195,16 @@ def stats(at: Access) -> Stats:
         hidden = view.internal
         for name in at.hidden:
             hidden |= view.of_project(name)
-        seen = set(view.all) - hidden
-        created = view.numbers("created")
-        times = sorted(created[number] for number in seen)
+        seen, created = AllBut(view, hidden), view.numbers("created")
+        times = [of(map(created.__getitem__, seen)) for of in (min, max)] if seen else []
         return {
             "vault": at.config.vault,
             "notes": len(seen),
-            "by_kind": _counts(at, view, "kind", seen),
-            "by_project": _counts(at, view, "project", seen),
-            "sessions": len(_counts(at, view, "session", seen, limit=1_000_000)),
+            "by_kind": _counts(at, view, "kind", hidden),
+            "by_project": _counts(at, view, "project", hidden),
+            "sessions": len(_counts(at, view, "session", hidden, limit=1_000_000)),
             "first": timestamps.iso_time(times[0]) if times else "",
-            "last": timestamps.iso_time(times[-1]) if times else "",
+            "last": timestamps.iso_time(times[1]) if times else "",
         }
 
     nothing: Stats = {
@@ -212,9 +213,10 @@ def stats(at: Access) -> Stats:
     return lookup.ask(at, count, nothing)[0]
 
 
-def _counts(at: Access, view: View, key: str, seen: set[int], limit: int = 30) -> dict[str, int]:
+def _counts(at: Access, view: View, key: str, hidden: Set[int], limit: int = 30) -> dict[str, int]:
     counted = {
-        term.partition(":")[2]: len(view.notes("facet", term) & seen) for term in view.starting_with("facet", f"{key}:")
+        term.partition(":")[2]: sum(number not in hidden for number in view.each("facet", term))
+        for term in view.starting_with("facet", f"{key}:")
     }
     most = sorted(((name, number) for name, number in counted.items() if name and number), key=lambda item: -item[1])
     return {at.line(name, 80): number for name, number in most[:limit]}

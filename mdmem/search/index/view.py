@@ -348,16 +348,18 @@ class View:
         sizes = self.numbers("size")
         return sum(sizes) - sum(sizes[note] for note in self.deleted)
 
-    def between(self, first: float, last: float) -> set[int]:
-        """Return the notes of a time: from `first` on, before `last`, in seconds since 1970."""
+    def within(self, first: float, last: float) -> Iterator[int]:
+        """Yield the notes of a time: from `first` on, before `last`, in seconds since 1970."""
         created = self.numbers("created")
-        found: set[int] = set()
         for leaf in self.leaves:
             rows, start = leaf.table.newest(), leaf.start
             low = bisect_right(rows, -last, key=lambda row: -created[start + row])
             high = bisect_right(rows, -first, key=lambda row: -created[start + row])
-            found.update(start + row for row in rows[low:high] if row not in leaf.deleted)
-        return found
+            yield from (start + row for row in rows[low:high] if row not in leaf.deleted)
+
+    def between(self, first: float, last: float) -> set[int]:
+        """Return the notes of a time, as a set."""
+        return set(self.within(first, last))
 
     def latest(self, count: int) -> set[int]:
         """Return the newest notes, so many, and those of the same second as the last of them."""
