@@ -29,7 +29,7 @@ def of_error(at: Occasion, error: str) -> Section:
     if seen is None:
         recall.make_ready(at.config, at.seconds_left / 2)
 
-    def known(view: View) -> tuple[Fix, str] | None:
+    def known(view: View) -> tuple[Fix, list[str], list[str]] | None:
         from mdmem.search import solved
 
         project = None if at.config.settings.inject.other_projects else at.project
@@ -37,22 +37,30 @@ def of_error(at: Occasion, error: str) -> Section:
         fix = solved.of_error(at.config, view, error, engine.for_agent(view, project, without, at.here))
         if fix is None or recent.left_out(people.read(at.config.vault, fix.path)):
             return None
-        return fix, next(map(view.path, view.notes("facet", f"id:{fix.solved}".lower())), "")
+        notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
+        return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
 
     found = freshness.answered(at.config, known, seen)
     return Section("What solved this error before", [_item(at, *found)] if found else [])
 
 
-def _item(at: Occasion, fix: Fix, solved: str) -> Item:
-    """Show a fix: the error, what was changed, and how the turn that solved it ended."""
+def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
+    """Show a fix: the error, what was changed or run, and how the turn that solved it ended.
+
+    paths, titles: of the edits, or of the runs that helped, and last of the run that succeeded.
+    """
     files = ", ".join(fix.files[:_MAX_FILES])
     more = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
-    said = f"`{cut(fix.command, 80)}` failed with it, and succeeded after a change to {files}{more}."
-    ended = _ending(at, solved)
+    change = f"after a change to {files}{more}" if files else ""
+    helped = "" if files else ", ".join(f"`{cut(title, 120)}`" for title in titles[:-1][-_MAX_FILES:])
+    again = "" if files or titles[-1] == fix.command else f"as `{cut(titles[-1], 120)}`"
+    how = " ".join(filter(None, [change, helped and f"after {helped}", again]))
+    said = f"`{cut(fix.command, 80)}` failed with it, and succeeded {how}."
+    ended = _ending(at, paths[-1])
     changed = (line for line in fix.diff.splitlines() if line.startswith(("+", "-")))
     lines = [line for line in changed if not line.startswith(("+++", "---"))]
     return Item(
-        id=fix.edits[-1],
+        id=[fix.solved, *fix.edits][-1],
         kind="fix",
         title=at.gate.stored(cut(fix.error, 160)),
         date=timestamps.readable(fix.created)[:10],
@@ -65,8 +73,6 @@ def _item(at: Occasion, fix: Fix, solved: str) -> Item:
 
 def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentences of the answer of the turn in which a run succeeded."""
-    if not solved:
-        return ""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(solved).split("/")))
     turn = entry.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
     answer = turn.of_kind("response")

@@ -34,8 +34,9 @@ class Fix(NamedTuple):
     """What solved an error.
 
     id, path: the run that failed. command: what failed. error: the line that says how. solved: the id of the run that
-    succeeded. edits: ids of the edits in between. files: what they changed. diff: what they changed, bounded.
-    likeness: how alike the error is to the one asked for, 1 for the same.
+    succeeded. edits: ids of the edits in between, or of the runs that helped where nothing was changed. files: what
+    they changed. diff: what they changed, bounded. likeness: how alike the error is to the one asked for, 1 for the
+    same.
     """
 
     id: str
@@ -53,7 +54,7 @@ class Fix(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """Notes of a session by their numbers: a failed run, the edits until it ran again, and the run that succeeded."""
+    """Notes of a session by their numbers: a failed run, what helped until it ran again, and the run that succeeded."""
 
     failed: int
     edits: list[int]
@@ -70,11 +71,12 @@ def edits(view: View) -> set[int]:
 class Finder:
     """The runs and edits of a vault, session by session, in the order in which they happened.
 
-    among: look only at these notes; None: at all but the internal memories.
+    among: look only at these notes; None: at all but the internal memories. by_runs: whether what was run in between,
+    or that it was run with other words, counts as well where nothing was changed until a command succeeded.
     """
 
-    def __init__(self, config: Config, view: View, among: Set[int] | None = None) -> None:
-        self._config, self._view = config, view
+    def __init__(self, config: Config, view: View, among: Set[int] | None = None, *, by_runs: bool = False) -> None:
+        self._config, self._view, self._by_runs = config, view, by_runs
         self._notes = AllBut(view, view.internal) if among is None else among
         self._failed = view.notes("facet", "is:failed")
         self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
@@ -120,8 +122,11 @@ class Finder:
 
     def _command(self, number: int) -> runs.CommandRun | None:
         if number not in self._commands:
-            self._commands[number] = runs.check(runs.line(str(self._view.facts(number)["title"])))
+            self._commands[number] = runs.check(self._line(number))
         return self._commands[number]
+
+    def _line(self, number: int) -> str:
+        return runs.line(str(self._view.facts(number)["title"]))
 
     def _chain(self, failed: int) -> _Chain | None:
         """Return what came after a failed run until it succeeded; None when it never did, or without an edit."""
@@ -129,13 +134,17 @@ class Finder:
         if command is None:
             return None
         edits: list[int] = []
+        ran: list[int] = []
         open_ = True
         for number in chain(self._rest(failed), self._next_session(failed, command)):
             if number in self._edits and open_:
                 edits.append(number)
             elif number in self._shells and (again := self._command(number)) is not None:
                 if number not in self._failed and runs.closes(again, command):
-                    return _Chain(failed, edits, number) if edits else None
+                    is_told = edits or (self._by_runs and (ran or self._line(number) != self._line(failed)))
+                    return _Chain(failed, edits or ran, number) if is_told else None
+                if number not in self._failed and again.family != command.family:
+                    ran.append(number)
                 if again == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
                     open_ = False  # it fails in another way from here on: what comes next solves that
         return None
@@ -192,7 +201,7 @@ class Finder:
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
             created=timestamps.iso_time(view.number("created", chain.failed)),
-            command=runs.line(str(facts["title"])),
+            command=self._line(chain.failed),
             error=first[:300],
             solved=str(view.facts(chain.solved)["id"]),
             edits=[str(view.facts(number)["id"]) for number in edits],
@@ -220,5 +229,5 @@ def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> 
     seen = view.with_any(errors.facet(one) for one in wanted)
     if not (seen if among is None else seen & among):
         return None
-    found = Finder(config, view, among).find(wanted, [], 1)
+    found = Finder(config, view, among, by_runs=True).find(wanted, [], 1)
     return found[0] if found else None

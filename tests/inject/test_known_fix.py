@@ -105,6 +105,33 @@ def test_what_solved_it_in_another_project_is_given_only_where_that_is_allowed(
     assert "(of another project: notes-app)" in answer(talk, failing(talk, ERROR, tool_use_id="t2"))
 
 
+@pytest.mark.parametrize(
+    ("between", "again", "told"),
+    [
+        ("pip install frob", "make check", "failed with it, and succeeded after `pip install frob`. "),
+        ("", "make check --jobs 1", "failed with it, and succeeded as `make check --jobs 1`. "),
+        ("git status", "make check", ""),
+        ("", "make check", ""),
+    ],
+)
+def test_what_was_run_until_it_succeeded_is_given_where_nothing_was_changed(
+    past: Talk, between: str, again: str, told: str
+) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=ERROR)
+    if between:
+        past.runs(between)
+    past.runs(again, "ok")
+    past.answers("It runs now.")
+
+    talk = later(past, 1)
+    given = answer(talk, failing(talk, ERROR))
+
+    assert told in given
+    assert bool(given) == bool(told)
+
+
 def test_it_is_one_of_the_occasions_and_sub_agents_get_nothing(past: Talk, home: Path) -> None:
     solved(past, ERROR)
     talk = later(past, 1)
