@@ -314,7 +314,7 @@ def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> It
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
 
 
-_FIRST = 500
+_FIRST = 250
 """Number of notes that are put in order before the others, which are rarely asked for."""
 
 

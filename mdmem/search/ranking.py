@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from heapq import nlargest
-from itertools import chain, count, repeat
+from itertools import chain, islice, repeat
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -135,36 +135,45 @@ def scores(
     """
     matches: list[_Match] = []
     total = array("d", [0.0]) * view.size  # a dictionary of all that are found would take ten times as much
-    covered = array("H", [0]) * view.size  # by how many words
+    covered = array("H", [0]) * view.size  # by how many words but the first
     notes = array("I")
     folders: dict[int, float] = {}
     for match in _matches(view, asked):
         for note, score in match.notes.items():
             if among is None or note in among:
-                if not covered[note]:
+                before = total[note]
+                if before:
+                    covered[note] += 1
+                else:
                     notes.append(note)
-                total[note] += score
-                covered[note] += 1
+                total[note] = before + score
         if surroundings:
             _add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # or it is held while the next is looked for
     share = COORDINATION / max(len(asked), 1)
+    coordinated = [1 - COORDINATION + share * (1 + times) for times in range(len(asked))]
     folder_of, is_session = view.numbers_of("folder_of", notes), view.is_session
-    folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
-    coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
-    of_folder = folders.get
+    of_folder = [0.0] * len(is_session)
+    for folder, score in folders.items():
+        of_folder[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
 
-    def whole(scores: Iterable[tuple[int, float]]) -> Iterator[float]:
-        return (score * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note, score in scores)
+    def whole(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> dict[int, float]:
+        return {note: score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes}
 
-    found = array("d", whole(zip(notes, map(total.__getitem__, notes), strict=True)))
-    best = {note: total[note] for _, _, note in nlargest(POOL, zip(found, count(0, -1), notes, strict=False))}
-    scored = dict(zip(notes, found, strict=True))
+    scored = whole(total, notes)
+    best = {note: total[note] for note in largest(POOL, scored)}
     if surroundings:
         _add_context(view, matches, best, covered)
-    scored.update({note: score * prior(note) for note, score in zip(best, tuple(whole(best.items())), strict=True)})
+    scored.update((note, score * prior(note)) for note, score in whole(best, best).items())
     return scored
+
+
+def largest(count: int, scores: Mapping[int, float]) -> list[int]:
+    """Return the notes with the highest scores, so many, the best first; equals stay in their order."""
+    least = min(nlargest(count, scores.values()), default=0.0)  # a heap of notes takes twice as long
+    above = sorted((note for note, score in scores.items() if score > least), key=scores.__getitem__, reverse=True)
+    return [*above, *islice((note for note, score in scores.items() if score == least), count - len(above))]
 
 
 def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
@@ -323,7 +332,7 @@ def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
     """
     seen: Counter[int] = Counter()
     spread: dict[int, float] = {}
-    for note in nlargest(RERANKED, found, key=found.__getitem__):
+    for note in largest(RERANKED, found):
         folder = view.folder_of[note]
         if view.is_session[folder]:
             spread[note] = found[note] * AGAIN[min(seen[folder], len(AGAIN) - 1)]

@@ -136,11 +136,10 @@ class FolderTimes:
         """Return the folders whose time is another one now, and those that are gone: one stat a folder."""
         changed: list[str] = []
         for group in self._groups:
-            names = group.names
+            names, kept = group.names, group.times.cast("q").tolist()
             now = _times(root, group.base, names)
-            if group.times != now.tobytes():
-                each = zip(names, now, group.times.cast("q"), strict=True)
-                changed += (group.path(name) for name, one, other in each if one != other)
+            if now != kept:
+                changed += (group.path(name) for name, one, other in zip(names, now, kept, strict=True) if one != other)
         return changed
 
 
@@ -150,7 +149,7 @@ def _base(folder: str) -> str:
     return "/".join(parts[:2]) if len(parts) == 3 else ""
 
 
-def _times(root: str, base: str, names: list[bytes]) -> array[int]:
+def _times(root: str, base: str, names: list[bytes]) -> list[int]:
     """Return the times of folders below `base`; GONE for one that is not there."""
     start = f"{root}/{base}/" if base else f"{root}/"
     above = None
@@ -162,9 +161,9 @@ def _times(root: str, base: str, names: list[bytes]) -> array[int]:
     paths = names if above is not None else [os.fsencode(start) + name for name in names]
     lstat = os.lstat
     try:  # of hundreds of folders: a call for each of them would show
-        return array("q", [lstat(path, dir_fd=above).st_mtime_ns for path in paths])
-    except (OSError, ValueError, OverflowError):
-        return array("q", (_time(path, above) for path in paths))
+        return [lstat(path, dir_fd=above).st_mtime_ns for path in paths]
+    except (OSError, ValueError):
+        return [_time(path, above) for path in paths]
     finally:
         if above is not None:
             os.close(above)
@@ -172,7 +171,6 @@ def _times(root: str, base: str, names: list[bytes]) -> array[int]:
 
 def _time(path: bytes, above: int | None) -> int:
     try:
-        time_ns = os.lstat(path, dir_fd=above).st_mtime_ns
+        return os.lstat(path, dir_fd=above).st_mtime_ns
     except (OSError, ValueError):
         return GONE
-    return time_ns if time_ns.bit_length() < 64 else GONE  # after the year 2262: nothing that was kept is the same

@@ -9,15 +9,13 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from itertools import repeat
 from typing import TYPE_CHECKING, SupportsIndex
 
 from mdmem.search.index.layout import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from mdmem.search.index.layout import Stored
 
 _CHUNK_BYTES = 1024 * 1024
 _HAS_PREAD = hasattr(os, "pread")
@@ -56,12 +54,6 @@ class SegmentFile:
             data += more
         return data
 
-    def pieces(self, places: Iterable[int], size: int) -> Iterator[bytes]:
-        """Yield pieces of one size, each from its place on."""
-        if self._map is not None:
-            return (self._map[place : place + size] for place in places)
-        return map(os.pread, repeat(self._number), repeat(size), places)
-
     def checksum(self) -> int:
         """Return the CRC-32 of the whole file."""
         found = 0
@@ -72,10 +64,3 @@ class SegmentFile:
     def _chunks(self) -> Iterator[bytes]:
         for start in range(0, self._size, _CHUNK_BYTES):
             yield self[start : start + _CHUNK_BYTES]
-
-
-def pieces(data: Stored, places: Iterable[int], size: int) -> Iterator[bytes]:
-    """Yield pieces of a file or of memory, each from its place on."""
-    if isinstance(data, SegmentFile):
-        return data.pieces(places, size)
-    return (data[place : place + size] for place in places)

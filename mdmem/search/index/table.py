@@ -7,11 +7,9 @@ import zlib
 from array import array
 from functools import cached_property
 from itertools import pairwise
-from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal
 
 from mdmem.search.index.layout import CODES, FACTS_PER_BLOCK, SKETCH_SIZE, TEXT_FIELDS, DamagedError, IndexRow
-from mdmem.search.index.segment_file import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 
 FEW = 128
 """Who asks for more than one of so many rows gets them from a column that is read whole."""
+NEAR = 1_000
+"""One more read costs as much as to read so many rows that nobody asked for."""
 _FEW_FOLDERS = 10
 """Of more than one of so many folders, all names are read at once."""
 _WIDTHS = {code: array(code).itemsize for code in "qQBI"}
@@ -83,12 +83,11 @@ class Table:
         return array(code(name), self._data[start + first * width : start + last * width])
 
     def numbers_at(self, name: str, rows: Sequence[int]) -> list[int]:
-        """Return the numbers of some rows, without reading the whole column."""
-        width, unpack = _WIDTHS[code(name)], Struct(f"={code(name)}").unpack
-        start, size, _ = self._directory[name]
-        if rows and not 0 <= min(rows) <= max(rows) < size // width:
-            raise DamagedError(f"the column {name} of a segment does not have the rows {min(rows)} to {max(rows)}")
-        return [unpack(data)[0] for data in pieces(self._data, [start + row * width for row in rows], width)]
+        """Return the numbers of some rows, which ascend, without reading the whole column unless they are close."""
+        if rows and rows[-1] - rows[0] < NEAR * len(rows):
+            between = self.some_numbers(name, rows[0], rows[-1] + 1)
+            return [between[row - rows[0]] for row in rows]
+        return [self.number(name, row) for row in rows]
 
     def sketch(self, row: int) -> tuple[int, ...]:
         """Return the row's sketch of its words."""
