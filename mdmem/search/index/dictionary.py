@@ -209,7 +209,7 @@ class Dictionary:
                 yield keys[place], values[ends[place] - ends[begin] : ends[place + 1] - ends[begin]]
 
 
-_MANY_ROWS = 64
+_MANY_ROWS, _ROWS_AT_ONCE = 64, 8_192
 
 
 def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[int]:
@@ -219,6 +219,11 @@ def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[i
     """
     if len(rows) < _MANY_ROWS:
         return array(code, [by + row for row in rows])
+    if len(rows) > _ROWS_AT_ONCE:  # a longer number does not stay in the processor's cache
+        found = array(code)
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            found += shifted(rows[start : start + _ROWS_AT_ONCE], by, code)
+        return found
     data, order = array(code, rows).tobytes(), sys.byteorder
     every = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
     return array(code, (int.from_bytes(data, order) + every).to_bytes(len(data), order))
