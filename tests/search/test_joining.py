@@ -206,10 +206,12 @@ def test_folders_of_many_segments_have_one_number_each_and_the_notes_that_lie_in
 
 @pytest.mark.parametrize("name", ["created", "flags", "folder_of", "length_body", "mtime_ns"])
 @pytest.mark.parametrize("few", [1, 10, 50], ids=["one by one", "at first one by one", "all at once"])
+@pytest.mark.parametrize("near", [0, 1_000], ids=["far from each other", "near each other"])
 def test_a_number_of_some_notes_is_that_of_all_of_them(
-    settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch, name: str, few: int
+    settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch, name: str, few: int, near: int
 ) -> None:
     monkeypatch.setattr(folders, "FEW", few)
+    monkeypatch.setattr(index_table, "NEAR", near)
     monkeypatch.setattr(index_table, "FEW", few)
     write_segments(settings.index_dir, documents, 9)
     view, other = store.open_view(settings.index_dir), store.open_view(settings.index_dir)
