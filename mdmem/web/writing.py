@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
-from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.history import forget, review, rewrite, undo
+from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
+from mdmem.history import forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import proposals
-from mdmem.vault import user_notes
+from mdmem.vault import layout, user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
@@ -93,7 +93,20 @@ def _edit(request: PageRequest) -> Response:
         user_notes.change_body(request.config, opened.path, text, seen=opened.data)
     except user_notes.ChangedError:
         return notes.edit_form(request, _opened(request), text, conflict=True)
-    return _done(request, "Saved.", address.note(opened.id, opened.path))
+    known = gate.IN_HISTORY if _is_in_history(request, opened, text) else ""
+    return _done(request, f"Saved.{known}", address.note(opened.id, opened.path), bad=bool(known))
+
+
+def _is_in_history(request: PageRequest, opened: OpenNote, text: str) -> bool:
+    """Whether the last commit has what somebody has just marked as private in a note."""
+    config = request.config
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return False
+    places = filter(None, (opened.path, layout.archive_of(layout.folder_of(opened.path))))
+    before = b"".join([repository.attempt(repo, "cat-file", "blob", f"HEAD:{place}").out for place in places])
+    return gate.CommitGate(config.settings).is_known(text.encode("utf-8", "replace"), before)
 
 
 def _forget(request: PageRequest) -> Response:

@@ -379,6 +379,24 @@ def test_an_edited_text_passes_the_gate_and_keeps_the_front_matter(web: Web, coo
     assert "x9x" not in after.body
 
 
+def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_is(web: Web, cookie: str) -> None:
+    path = a_note(web, "To be marked", "The badger moves at dawn.")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    text = "The <private>badger moves</private> at dawn."
+
+    post(web, cookie, "edit", **fields, text=text)
+    not_yet = get(web, cookie, "/health")
+    (web.vault / path).write_text((web.vault / path).read_text().replace("[PRIVATE]", "badger moves"))
+    web.day.run("commit")
+    post(web, cookie, "edit", **form_of(get(web, cookie, f"/edit/{path}")), text=text)
+    said = get(web, cookie, "/health")
+
+    assert "Saved." in not_yet
+    assert "mdmem purge" not in not_yet
+    assert "History has it from before it was marked" in said
+    assert "badger moves" not in (web.vault / path).read_text()
+
+
 def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: str) -> None:
     path = a_note(web, "Two editors")
     fields = form_of(get(web, cookie, f"/edit/{path}"))
