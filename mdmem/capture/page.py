@@ -28,7 +28,7 @@ def first(session: Session, made: note.Note) -> note.Note:
     """Return the page of a session that begins with the note `made`, from which its clean facts are taken."""
     keep = ("project", "session", "agent", "cwd", "branch", "commit")
     created = str(made.meta["created"])
-    title = made.title if made.meta["kind"] == "prompt" else _untitled(created)
+    title = made.title if made.meta["kind"] == "prompt" else journal.untitled(created)
     meta = {
         "id": note.make_id(session.id, "session"),
         "kind": "session",
@@ -41,10 +41,6 @@ def first(session: Session, made: note.Note) -> note.Note:
     text = template.load("notes/session.md", session.config.vault)
     body = template.fill(text, {"title": title, "page": f"{BEGIN}\n{END}"})
     return note.Note(meta, "", body)
-
-
-def _untitled(created: str) -> str:
-    return f"Session of {created[:10]} {created[11:16]}"
 
 
 def update(session: Session, folder: disk.Folder) -> bool:
@@ -101,7 +97,7 @@ def _titled(lines: list[str], entries: list[PageEntry]) -> list[str]:
     """Put the first prompt's title where the one still stands that stood in for it."""
     created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
     title = next((found.title for found in entries if found.kind == "prompt"), "")
-    was = _untitled(created)
+    was = journal.untitled(created)
     if not title or not any(was in line for line in lines):
         return lines
     places = {

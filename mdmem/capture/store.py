@@ -104,6 +104,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
         outcome.error = type(error).__name__
         outcome.waits = retry_queue.keep(at, draft, made)
         log.write(at.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
+    begins = begins or (draft.kind == "prompt" and made.meta.get("prompt") == 1)  # its title is the session's
     if begins and outcome.added:
         at.update_page()  # a session that is broken off in its first turn has said what it was about
     return outcome

@@ -23,7 +23,7 @@ def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> byte
     old = str(meta.get("title") or "")
     if not old or old not in titles:
         return data
-    new = _first_title(root, path, titles) or f"Session of {str(meta.get('created', ''))[:10]}"
+    new = _first_title(root, path, titles) or journal.untitled(str(meta.get("created", "")))
     try:
         also = {"aliases": [new]} if meta.get("aliases") == [old] else {}
         changed = editing.set_keys(data, {"title": new, **also})

@@ -218,6 +218,11 @@ def numbers(name: str) -> tuple[int, ...]:
 # -- sessions --------------------------------------------------------------------------------------
 
 
+def untitled(created: str) -> str:
+    """Return the title of the page of a session that has no prompt."""
+    return f"Session of {created[:10]} {created[11:16]}"
+
+
 def page_name(folder: str) -> str:
     """Return what the page of a session's folder is called: like the folder, as editors expect of a folder's note."""
     return f"{folder.rpartition('/')[2]}.md"

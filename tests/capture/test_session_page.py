@@ -13,10 +13,12 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import page, upkeep
+from mdmem.history.git import repository
 from mdmem.vault import disk as vaults
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import START, bash, capture, payload, prompt, stop
+from tests.helpers.history_vault import run_here
 from tests.helpers.plain_git import git as plain_git
 
 EDIT = {
@@ -214,10 +216,20 @@ def test_a_session_that_began_without_a_prompt_gets_the_title_of_its_first(vault
     capture(bash("out", prompt_id=""))
     assert frontmatter.loads(the_page(vault).read_text())["title"] == "Session of 2026-09-14 08:00"
     capture(prompt('Say "why": now'))
-    capture(stop("done"))
     found = frontmatter.loads(the_page(vault).read_text())
     assert found["title"] == 'Say "why": now'
     assert found.content.startswith('# Say "why": now\n')
+
+
+def test_a_session_whose_only_prompt_was_forgotten_gets_the_title_of_the_next(vault: Path) -> None:
+    repository.init(vault)
+    capture(prompt("Say why"))
+    capture(stop("done"))
+    run_here("forget", str(frontmatter.load(str(notes(vault)[0]))["id"]), "--yes", check=True)
+    assert str(frontmatter.loads(the_page(vault).read_text())["title"]).startswith("Session of ")
+    capture(prompt("Say when", 2))
+    capture(stop("done", 2))
+    assert frontmatter.loads(the_page(vault).read_text())["title"] == "Say when"
 
 
 def test_a_title_that_its_owner_gave_stays(vault: Path) -> None:
