@@ -19,7 +19,7 @@ from mdmem.server import entries, lookup
 from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
-from mdmem.vault import journal
+from mdmem.vault import journal, note
 from mdmem.views import conversation
 from mdmem.views.conversation import ConversationStep
 from mdmem.views.wording import number
@@ -192,7 +192,7 @@ def stats(at: Access) -> Stats:
     """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
-        hidden = view.internal
+        hidden = view.internal | view.of_kinds(note.PAGES)
         for name in at.hidden:
             hidden |= view.of_project(name)
         seen, created = AllBut(view, hidden), view.numbers("created")

@@ -29,6 +29,7 @@ from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
 from tests.helpers import readme, tree
+from tests.helpers.history_vault import run_here
 from tests.helpers.server_calls import Server, returned_schema
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
@@ -324,9 +325,17 @@ def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> 
         "There are no notes of tea-shop; there are of acme-notes"
         in server.call("project_context", {"project": "tea-shop"}).said
     )
+
+
+def test_the_numbers_are_those_of_the_command_and_count_no_pages(
+    server: Server, vault: Path, day: dict[str, str]
+) -> None:
     stats = server.call("stats").value
-    assert (stats["notes"], stats["by_kind"]["prompt"], stats["by_project"]["acme-notes"]) == (8, 2, 7)
+    assert (stats["notes"], stats["by_kind"]["prompt"], stats["by_project"]["acme-notes"]) == (7, 2, 6)
     assert stats["sessions"] == 1
+    told = json.loads(run_here("stats", "--json", check=True).stdout)
+    assert stats["by_kind"] == told["kinds"]
+    assert [stats[key] for key in ("notes", "sessions")] == [told[key] for key in ("notes", "sessions")]
 
 
 # -- writing ---------------------------------------------------------------------------------------
