@@ -162,7 +162,8 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         else:
             yield warning(f"{where} was registered by another or an older mdmem.", again, fix)
     elif row.problem:
-        yield warning(f"{where}: {row.problem}", known.known(row.agent).note)
+        said, _, todo = row.problem.partition(". ")
+        yield warning(f"{where}: {said}.", todo)
     elif row.state == "registered":
         yield fine(f"{where} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:
