@@ -8,7 +8,12 @@ _ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
 
 def with_note(text: str, note_id: str, title: str, body: str) -> str:
     """Return an instruction file's text with a note in it: in the place where it is already, else at the end."""
-    block = f"{_BEGIN.format(note_id)}\n## {title}\n\n{_unmarked(body).strip()}\n{_END.format(note_id)}"
+    body = _unmarked(body).strip()
+    first, _, rest = body.partition("\n")
+    if first.strip() != title:  # a note without a title of its own has its first line as one
+        rest = rest if first.lstrip("#").strip() == title else body
+        body = f"## {title}\n\n{rest.strip()}".rstrip()
+    block = f"{_BEGIN.format(note_id)}\n{body}\n{_END.format(note_id)}"
     found = _find(text, note_id)
     if found is not None:
         return text[: found[0]] + block + text[found[1] :]

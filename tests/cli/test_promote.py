@@ -50,6 +50,25 @@ def test_a_note_is_put_in_after_a_diff_and_a_question_and_taken_out_to_the_byte(
     assert ask("promote", name, "--remove", "--yes").returncode != 0
 
 
+@pytest.mark.parametrize(
+    ("body", "title", "block"),
+    [
+        ("Use spaces.", "", "Use spaces."),
+        ("Use spaces.\nNo tabs.", "", "Use spaces.\nNo tabs."),
+        ("# Indent\n\nUse spaces.", "Indent", "## Indent\n\nUse spaces."),
+        ("# Indent", "Indent", "## Indent"),
+        ("# Why\n\nUse spaces.", "Indent", "## Indent\n\n# Why\n\nUse spaces."),
+    ],
+)
+def test_a_title_that_the_note_begins_with_is_put_in_once(
+    vault: Path, ask: Run, tree: Path, body: str, title: str, block: str
+) -> None:
+    name = make(ask, body, "--title", title)
+    ask("promote", name, "--to", "AGENTS.md", "--yes")
+    text = (tree / "AGENTS.md").read_text("utf-8")
+    assert text == f"<!-- mdmem:begin {name} -->\n{block}\n<!-- mdmem:end {name} -->\n"
+
+
 def test_a_changed_note_changes_the_file_only_on_request(vault: Path, ask: Run, tree: Path) -> None:
     (tree / "AGENTS.md").write_text("Rules.\n", encoding="utf-8")
     name = make(ask, "Use pnpm.", "--title", "Tools")
