@@ -220,10 +220,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     if not asked.as_json and not Path(settings.vault).is_dir():
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
-        said = (
-            "Next: start a new session, since hooks are read at its start; `mdmem status` shows that it was heard from."
-        )
-        click.echo(said, err=True)
+        click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
 
 
 def _found(asked: InstallRequest) -> list[str]:
