@@ -29,9 +29,21 @@ def show(given_vault: str | None) -> None:
     if heard:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), heard, "  ")
+    else:
+        render.write([[], [(_not_heard(), "yellow")]])
     render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
     render.write(list(_given(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
+
+
+def _not_heard() -> str:
+    """Return what to do when no agent was heard from."""
+    from mdmem.agents.install import registration
+
+    names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))
+    if not names:
+        return "No agent is registered yet: `mdmem install`."
+    return f"Not heard from yet: {', '.join(names)}. Start a new session there."
 
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:

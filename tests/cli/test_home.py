@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +39,14 @@ def day(whole: Day, tmp_path: Path) -> Day:
 
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+def test_in_a_new_vault_it_says_what_comes_next(ask: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    ask("init", check=True)
+    assert "No agent is registered yet: `mdmem install`." in ask().stdout
+
+    ask("install", "claude-code", check=True)
+    assert "Not heard from yet: Claude Code. Start a new session there." in ask().stdout
 
 
 def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: Path) -> None:

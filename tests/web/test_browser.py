@@ -268,6 +268,7 @@ def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
     page.keyboard.type("parser kind:response")
     page.wait_for_url("**kind%3Aresponse")
     page.wait_for_function("count => document.querySelectorAll('a.hit').length < count", arg=before)
+    assert f"{page.locator('a.hit').count()} note" in str(page.locator("#heard").text_content())
 
     page.keyboard.press("ArrowDown")
     title = page.evaluate("document.activeElement.textContent")

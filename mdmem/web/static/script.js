@@ -140,6 +140,7 @@ function typing(form, results) {
       const fresh = await part(url);
       if (mine !== asked) return;
       results.replaceChildren(...fresh.children);
+      one("#heard").textContent = one("#count").textContent;
       history.replaceState(null, "", url);
       document.title = `${input.value.trim() || "Search"} · mdmem`;
     } catch {
