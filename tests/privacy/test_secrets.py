@@ -10,6 +10,12 @@ from mdmem.privacy.job import Job
 from tests.helpers import credentials
 
 KEPT = (
+    "self.password=secret_word",
+    "user.token = given\nuser.password = password\nthis.token=value",
+    "expect(page.getByLabel('password')).fill(value)",
+    "{password, Password}, {token, undefined}",
+    "the password field = a_name",
+    "grep -e password=",
     "password = '%s' % word",
     "password=pre%s_%s",
     "a regexp user/name@v2 and a short exp of it",
@@ -385,6 +391,40 @@ def test_a_password_on_a_command_line_or_in_a_settings_language_is_masked(line: 
 )
 def test_a_password_is_masked_where_it_follows_a_program_a_flag_or_a_type(line: str, value: str) -> None:
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("value", ["badger5099", "tango!118copper"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'await page.getByLabel("Password").fill("{}")',
+        "driver.find_element('password').send_keys('{}')",
+        "page.fill('#password', '{}')",
+        "fill_in 'Password', with: '{}'",
+        '{{password, "{}"}}',
+        '{{:password, "{}"}}',
+        "Changed password for user elastic\nPASSWORD elastic = {}\n",
+        "gpg --batch --passphrase-fd 0 <<< '{}'",
+        "smbmap -u bob -p {} -H 10.0.0.1",
+    ],
+)
+def test_a_password_is_masked_where_it_is_typed_in_or_paired_with_its_name(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker run --env admin_password={} app",
+        "docker run -e ADMIN_PASSWORD={} app",
+        "terraform apply -var db_password={} -auto-approve",
+        "helm install x ./c --set auth.password={}",
+        "ssl.truststore.password={}",
+        "db.password: {}",
+    ],
+)
+def test_even_a_plain_word_is_a_password_in_a_setting(line: str) -> None:
+    assert clean(line.format("velvetcopper"), origin="tool").value == line.format("[REDACTED]")
 
 
 def test_every_value_of_a_kubernetes_secret_is_masked_in_json_and_yaml() -> None:

@@ -221,7 +221,8 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if not literal.quoted and not in_line and _is_statement(value):
         return False
-    is_variable = in_line and text[name.start : name.end].isupper() and text[name.end : literal.start] == "="
+    is_shouted = in_line and text[name.start : name.end].isupper()
+    is_variable = (is_shouted or name.is_given()) and text[name.end : literal.start] == "="
     return values.is_secret(
         value,
         name.weight,

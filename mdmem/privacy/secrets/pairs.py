@@ -217,6 +217,16 @@ def _is_argument(name: Name) -> bool:
     return name.text[max(0, name.outer() - 16) : name.outer() - 1].rstrip(" \\")[-1:] == "("
 
 
+def _is_in_tuple(name: Name) -> bool:
+    """Whether it is the first of a tuple: `{password, "…"}` of Erlang, `{:password, "…"}` of Elixir."""
+    return name.text[name.start - 1 : name.start] in ("{", ":") and name.text.endswith(("{", "{:"), 0, name.start)
+
+
+def _is_field(name: Name) -> bool:
+    """Whether a program of tests fills in the field of this name: `page.fill("#password", …`."""
+    return name.low[max(0, name.start - 40) : name.start].rpartition("\n")[2].find("fill") >= 0
+
+
 def _is_listed_flag(name: Name) -> bool:
     return name.low.startswith("--", name.start)
 
@@ -252,6 +262,9 @@ RULES: tuple[Rule, ...] = (
     ("(", _is_called, starts.behind_sign, judge.call),
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),
+    (",", _is_in_tuple, starts.behind_comma, judge.beside),
+    (",", _is_field, starts.behind_comma, judge.beside),
+    (".", _always, starts.typed_in, judge.beside),
     (",", _is_constant, starts.behind_comma, judge.constant),
     ("'\"`", _is_bare, starts.at_string, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),

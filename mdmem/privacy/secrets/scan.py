@@ -34,6 +34,10 @@ _COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq 
 _LINE_HEADS = frozenset((
     "", "export", "set", "env", "arg", "-", "+", "declare", "setenv", "*", ">", "- -", "$", "#", "//", ";",
 ))  # fmt: skip
+_BEFORE_SETTINGS = (" -e ", "--env ", "-var ", "-var '", "--build-arg ", "--set ", "--set-string ", "set-env ")
+"""Options of commands whose words are settings: there, no variable can stand."""
+
+_OBJECTS = ("self.", "this.", "cls.")
 _AFTER_LINE_NUMBER = " \t→|$"
 _BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "'", "#"))
 
@@ -80,14 +84,32 @@ class Name:
 
     def heads_line(self) -> bool:
         """Whether nothing stands before it on its line but what a settings file or a shell has there."""
-        before = self.low[self.start - 1 : self.start]
+        start = self._property()
+        before = self.low[start - 1 : start]
         if before not in _BEFORE_HEAD:
             return False
-        line = self.low[max(0, self.start - LONGEST_LINE) : self.start]
+        line = self.low[max(0, start - LONGEST_LINE) : start]
+        if self.is_given():
+            return True
         head = line.rpartition("\n")[2].strip(" \t`\"'")
         if len(head) >= LONGEST_LINE - 1:
             return False
         return head.strip("*#") in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS
+
+    def is_given(self) -> bool:
+        """Whether it stands behind an option of a command whose words are settings: `docker run -e NAME=…`."""
+        return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer())
+
+    def _property(self) -> int:
+        """Return where the name begins: with the dots of a setting's, `db.password=…`, unlike an attribute in code."""
+        if self.text[self.start - 1 : self.start] != "." or self.sign != self.closed:
+            return self.start
+        sign, after = self.text[self.sign : self.sign + 1], self.text[self.sign + 1 : self.sign + 2]
+        start = self.outer()
+        is_set = (sign, after) == (":", " ") or (sign == "=" and after.isalnum())
+        return (
+            start if is_set and self.text[start].isalpha() and not self.low.startswith(_OBJECTS, start) else self.start
+        )
 
     def repeats_at(self, value: int) -> bool:
         """Whether the value only says the name again: `password=password`, `token: token`."""

@@ -161,7 +161,17 @@ def next_item(name: Name) -> int:
 
 def behind_comma(name: Name) -> int:
     """`("name", …`."""
-    return _behind_default(name.text, skip_blank(name.text, name.sign + 1))
+    at = skip_blank(name.text, name.sign + 1)
+    return at + len("with: ") if name.text.startswith("with: ", at) else _behind_default(name.text, at)
+
+
+def typed_in(name: Name) -> int:
+    """`locator("#name").fill("…`, as programs of tests fill in a form."""
+    call = next((call for call in _TYPED if name.text.startswith(call, name.sign)), "")
+    return name.sign + len(call) if call else 0
+
+
+_TYPED = (".fill(", ".type(", ".send_keys(", ".sendKeys(", ".setValue(", ".pressSequentially(")
 
 
 def after_verb(name: Name) -> int:
@@ -177,10 +187,10 @@ def after_verb(name: Name) -> int:
 
 
 def after_remark(name: Name) -> int:
-    """`Password for bob: …`, `A temporary password is generated for root@localhost: …`."""
+    """`Password for bob: …`, `A temporary password is generated for root@localhost: …`, `PASSWORD elastic = …`."""
     line = name.text[name.closed : name.closed + 96].partition("\n")[0]
-    head, found, _ = line.partition(": ")
-    return name.closed + len(head) + 2 if found and " " in head and not head.strip(_REMARK) else 0
+    head, found, _ = line.partition(": " if ": " in line else " = ")
+    return name.closed + len(head) + len(found) if found and " " in head and not head.strip(_REMARK) else 0
 
 
 _REMARK = _CELL + "@'\"/()"
