@@ -126,25 +126,39 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     if not answers:
         return [], "nothing has a word of it"
     first = max(answers, key=lambda answer: answer.score)
-    best = first.score
-    others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
-    lead = best / max(others) if others and max(others) > 0 else _ALONE
-    top = [answer for answer in answers if answer.score >= ALIKE * best]
-    enough = bars(shape) if shape is not None else ()
-    if shape is not None and is_kept(first):
-        named = frozenset(analysis.query_terms(first.hits[0].title))
-        enough += _KEPT[shape.grade] + (
-            _IN_TITLE if named.intersection(analysis.query_terms(shape.topic)) else _LOOKED_UP
-        )
-    if shape is not None and shape.grade == NOT and first.is_said:
-        enough += _SAID
-    if shape is not None and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
+    near = [one for one in answers if one.score >= GAP * first.score]
+    if shape is None:
+        return _newest_first(near[:MAX_ANSWERS]), _BELOW
+    lead = _lead(first, answers)
+    enough = bars(shape) + _more_bars(shape, first)
+    top = [answer for answer in answers if answer.score >= ALIKE * first.score]
+    if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
-    least = RARE * first.weight if shape is not None else 0.0
-    kept = [one for one in answers if one.score >= GAP * best and (one.weight >= least or _goes_on(one, first))]
-    if shape is not None and shape.grade == NOT:
+    kept = [one for one in near if one.weight >= RARE * first.weight or _goes_on(one, first)]
+    if shape.grade == NOT:
         kept = [one for one in kept if is_kept(one) or any(bar.is_met(one, lead) for bar in enough)]
-    return _newest_first(kept[:MAX_ANSWERS]), "well below the best"
+    return _newest_first(kept[:MAX_ANSWERS]), _BELOW
+
+
+_BELOW = "well below the best"
+
+
+def _lead(first: Answer, answers: Sequence[Answer]) -> float:
+    """Return how many times as much the best answer scores as the next one that is not of its session."""
+    others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
+    return first.score / max(others) if others and max(others) > 0 else _ALONE
+
+
+def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
+    """Return what is enough as well since the best answer is a note that a person keeps, or was only said."""
+    more: tuple[Bar, ...] = ()
+    if is_kept(first):
+        named = frozenset(analysis.query_terms(first.hits[0].title))
+        is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))
+        more += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
+    if shape.grade == NOT and first.is_said:
+        more += _SAID
+    return more
 
 
 def _goes_on(one: Answer, first: Answer) -> bool:

@@ -137,26 +137,35 @@ class ExcerptHunk(Value):
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
     """Read the hunks of the diffs in a note; a new file, written out in a fence, is one hunk of added lines."""
     found: list[ExcerptHunk] = []
-    language = ""
-    fence = ""
-    for line in body.splitlines():
-        if not fence and line.startswith("```"):
-            fence = line[: len(line) - len(line.lstrip("`"))]
-            language = line[len(fence) :].strip()
-            if language != "diff":
-                found.append(ExcerptHunk(file, []))
-        elif fence and line.rstrip() == fence:
-            fence = ""
-        elif fence and language == "diff":
+    for language, lines in _fences(body):
+        if language != "diff":
+            found.append(ExcerptHunk(file, [f"+{line}" for line in lines]))
+            continue
+        for line in lines:
             if line.startswith("@@"):
                 found.append(ExcerptHunk(file, []))
             elif line.startswith("+++ "):
                 file = line[4:].removeprefix("b/").strip() or file
             elif found and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
                 found[-1].lines.append(line)
-        elif fence:
-            found[-1].lines.append(f"+{line}")
     return [hunk for hunk in found if any(line[:1] in "+-" for line in hunk.lines)]
+
+
+def _fences(body: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the language and the lines of each code fence; one that is not closed ends with the text."""
+    fence, language = "", ""
+    held: list[str] = []
+    for line in body.splitlines():
+        if not fence and line.startswith("```"):
+            fence = line[: len(line) - len(line.lstrip("`"))]
+            language, held = line[len(fence) :].strip(), []
+        elif fence and line.rstrip() == fence:
+            yield language, held
+            fence = ""
+        elif fence:
+            held.append(line)
+    if fence:
+        yield language, held
 
 
 def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
