@@ -291,40 +291,55 @@ def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, in
 
 
 def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
-    word = text[start:end]
-    core = word.rstrip("\"'`)\\;,")
-    end = start + len(core)
-    if holds == SAID:
-        printer, blank, said = core.partition(" ")
-        if not blank or printer not in ("echo", "printf"):
-            return
-        start = end - len(said)
-    elif holds == PAIR:
-        sign = next((sign for sign in ":%,=" if sign in core), "")
-        if not sign:
-            return
-        user = core[: core.index(sign)]
-        if len(core) - len(user) <= 3 and _is_key(user):  # `curl -u KEY:`, `curl -u KEY:x`
-            yield start, start + len(user)
-            return
-        start += len(user) + 1
-    elif holds == USER:
-        user, slash, rest = core.partition("@")[0].partition("/")
-        if not slash or not user.isidentifier() or not _is_given(rest or "x", plain=True):
-            return
-        start += len(user) + 1
-        end = start + len(rest)
-    elif holds == URL:
-        user, slash, rest = core.partition("/")
-        at = rest.rfind("@")
-        if not slash or not user or at < 0:
-            return
-        start += len(user) + 1
-        end = start + at
-    secret = text[start:end]
+    """Yield where the secret is in a word that holds one, if it looks like one."""
+    core = text[start:end].rstrip("\"'`)\\;,")
+    if holds == PAIR and (key := _key_without_password(core)):
+        yield start, start + len(key)
+        return
+    first, last = _PARTS[holds](core) if holds in _PARTS else (0, len(core))
+    secret = core[first:last]
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain and flag not in _SURE):
-        yield start, end
+        yield start + first, start + last
+
+
+_NOWHERE = (0, 0)
+
+
+def _of_printer(word: str) -> tuple[int, int]:
+    """`echo …`."""
+    printer, blank, said = word.partition(" ")
+    return (len(word) - len(said), len(word)) if blank and printer in ("echo", "printf") else _NOWHERE
+
+
+def _of_pair(word: str) -> tuple[int, int]:
+    """`user:…`, `user%…`, `user,…`, `name=…`."""
+    sign = next((sign for sign in ":%,=" if sign in word), "")
+    return (word.index(sign) + 1, len(word)) if sign else _NOWHERE
+
+
+def _of_user(word: str) -> tuple[int, int]:
+    """`user/…@db`."""
+    user, slash, rest = word.partition("@")[0].partition("/")
+    is_user = slash and user.isidentifier() and _is_given(rest or "x", plain=True)
+    return (len(user) + 1, len(user) + 1 + len(rest)) if is_user else _NOWHERE
+
+
+def _of_address(word: str) -> tuple[int, int]:
+    """`user/…@host`; an `@` may be part of the password."""
+    user, slash, rest = word.partition("/")
+    at = rest.rfind("@")
+    return (len(user) + 1, len(user) + 1 + at) if slash and user and at >= 0 else _NOWHERE
+
+
+_PARTS = {SAID: _of_printer, PAIR: _of_pair, USER: _of_user, URL: _of_address}
+"""What a word holds, where that is not only the secret -> what returns where in the word the secret is."""
+
+
+def _key_without_password(word: str) -> str:
+    """Return the key that stands where the user of a pair does: `curl -u KEY:`, `curl -u KEY:x`; "" for none."""
+    user = word[: max(_of_pair(word)[0] - 1, 0)]
+    return user if user and len(word) - len(user) <= 3 and _is_key(user) else ""
 
 
 def _is_key(user: str) -> bool:
