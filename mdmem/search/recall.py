@@ -156,6 +156,14 @@ def make_ready(config: Config, budget_seconds: float) -> None:
     freshness.bring_up_to_date(config, budget_seconds=budget_seconds, wait_seconds=0.0, most=freshness.MOST_AT_ONCE)
 
 
+class _WeighedWord(Value):
+    """A word of a question. notes: which notes have it, and how surely, 0 to 1. is_part: it is a part of a word."""
+
+    weight: float
+    notes: dict[int, float]
+    is_part: bool
+
+
 class _Weights:
     """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
 
@@ -167,7 +175,7 @@ class _Weights:
         live = view.live + 1
         sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
-        self._having: list[tuple[float, dict[int, float], bool]] = []
+        self._words: list[_WeighedWord] = []
         for word in words:
             notes: dict[int, float] = {}
             is_part = word.terms[0][1] < JOINED
@@ -176,9 +184,9 @@ class _Weights:
                     notes.update(dict.fromkeys(view.notes(field, term), share if foreign or is_part else 1.0))
             places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
             rare = max(_rarity(len(places), sessions + alone + 1), _rarity(len(notes), live))
-            self._having.append((rare, notes, is_part))
+            self._words.append(_WeighedWord(rare, notes, is_part))
         unknown = asked - len(words)
-        self._whole = sum(weight for weight, _, _ in self._having) + unknown or 1.0
+        self._whole = sum(word.weight for word in self._words) + unknown or 1.0
 
     def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
         """Return the coverage, weight and number of words of the best of some notes."""
@@ -186,9 +194,9 @@ class _Weights:
         return best[0] / self._whole, best[0], best[1]
 
     def _of(self, note: int) -> tuple[float, int]:
-        found = [(weight, having[note], is_part) for weight, having, is_part in self._having if note in having]
-        parts = [share for _, share, is_part in found if is_part]
-        return sum(weight * share for weight, share, _ in found), len(found) - len(parts) + round(sum(parts))
+        found = [word for word in self._words if note in word.notes]
+        parts = [word.notes[note] for word in found if word.is_part]
+        return sum(word.weight * word.notes[note] for word in found), len(found) - len(parts) + round(sum(parts))
 
 
 _LEAST = 0.05
