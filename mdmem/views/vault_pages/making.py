@@ -76,23 +76,29 @@ def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[st
     for name, held in by_project.items():
         with found.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
-            has_page = found.view.find(page) is not None
             names = {one.lower() for one in project_page.called(found, name)}
             open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
-            left_by: dict[str, list[OpenItem]] = {}
-            for item in open_:
-                left_by.setdefault(item.session, []).append(item)
-            for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                mine = left_by.get(one.session, [])
-                left_open = ((item.kind, item.text, item.path) for item in mine)
-                named = (has_page, *_named_by(found, one, around), *left_open)
-                may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
-                if may_differ and not disk.is_packed(config.vault, one.page):  # what is archived stays as it was
-                    was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                    yield one.page, session_page.lines(found, one, was, around, mine)
+            yield from _sessions(found, fresh, held, open_, has_page=found.view.find(page) is not None)
             yield page, project_page.lines(found, name, open_)
     yield from _days(found, fresh)
     yield start_page.PATH, start_page.lines(found, left)
+
+
+def _sessions(
+    found: Listing, fresh: _Fresh, held: list[SessionRow], open_: list[OpenItem], *, has_page: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages of a project's sessions that may differ. has_page: whether the project has one."""
+    left_by: dict[str, list[OpenItem]] = {}
+    for item in open_:
+        left_by.setdefault(item.session, []).append(item)
+    for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
+        mine = left_by.get(one.session, [])
+        left_open = ((item.kind, item.text, item.path) for item in mine)
+        named = (has_page, *_named_by(found, one, around), *left_open)
+        may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
+        if may_differ and not disk.is_packed(found.root, one.page):  # what is archived stays as it was
+            was = generated.inside(disk.read_path(found.root, one.page) or b"")
+            yield one.page, session_page.lines(found, one, was, around, mine)
 
 
 def _named_by(found: Listing, one: SessionRow, around: tuple[SessionRow | None, SessionRow | None]) -> Iterator[object]:
