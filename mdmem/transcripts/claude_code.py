@@ -66,6 +66,11 @@ class ClaudeReader:
     """Turns the lines of one session's file, dead branches left out, into events.
 
     session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
+
+    Runs of tools, each the tool and what it was given, by their ids: _uses, which have no result yet; _sent, of
+    sub-agents in the background; _left, commands in the background.
+    _command: a slash command, until the next line shows whether it was for the agent.
+    _queue: what was typed while the agent worked and has not come as a line of its own, by its words.
     """
 
     def __init__(self, session: str, path: str, since: float, skipped: Skipped, *, subagent: bool = False) -> None:
@@ -220,18 +225,18 @@ class ClaudeReader:
             self._sent[use] = (tool, given)
         elif goes_on(response):
             self._left[use] = (tool, given)
-        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use or made_id(self._at, tool, given)}
+        run = (tool, given, use or made_id(self._at, tool, given))
         if block.get("is_error") is not True:
-            yield self._saved("PostToolUse", **fields, tool_response=response)
+            yield self._ran("PostToolUse", *run, tool_response=response)
             return
         said = join(block.get("content"))
         if self._line.get("toolDenialKind") == "user-rejected" and not tool.startswith(_UNDER_A_SECOND):
-            yield self._saved("PostToolUseFailure", **fields, error=_STOPPED, is_interrupt=True)
+            yield self._ran("PostToolUseFailure", *run, error=_STOPPED, is_interrupt=True)
             return
         if said.startswith(_REFUSED) or text(response).startswith(_REFUSED):
             self._skipped["tool run that was refused"] += 1
             return
-        yield self._saved("PostToolUseFailure", **fields, error=said or text(response).removeprefix("Error: "))
+        yield self._ran("PostToolUseFailure", *run, error=said or text(response).removeprefix("Error: "))
 
     def _local_command(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
         yield from self._said()
@@ -257,8 +262,7 @@ class ClaudeReader:
         tool, given = self._sent.get(use, ("", None))
         if tool and answer:
             response = {"status": "completed", "content": [{"type": "text", "text": answer}]}
-            fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use, "tool_response": response}
-            yield self._saved("PostToolUse", **fields)
+            yield self._ran("PostToolUse", tool, given, use, tool_response=response)
 
     def _ended(self, words: str) -> Iterator[Saved]:
         """Return a command that went on in the background once more, as a notification says that it ended."""
@@ -266,12 +270,11 @@ class ClaudeReader:
         if use not in self._left:
             return
         tool, given = self._left.pop(use)
-        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use}
         if status == "completed" and not code:
-            yield self._saved("PostToolUse", **fields, tool_response={"stdout": "", "exit_code": code})
+            yield self._ran("PostToolUse", tool, given, use, tool_response={"stdout": "", "exit_code": code})
         else:
             error = f"It was {status or 'stopped'}." if code is None else f"Exit code {code}"
-            yield self._saved("PostToolUseFailure", **fields, error=error)
+            yield self._ran("PostToolUseFailure", tool, given, use, error=error)
 
     def _nothing(self, *_: object) -> Iterator[Saved]:
         return iter(())
@@ -281,8 +284,7 @@ class ClaudeReader:
         uses, self._uses = self._uses, {}
         for use, (tool, given) in uses.items():
             if tool == "Bash" and use:
-                fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use}
-                yield self._saved("PostToolUseFailure", **fields, error=NO_RESULT, is_interrupt=True)
+                yield self._ran("PostToolUseFailure", tool, given, use, error=NO_RESULT, is_interrupt=True)
 
     def _typed(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
         yield from self._unfinished()
@@ -300,6 +302,10 @@ class ClaudeReader:
         self._cwd = text(line.get("cwd")) or self._cwd
         branch = text(line.get("gitBranch"))
         self._branch = "" if branch == "HEAD" else branch or self._branch
+
+    def _ran(self, event: str, tool: str, given: Any, use: str, **fields: Any) -> Saved:
+        """Make the event of a tool run. use: its id."""
+        return self._saved(event, tool_name=tool, tool_input=given, tool_use_id=use, **fields)
 
     def _prompted(self, words: str) -> Saved:
         self._prompt = text(self._line.get("promptId")) or self._own_id(words)

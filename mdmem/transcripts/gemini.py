@@ -145,43 +145,66 @@ def _id(message: dict[str, Any]) -> str:
 
 
 def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
-    found = objects(chat.get("messages"))
-    at = moment(chat.get("startTime")) or path.stat().st_mtime
-    session = text(chat.get("sessionId")) or path.stem
-    base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
-    answer: Saved | None = None
-    tokens = TurnTokens()
-    if found:
-        yield _saved(at, base, "SessionStart", source="startup")
-    for message in objects(chat.get(_GONE)):
-        event = _saved(at, base, "BeforeAgent", prompt=_words(message)).event
-        event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
-        yield from taken_back(event, at, how)
-    for message in found:
-        at = moment(message.get("timestamp")) or at
-        kind, words = text(message.get("type")), _words(message)
-        words = gemini.typed(words) if kind == "user" else words
-        if kind == "user" and _is_prompt(words, how.skipped):
-            if answer:
-                yield answer
-            answer = None
-            tokens.clear()
-            base["prompt_id"] = _id(message)
-            yield _saved(at, base, "BeforeAgent", prompt=words)
-        elif kind == "gemini":
-            facts = mapping(message.get("tokens"))
-            tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
-            answer = _saved(at, base, "AfterAgent", prompt_response=words) if words.strip() else None
-            if answer:
-                tokens.put_into(answer.event)
-            for saved in _tools(message, base, at, how.skipped):
-                answer = None  # what was said before a tool run is not an answer
-                yield saved
-    over = is_quiet(at, how.now)
-    if answer and (at <= how.ended or abs(how.now - at) > _SETTLED_SECONDS):
-        yield answer
-    if found and over:
-        yield _saved(at, base, "SessionEnd", reason="as the transcript ends")
+    yield from GeminiReader(chat, path, how).events(chat)
+
+
+class GeminiReader:
+    """Turns the messages of one chat into events.
+
+    _answer: what was said last, if no tool run came after it.
+    """
+
+    def __init__(self, chat: dict[str, Any], path: Path, how: Reading) -> None:
+        self._how = how
+        self._at = moment(chat.get("startTime")) or path.stat().st_mtime
+        session = text(chat.get("sessionId")) or path.stem
+        self._base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
+        self._answer: Saved | None = None
+        self._tokens = TurnTokens()
+
+    def events(self, chat: dict[str, Any]) -> Iterator[Saved]:
+        """Yield the events of the chat, oldest first; what was taken back comes before them."""
+        found = objects(chat.get("messages"))
+        if found:
+            yield self._saved("SessionStart", source="startup")
+        for message in objects(chat.get(_GONE)):
+            event = self._saved("BeforeAgent", prompt=_words(message)).event
+            event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
+            yield from taken_back(event, self._at, self._how)
+        for message in found:
+            self._at = moment(message.get("timestamp")) or self._at
+            if message.get("type") == "user":
+                yield from self._user(message)
+            elif message.get("type") == "gemini":
+                yield from self._said(message)
+        if self._answer and (self._at <= self._how.ended or abs(self._how.now - self._at) > _SETTLED_SECONDS):
+            yield self._answer
+        if found and is_quiet(self._at, self._how.now):
+            yield self._saved("SessionEnd", reason="as the transcript ends")
+
+    def _user(self, message: dict[str, Any]) -> Iterator[Saved]:
+        words = gemini.typed(_words(message))
+        if not _is_prompt(words, self._how.skipped):
+            return
+        if self._answer:
+            yield self._answer
+        self._answer = None
+        self._tokens.clear()
+        self._base["prompt_id"] = _id(message)
+        yield self._saved("BeforeAgent", prompt=words)
+
+    def _said(self, message: dict[str, Any]) -> Iterator[Saved]:
+        words, facts = _words(message), mapping(message.get("tokens"))
+        self._tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
+        self._answer = self._saved("AfterAgent", prompt_response=words) if words.strip() else None
+        if self._answer:
+            self._tokens.put_into(self._answer.event)
+        for saved in _tools(message, self._base, self._at, self._how.skipped):
+            self._answer = None  # what was said before a tool run is not an answer
+            yield saved
+
+    def _saved(self, name: str, **fields: Any) -> Saved:
+        return _saved(self._at, self._base, name, **fields)
 
 
 def _is_prompt(words: str, skipped: Skipped) -> bool:
