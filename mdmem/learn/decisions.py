@@ -14,7 +14,7 @@ from mdmem.errors import MdmemError, UsageError
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal, layout, note, people, user_notes
+from mdmem.vault import disk, journal, layout, links, note, people, user_notes
 from mdmem.vault.user_notes import Written
 
 KINDS = ("decision", "lesson", "preference")
@@ -251,7 +251,6 @@ def of_project(view: View, numbers: set[int], project: str) -> set[int]:
 
 MAX_QUOTES = 20
 MIN_WORDS = 3
-_CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,600})[\"”“»]")
 _BLOCK = re.compile(r"^ {0,3}> ?(.{8,600})$", re.MULTILINE)
 
@@ -259,7 +258,8 @@ _BLOCK = re.compile(r"^ {0,3}> ?(.{8,600})$", re.MULTILINE)
 def missing(config: Config, text: str) -> list[str]:
     """Return the quotes of a note that none of the turns that it cites has; [] where it cites none."""
     quotes = list(_quotes(text))
-    turns = [said for name in dict.fromkeys(_CITED.findall(text)) if (said := _turn(config, name))] if quotes else []
+    cited = dict.fromkeys(links.CITED.findall(text)) if quotes else ()
+    turns = [said for name in cited if (said := _turn(config, name))]
     if not turns:
         return []
     return [quote for quote in quotes if not any(_plain(quote) in said for said in turns)]

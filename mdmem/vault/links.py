@@ -17,7 +17,8 @@ MAX_LINKS = 200
 """Maximum number of links, and of tags, that are read from one text."""
 _WIKI = re.compile(r"(?<!\\)\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = re.compile(r"(?<!\\)\]\((?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
-_CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
+CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
+"""A citation of a note: `mem:ID`."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"(`+)(?:(?!\1)[^\n])*?\1")
 _TAG = re.compile(r"(?<![\w&#/`(\[])#([^\W\d_][\w/-]{0,63})", re.UNICODE)
@@ -71,7 +72,7 @@ def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
         target = (found[1] or found[2]).partition("#")[0].strip()
         if target and not _SCHEME.match(target):
             yield WrittenLink(unquote(target), "markdown", number)
-    for found in _CITED.finditer(line):
+    for found in CITED.finditer(line):
         yield WrittenLink(found[1], "id", number)
 
 

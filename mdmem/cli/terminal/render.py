@@ -238,9 +238,12 @@ def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) 
     return widths
 
 
-def bar(value: float, most: float, width: int = 24) -> str:
+BAR_CHARS = 24
+
+
+def bar(value: float, most: float) -> str:
     """Draw a value as a bar of blocks, an eighth of a block fine; anything but 0 is seen."""
     if value <= 0 or most <= 0:
         return ""
-    eighths = max(round(value / most * width * 8), 1)
+    eighths = max(round(value / most * BAR_CHARS * 8), 1)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

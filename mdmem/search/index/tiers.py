@@ -20,25 +20,25 @@ SMALL_NOTES = 4096
 MAX_DELETED = 0.3
 
 
-def to_merge(live: Sequence[int], deleted: Sequence[int], *, limit: int = SMALL_NOTES) -> list[int]:
+def to_merge(live: Sequence[int], deleted: Sequence[int]) -> list[int]:
     """Choose segments, by their numbers of live and deleted notes, that one segment should replace.
 
-    live, deleted: one number for each segment, in the same order. limit: how many notes may be rewritten.
+    live, deleted: one number for each segment, in the same order. No more than `SMALL_NOTES` notes are rewritten.
     """
-    small = sorted((i for i, count in enumerate(live) if count <= limit), key=lambda i: live[i])
+    small = sorted((i for i, count in enumerate(live) if count <= SMALL_NOTES), key=lambda i: live[i])
     shrunk = [i for i in small if deleted[i] and deleted[i] >= MAX_DELETED * (live[i] + deleted[i])]
     rest = [i for i in small if i not in shrunk]
-    shrunk = [i for i, total in zip(shrunk, accumulate(live[i] for i in shrunk), strict=True) if total <= limit]
+    shrunk = [i for i, total in zip(shrunk, accumulate(live[i] for i in shrunk), strict=True) if total <= SMALL_NOTES]
     if len(rest) < MAX_SEGMENTS:
         return shrunk
     group = rest[:2]
     total = sum(live[i] for i in [*shrunk, *group])
     for i in rest[2:]:
-        if live[i] > RATIO * total or total + live[i] > limit:
+        if live[i] > RATIO * total or total + live[i] > SMALL_NOTES:
             break
         group.append(i)
         total += live[i]
-    return shrunk + (group if total <= limit else [])
+    return shrunk + (group if total <= SMALL_NOTES else [])
 
 
 MAX_JOINED = 32_768
