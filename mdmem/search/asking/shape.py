@@ -150,7 +150,11 @@ _LAST_DONE = frozenset(
 )  # fmt: skip
 
 
-def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
+_Judgment = tuple[int, str, bool]
+"""How surely a sentence asks, in which language, and whether it goes on with earlier work."""
+
+
+def _judge(sentence: str, *, asks: bool) -> _Judgment:
     """Judge one sentence, and where that asks for nothing, the question that it may end in: `…, what came of it`."""
     found = _judge_whole(sentence, asks=asks)
     end = max(map(sentence.rfind, _CLAUSES))
@@ -164,8 +168,8 @@ def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
 _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 
 
-def _judge_whole(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
-    """Judge a sentence: how surely it asks, in which language, and whether it goes on with earlier work."""
+def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
+    """Judge a sentence in the languages whose words it has, those with blanks between words first."""
     typed = [word.lower() for word in prose.words(sentence)]
     words = [prose.fold(word) for word in typed]
     if not words:
@@ -186,12 +190,18 @@ def _judge_whole(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
         if best[0] == SURE:
             return best
     if any(c >= _UNSPACED_FROM and c.isalpha() for c in sentence):
-        for name, parts in UNSPACED.items():
-            if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
-                continue  # it shares its signs and question marks with Chinese
-            grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
-            if grade > best[0] or (grade and best[1] == "en" and most < 2):
-                best, most = (grade, name, resumes), max(most, 2)
+        return _judge_unspaced(sentence, best, most)
+    return best
+
+
+def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
+    """Return the better of `best`, of whose language `most` words are known, and a judgment without blanks."""
+    for name, parts in UNSPACED.items():
+        if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
+            continue  # it shares its signs and question marks with Chinese
+        grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
+        if grade > best[0] or (grade and best[1] == "en" and most < 2):
+            best, most = (grade, name, resumes), max(most, 2)
     return best
 
 
