@@ -82,6 +82,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     if quiet:
         tidy.tidy(settings)
         if is_time:
+            tidy.remove_abandoned(settings)
             _update_index(settings)
         return 1 if done.held_back else 0
     if as_json:

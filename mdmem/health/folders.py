@@ -17,7 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
-from mdmem.history.git import repository
+from mdmem.history.git import repository, tidy
 from mdmem.vault import template
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -127,6 +127,8 @@ def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     here = [path for path in every if path.name.startswith(".") and path.name.endswith(".tmp")]
     there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
     old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
+    if (Path(config.vault) / ".git").exists():
+        old += tidy.abandoned(config)
     if old:
         text = f"{wording.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
         yield warning(text, "`mdmem doctor --fix`", partial(remove, old))

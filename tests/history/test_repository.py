@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import repository, tidy
 from mdmem.history.git.paths import PackedPaths
-from tests.helpers.history_vault import git, put, start
+from tests.helpers.history_vault import git, put, run_here, start
 
 
 def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
@@ -184,6 +185,23 @@ def test_what_has_gathered_is_tidied_once_there_is_enough(vault: Path, monkeypat
 
     assert graph.exists()
     assert git(vault, "fsck", "--strict", "--no-dangling") == git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("words", [("commit", "--quiet"), ("doctor", "--only", "leftovers", "--fix")])
+def test_what_killed_gits_left_half_written_goes_after_a_day(vault: Path, words: tuple[str, ...]) -> None:
+    start(vault)
+    names = ("pack/tmp_pack_Ab12", "pack/tmp_idx_Ab12", "pack/.tmp-12-pack-ab.pack", "3f/tmp_obj_Ab12")
+    for age, mark in ((90_000, ""), (80_000, "f")):
+        for name in names:
+            left = put(vault, f".git/objects/{name}{mark}", "half")
+            os.utime(left, (time.time() - age, time.time() - age))
+
+    run_here(*words, env={"MDMEM_VAULT": str(vault)}, check=True)
+
+    objects = vault / ".git/objects"
+    assert [(objects / name).exists() for name in names] == [False] * 4
+    assert all((objects / f"{name}f").exists() for name in names), "a git may still be at work"
+    assert git(vault, "fsck", "--no-dangling") == ""
 
 
 @pytest.mark.slow

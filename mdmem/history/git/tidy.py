@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+from pathlib import Path
+
 from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.history.git import lock, repository
@@ -18,6 +22,13 @@ LARGE_PACK = "256m"
 """A pack that is larger is not packed again: it is read by git's index of several packs."""
 
 TASKS = ("--task=commit-graph", "--task=incremental-repack")
+
+
+ABANDONED_SECONDS = 86_400.0
+"""No git writes to a file for so long and then goes on."""
+
+HALF_WRITTEN = ("[0-9a-f][0-9a-f]/tmp_obj_*", "pack/tmp_*", "pack/.tmp-*", "info/commit-graphs/tmp_*")
+"""What git calls a file among its objects that is not complete yet."""
 
 
 def tidy(config: Config) -> bool:
@@ -47,3 +58,28 @@ def tidy(config: Config) -> bool:
     except BusyError:
         return False
     return True
+
+
+def abandoned(config: Config) -> list[Path]:
+    """Return the half-written files of gits that were killed, a day ago or more; git removes them when it packs all.
+
+    Raises:
+        VaultError: when the vault is not a repository.
+    """
+    objects = repository.open_vault(config.vault).common_dir / "objects"
+    found: list[Path] = []
+    for path in (path for pattern in HALF_WRITTEN for path in objects.glob(pattern)):
+        with suppress(OSError):  # gone meanwhile
+            found += [path] if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS else []
+    return found
+
+
+def remove_abandoned(config: Config) -> None:
+    """Remove those files.
+
+    Raises:
+        VaultError: when the vault is not a repository.
+    """
+    for path in abandoned(config):
+        with suppress(OSError):
+            path.unlink()
