@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from mdmem import log
 from mdmem.config import Config
-from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.search import freshness, index
 from mdmem.search import query as language
 from mdmem.search.index.view import View
@@ -121,10 +121,17 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     if path is not None:
         return path
     nothing: list[tuple[str, note.Parsed]] = []
-    with _alone:
-        found = freshness.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
-    if not found:
-        found, _ = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
+    is_whole = True
+    try:
+        with _alone:
+            found = freshness.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
+        if not found:
+            found, notices = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
+            is_whole = not notices
+    except (BusyError, OSError):  # the index cannot be written now, or not be read
+        found, is_whole = nothing, False
+    if not (found or is_whole):
+        found = [(path, parsed) for path in index.in_files(at.config, wanted.lower()) if (parsed := read(at, path))]
     if len(found) == 1:
         return found[0]
     if not found:

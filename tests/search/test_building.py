@@ -121,6 +121,11 @@ def test_the_pages_show_what_there_is_while_the_index_is_being_built(large: Conf
 def test_a_note_is_found_by_its_id_before_it_is_indexed(large: Config) -> None:
     assert index.resolve(large, "mem:0000000003").startswith("journal/app/2026-09-04/")
     assert freshness.being_built(large) == TOLD
+    own = Path(large.vault, "notes", "How we release.md")
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("---\nid: m1n2p3q4r5\n---\nOn Tuesdays.\n", "utf-8")
+    for reference in ("m1n2p3q4r5", "[mem:m1n2p]", "[[How we release]]", "notes/How we release.md"):
+        assert index.resolve(large, reference) == "notes/How we release.md"
     with pytest.raises(NotFoundError, match="The index is still being built"):
         index.resolve(large, "zzzzz")
 
@@ -128,6 +133,18 @@ def test_a_note_is_found_by_its_id_before_it_is_indexed(large: Config) -> None:
     completion.done(large)
     with pytest.raises(NotFoundError, match="`mdmem search` finds notes"):
         index.resolve(large, "zzzzz")
+
+
+def test_a_note_is_found_by_its_id_while_no_index_can_be_written(
+    large: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    shut = config.load(large.vault)
+
+    assert index.resolve(shut, "mem:0000000003").startswith("journal/app/2026-09-04/")
+    with pytest.raises(OSError, match="file"):
+        index.resolve(shut, "zzzzz")
 
 
 def test_a_mark_that_nobody_renews_is_of_a_process_that_has_ended(large: Config) -> None:

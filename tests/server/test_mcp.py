@@ -362,6 +362,18 @@ def test_notes_are_added_added_to_pinned_and_superseded(server: Server, vault: P
     assert server.call("supersede", {"note": name}).error
 
 
+def test_a_note_is_added_to_while_it_cannot_be_indexed(
+    server: Server, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    made = server.call("add_note", {"text": "Use tabs.", "title": "Indent"}).value
+
+    assert not server.call("append_note", {"note": made["id"], "text": "Since 2026."}).error
+
+    assert note.parse((vault / made["path"]).read_bytes()).body == "Use tabs.\n\nSince 2026.\n"
+
+
 def test_captured_notes_are_pinned_but_never_added_to(server: Server, vault: Path, day: dict[str, str]) -> None:
     answer = server.call("append_note", {"note": day["answer"], "text": "more"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
@@ -35,20 +36,13 @@ def resolve(config: Config, reference: str) -> str:
     if path is not None:
         return path
     try:
-        found = _by_id(config, wanted.lower())
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
-        catchup.repair(config, error)
-        if not _is_partial(config):
-            catchup.update(config)
-        found = _by_id(config, wanted.lower())
-    is_partial = not found and _is_partial(config)
-    if is_partial:
-        found = _by_file_name(config, wanted.lower())
-    elif not found:
-        _look(config)
-        found = _by_id(config, wanted.lower())
+        found, is_partial = _in_index(config, wanted.lower())
+    except (BusyError, OSError):  # the index cannot be written now, or not be read
+        found, is_partial = in_files(config, wanted.lower()), False
+        if not found:
+            raise
+    if not found and is_partial:
+        found = in_files(config, wanted.lower())
     if len(found) == 1:
         return found[0]
     if is_partial and not found:
@@ -57,6 +51,23 @@ def resolve(config: Config, reference: str) -> str:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
     names = ", ".join(found[:5])
     raise AmbiguousError(f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path.")
+
+
+def _in_index(config: Config, wanted: str) -> tuple[list[str], bool]:
+    """Return the notes that the index has under an id or a name, and whether there may be more: it is not complete."""
+    try:
+        found = _by_id(config, wanted)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
+        catchup.repair(config, error)
+        if not _is_partial(config):
+            catchup.update(config)
+        found = _by_id(config, wanted)
+    if found or _is_partial(config):
+        return found, not found
+    _look(config)
+    return _by_id(config, wanted), False
 
 
 def _look(config: Config) -> None:
@@ -80,11 +91,20 @@ def _is_partial(config: Config) -> bool:
     return True
 
 
-def _by_file_name(config: Config, wanted: str) -> list[str]:
-    """Look through the names of all files, which end in the ids of notes that were captured."""
+def in_files(config: Config, wanted: str) -> list[str]:
+    """Look for a note without the index: in the names of all files, and in those that people wrote, for an id.
+
+    The names of captured notes end in their ids.
+    """
     if len(wanted) < MIN_PREFIX_CHARS:
         return []
-    return sorted(entry.path for entry in disk.walk(config.vault) if entry.path.rpartition("-")[2].startswith(wanted))
+    paths = [entry.path for entry in disk.walk(config.vault)]
+    found = [path for path in paths if path.rpartition("-")[2].startswith(wanted)]
+    found = found or [path for path in paths if _is_named(path, _tail(wanted))]
+    if not found:
+        others = islice((path for path in paths if not path.startswith("journal/")), PATHS_AT_ONCE)
+        found = [path for path in others if str(note.load(config.vault, path).meta.get("id", "")).startswith(wanted)]
+    return sorted(found)
 
 
 def _as_path(config: Config, wanted: str) -> str | None:
@@ -101,7 +121,7 @@ def _by_id(config: Config, wanted: str) -> list[str]:
     if view is None or not wanted:
         return []
     paths = sorted(view.path(number) for number in with_id(view, wanted))
-    return paths or _by_name(view, wanted.partition("|")[0].partition("#")[0])
+    return paths or _by_name(view, _tail(wanted))
 
 
 def with_id(view: View, wanted: str) -> set[int]:
@@ -113,9 +133,13 @@ def with_id(view: View, wanted: str) -> set[int]:
     return {number for term in terms for number in view.notes("facet", term)}
 
 
-def _by_name(view: View, wanted: str) -> list[str]:
+def _tail(wanted: str) -> str:
+    """Return the end of a path that a link names, without its ending."""
+    return wanted.partition("|")[0].partition("#")[0].removesuffix(".md").lstrip("/")
+
+
+def _by_name(view: View, tail: str) -> list[str]:
     """Return the notes whose file has this name, or a path that ends so, without its ending."""
-    tail = wanted.removesuffix(".md").lstrip("/")
     found = []
     for first in range(0, view.size, PATHS_AT_ONCE):
         paths = view.some_paths(first, min(first + PATHS_AT_ONCE, view.size))
