@@ -5,7 +5,7 @@ from __future__ import annotations
 _LOOKAHEAD_CHARS = 1024  # a prompt may be megabytes; its name is in its first words
 
 # Windows refuses these as names, with any extension. The superscripts are Microsoft's own.
-_RESERVED = frozenset(["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"])
+RESERVED = frozenset(["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"])
 
 # Letters by category, yet drawn as nothing: a name made of them would look empty.
 _INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")
@@ -21,7 +21,7 @@ def slug(text: str, limit: int = 40) -> str:
     start = text.lstrip()[:_LOOKAHEAD_CHARS]
     letters = _ascii(start.lower()) if start.isascii() else _any_script(start)
     name = _cut("-".join(letters.split()), limit)
-    return _cut(f"x-{name}", limit) if name in _RESERVED else name
+    return _cut(f"x-{name}", limit) if name in RESERVED else name
 
 
 def _ascii(text: str) -> str:

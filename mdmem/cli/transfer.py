@@ -78,6 +78,8 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
 
 def _tell(done: Synced) -> None:
     """Print what a sync did, and what it leaves to a person."""
+    from mdmem.history.git import part
+
     click.echo(f"Received {wording.number(len(done.received), 'file')}, sent {wording.number(done.sent, 'commit')}.")
     if done.private:
         what = wording.number(done.private, "note stays", "notes stay")
@@ -93,7 +95,8 @@ def _tell(done: Synced) -> None:
         other = f"the other version is beside {safe(path)}, with .conflict- in its name"
         click.secho(f"Both machines changed {safe(path)}: {other}. Delete one.", err=True, fg="yellow")
     for path in done.refused:
-        click.secho(f"The remote's {safe(path)} is not a plain file, so it was skipped.", err=True, fg="yellow")
+        why = "is not a plain file, so it was skipped" if part.can_be(path) else "is not a name that this system allows"
+        click.secho(f"The remote's {safe(path)} {why}.", err=True, fg="yellow")
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:

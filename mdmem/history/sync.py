@@ -63,7 +63,7 @@ class Synced(NamedTuple):
     received: files that came or changed here. sent: commits that the remote got.
     conflicts: files that could not be merged; the other version is beside them.
     held_back: files the gate kept out; private: how many notes stay on this machine because their owner says so.
-    refused: what the remote has and no vault takes, such as links.
+    refused: what the remote has and no vault takes, such as links, or only those on other systems do.
     told: what is to be known after a purge travelled: where the text still is, and what to do about it.
     kept: places of notes that both machines changed; both versions are in the note, for a person to choose.
     """
@@ -139,7 +139,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
                 over = now or over
                 joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, tell)
                 received = _here(repo, joined)
-                came = Synced(received, 0, joined.conflicts, held_back, withheld, joined.refused, (), joined.kept)
+                refused = [*joined.refused, *(path for path in joined.puts if not part.can_be(path))]
+                came = Synced(received, 0, joined.conflicts, held_back, withheld, refused, (), joined.kept)
                 done = done.with_later(came)
                 del joined, came  # of each file of the vault, after the first sync
                 if now and now.again:

@@ -182,6 +182,8 @@ class HeldFolder:
         """Do nothing: names are written with the files."""
 
     def _at(self, name: str) -> str:
+        if "/" in name or "\\" in name or ":" in name:  # a path, or a stream of another file
+            raise OSError(errno.EINVAL, "This is not a file's name on Windows.", name)
         return os.path.join(self.path, name)
 
 

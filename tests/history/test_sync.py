@@ -20,7 +20,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, purge, purge_record, sync
-from mdmem.history.git import objects, repository, surroundings
+from mdmem.history.git import objects, part, repository, surroundings
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
 from mdmem.transcripts import host_memory
@@ -774,6 +774,41 @@ def test_a_note_with_a_backslash_in_its_name_reaches_other_machines(
     one, two, three = trees(first, second, third)
     assert one == two == three
     assert one["notes/back\\slash.md"] == b"two\n"
+
+
+@pytest.mark.parametrize("how", ["synced", "cloned"])
+def test_a_name_that_this_system_refuses_stays_on_the_other_machines(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    def sync_there() -> list[str]:
+        with monkeypatch.context() as patched:
+            patched.setattr(part, "NEVER_IN_NAMES", frozenset("?"))
+            return sync.sync(second).refused
+
+    names = ["notes/nul.md", "notes/why?.md"]
+    second = machine(tmp_path, remote)
+    for name in names:
+        put(Path(first.vault), name, "one\n")
+    if how == "synced":
+        sync.sync(first)
+        assert sync_there() == names
+    else:
+        sync.sync(first)
+        with monkeypatch.context() as patched:
+            patched.setattr(part, "NEVER_IN_NAMES", frozenset("?"))
+            sync.clone(str(remote), tmp_path / "cloned")
+        second = config.load(str(tmp_path / "cloned"))
+    for word in ("two", "three"):  # the second machine follows, and then has a commit of its own to merge
+        put(Path(second.vault), f"notes/{word}.md", "from there\n")
+        put(Path(first.vault), names[1], f"{word}\n")
+        sync.sync(first)
+        assert sync_there() == names[1:]
+        assert git(Path(second.vault), "status", "--porcelain") == ""
+    sync.sync(first)
+
+    assert [Path(second.vault, name).exists() for name in names] == [False, False]
+    assert [Path(first.vault, name).read_text() for name in names] == ["one\n", "three\n"]
+    assert trees(first)[0].keys() - trees(second)[0].keys() == set(names)
 
 
 @pytest.mark.slow

@@ -199,10 +199,11 @@ def keep_bytes(repo: Repository) -> None:
 def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: int) -> None:
     """Write these entries into a copy, however many there are."""
     here = part.load(repo)
+    may_lack = bool(here or part.NEVER_IN_NAMES)
     with tempfile.TemporaryFile(dir=repo.git_dir) as lines, tempfile.TemporaryFile(dir=repo.git_dir) as absent:
         for entry in entries:
             lines.write(b"%b %b\t%b\0" % entry)
-            if here and entry.mode != GONE and part.is_absent(repo, here, os.fsdecode(entry.path)):
+            if may_lack and entry.mode != GONE and part.is_absent(repo, here, os.fsdecode(entry.path)):
                 absent.write(b"%b\0" % entry.path)
         for listed, how in ((lines, ("--index-info",)), (absent, ("--skip-worktree", "--stdin"))):
             if listed.tell():

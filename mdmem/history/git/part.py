@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mdmem import files
+from mdmem import files, slug
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -19,6 +19,9 @@ from mdmem.vault import layout
 
 NAME = "mdmem-part"
 """A file in the git folder: what of the vault is here."""
+
+NEVER_IN_NAMES = frozenset('\\<>:"|?*' if os.sep == "\\" else "")
+"""Characters that no file's name has on this system."""
 
 FIRST_YEAR = 1990
 _MAX_BYTES = 64 * 1024
@@ -105,13 +108,31 @@ def forget(repo: Repository) -> None:
 
 
 def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
-    """Return those of `paths` (vault-relative) that this machine's part leaves out and that are not on disk."""
+    """Return those of `paths` (vault-relative) that this machine's part leaves out and that are not on disk.
+
+    So is a file whose name this system cannot have: git has it, and it stays on other machines.
+    """
     part = load(repo)
-    if part is None:
+    if part is None and not NEVER_IN_NAMES:
         return set()
     return {path for path in paths if is_absent(repo, part, path)}
 
 
-def is_absent(repo: Repository, part: VaultPart, path: str) -> bool:
+def is_absent(repo: Repository, part: VaultPart | None, path: str) -> bool:
     """Whether this part leaves out a file that is not on disk either."""
-    return not part.has(path) and not os.path.lexists(repo.root / path)
+    return not is_part(part, path) and not (can_be(path) and os.path.lexists(repo.root / path))
+
+
+def is_part(part: VaultPart | None, path: str) -> bool:
+    """Whether a file is to be on this machine: it is of this part, or of the whole vault, and can be here."""
+    return can_be(path) and (part is None or part.has(path))
+
+
+def can_be(path: str) -> bool:
+    """Whether this system can have a file at a path: Windows refuses some names."""
+    if not NEVER_IN_NAMES:
+        return True
+    parts = path.split("/")
+    return NEVER_IN_NAMES.isdisjoint(path) and not any(
+        one[-1:] in (" ", ".") or one.partition(".")[0].rstrip().lower() in slug.RESERVED for one in parts
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
@@ -154,9 +153,7 @@ def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
 def _is_file(mode: str, path: str) -> bool:
     """Return whether a vault takes what lies at a path."""
     parts = path.split("/")
-    return mode.startswith("100") and not any(
-        part.lower().rstrip(". ") in ("", ".git", "git~1") or os.sep in part for part in parts
-    )
+    return mode.startswith("100") and not any(part.lower().rstrip(". ") in ("", ".git", "git~1") for part in parts)
 
 
 def _choose(was: str | None, our: str | None, their: str | None) -> str | None:

@@ -25,9 +25,9 @@ def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
     if not head or writer.marked(repo) is not None:
         return
     held = part.load(repo)
-    _write(repo, lambda: (file for file in join.files(repo, head) if held is None or held.has(file[0])), tell)
+    _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(held, file[0])), tell)
     repository.run(repo, "read-tree", "HEAD")
-    if held:
+    if held or part.NEVER_IN_NAMES:
         _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, held)))
     repository.attempt(repo, "update-index", "-q", "--refresh")
 
@@ -44,14 +44,15 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
-        count = _write(repo, lambda: _absent(repo, held), tell)
-        _mark(repo, "--no-skip-worktree", (path for path, _ in join.files(repo, "HEAD") if not held.has(path)))
+        count = _write(repo, lambda: (file for file in _absent(repo, held) if part.can_be(file[0])), tell)
+        rest = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not held.has(path))
+        _mark(repo, "--no-skip-worktree", rest)
         part.forget(repo)
         repository.attempt(repo, "update-index", "-q", "--refresh")
     return count
 
 
-def _absent(repo: Repository, held: VaultPart) -> Iterator[tuple[str, str]]:
+def _absent(repo: Repository, held: VaultPart | None) -> Iterator[tuple[str, str]]:
     """Yield the files of the last commit that are neither part of what is here nor on disk."""
     return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, held, path))
 
