@@ -78,6 +78,10 @@ def _cost(view: View, unit: Unit) -> int:
     )
 
 
+_MANY_MORE = 8
+"""A list of so many times more notes than are looked for is not read through."""
+
+
 class _Posting(NamedTuple):
     """A posting list, or a part of one: notes in ascending order, and how often each has the term (None: once).
 
@@ -91,7 +95,11 @@ class _Posting(NamedTuple):
 
     def some(self, notes: set[int]) -> Iterable[int]:
         """Return those of a few notes that are in it."""
-        found, within = notes.intersection(self.notes), self.within
+        own, within = self.notes, self.within
+        if len(own) < _MANY_MORE * len(notes):
+            found = notes.intersection(own)
+        else:
+            found = {note for note in notes if own[bisect_left(own, note, hi=len(own) - 1)] == note}
         return found if within is None else (note for note in found if note in within)
 
 

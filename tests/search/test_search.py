@@ -153,7 +153,11 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Con
     assert set(found[:2]) == {"n4m3b2v1c0", "p9o8i7u6y5"}
 
 
-def test_where_a_word_is_found_is_told_from_its_posting_lists(settings: Config) -> None:
+@pytest.mark.parametrize("many_more", [0, 1_000], ids=["looked up", "read through"])
+def test_where_a_word_is_found_is_told_from_its_posting_lists(
+    settings: Config, monkeypatch: pytest.MonkeyPatch, many_more: int
+) -> None:
+    monkeypatch.setattr(ranking, "_MANY_MORE", many_more)
     index.update(settings)
     view = index.current(settings)
     assert view is not None

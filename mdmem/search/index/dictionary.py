@@ -10,7 +10,7 @@ import marshal
 import sys
 import zlib
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -61,28 +61,22 @@ class _Guide:
     def __init__(self, packed: bytes, count: int) -> None:
         starts, first_ends, sums = 8 * (count + 1), 4 * (count + 1), 4 * count
         self.count = count
-        self.starts = array("Q", packed[:starts])
-        self._ends = array("I", packed[starts : starts + first_ends])
-        self.sums = array("I", packed[starts + first_ends : starts + first_ends + sums])
-        self._keys = packed[starts + first_ends + sums :]
-        if self._ends[-1] != len(self._keys):
+        numbers = memoryview(packed)  # no copies: of a large segment they would take as long as to read it
+        self.starts = numbers[:starts].cast("Q")
+        self._ends = numbers[starts : starts + first_ends].cast("I")
+        self.sums = numbers[starts + first_ends : starts + first_ends + sums].cast("I")
+        self._packed, self._keys_at = packed, starts + first_ends + sums
+        if self._ends[-1] != len(packed) - self._keys_at:
             raise DamagedError("a dictionary of terms has a guide of another length")
 
     def first(self, number: int) -> bytes:
         """Return the first key of a block."""
-        return self._keys[self._ends[number] : self._ends[number + 1]]
+        at = self._keys_at
+        return self._packed[at + self._ends[number] : at + self._ends[number + 1]]
 
     def block(self, key: bytes) -> int:
         """Return the last block that begins with this key or one before it, or -1."""
-        low, high = 0, self.count
-        keys, ends = self._keys, self._ends
-        while low < high:
-            middle = (low + high) // 2
-            if keys[ends[middle] : ends[middle + 1]] <= key:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
+        return bisect_right(range(self.count), key, key=self.first) - 1
 
 
 class _Block(NamedTuple):
