@@ -58,6 +58,12 @@ def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024)
     return f"{made}{more}"
 
 
+def without_title(text: str, title: str) -> str:
+    """Return a text without the heading at its beginning that only repeats its title."""
+    first, _, rest = text.lstrip().partition("\n")
+    return rest if first.startswith("# ") and first[2:].strip() == title.strip() else text
+
+
 def line(text: str) -> str:
     """Return a line of a note, its code and what was kept out of it as marks."""
     # A title that was cut may end within code.

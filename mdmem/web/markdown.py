@@ -72,12 +72,6 @@ def marked(text: str) -> Markup:
     return Markup(markup.line(text))  # noqa: S704 - escaped first
 
 
-def without_title(text: str, title: str) -> str:
-    """Return a text without the heading at its beginning that only repeats its title."""
-    first, _, rest = text.lstrip().partition("\n")
-    return rest if first.startswith("# ") and first[2:].strip() == title.strip() else text
-
-
 def diff(text: str) -> Markup:
     """Return a patch, a line each, what goes and what comes marked by more than color."""
     return Markup(markup.diff(text))  # noqa: S704 - each line is escaped

@@ -6,11 +6,13 @@ import base64
 import json
 import os
 import re
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -24,7 +26,7 @@ from mdmem.views.exports import articles
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
-from tests.helpers.pages import CHROMIUM, chromium
+from tests.helpers.pages import CHROMIUM, chromium, violations
 
 SAMPLE = str(REPO / "sample-vault")
 HOSTILE = """
@@ -144,6 +146,28 @@ def test_a_picture_of_a_site_is_drawn_from_a_folder(illustrated: Path) -> None:
         assert page.evaluate("[...document.images].map(one => one.naturalWidth)") == [1, 1, 1]
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_exported_page_violates_wcag_or_is_wider_than_the_window(scheme: Any, tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    shutil.copytree(SAMPLE, day.vault, dirs_exist_ok=True)
+    odd = "# محلل التاريخ\n\nنص `code()`\n\n- [x] بند\n\n> quote\n\n|a|b|\n|-|-|\n|" + "x" * 300 + "|y|\n"
+    (day.vault / "notes" / "odd.md").write_text(odd, encoding="utf-8")
+    (day.vault / "notes" / "long.md").write_text(f"# {'Unbroken' * 40}\n\nText", encoding="utf-8")
+    exports.site(day.config(), tmp_path / "site")
+    exports.write(day.config(), tmp_path / "all.html", "html")
+    found = {}
+    with chromium() as browser:
+        page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 800})
+        for path in (*(tmp_path / "site").rglob("*.html"), tmp_path / "all.html"):
+            page.goto(path.as_uri())
+            wide = page.evaluate("document.scrollingElement.scrollWidth > innerWidth")
+            found[path.name] = [*violations(page), *(["wide"] if wide else [])]
+    assert len(found) > 10
+    assert {name: said for name, said in found.items() if said} == {}
+
+
 def test_the_search_of_a_site_holds_every_note(site: Path) -> None:
     text = (site / "search.html").read_text("utf-8")
     found = re.search(r'<script type="application/json" id="notes">(.*?)</script>', text, re.DOTALL)
@@ -158,7 +182,7 @@ def test_a_session_is_one_page_with_its_runs_folded(site: Path) -> None:
     text = page.read_text("utf-8")
     assert text.count('<article class="prompt"') == 2
     assert text.count("<details") == 7
-    assert '<details class="failed" id="qr95papwvv"><summary>✗ pytest' in text
+    assert '<details class="failed" id="qr95papwvv" dir="auto"><summary>✗ pytest' in text
     assert '<span class="add">+    try:</span>' in text
     assert "The fix went out with 2.4.2" in text, "what a person wrote on the page"
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.views import markup
 from mdmem.web import address, markdown
 from tests.helpers.hostile import SAMPLES
 
@@ -199,8 +200,8 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
 
 
 def test_a_heading_that_repeats_the_title_is_left_out() -> None:
-    assert markdown.without_title("# Times in UTC\n\nText", "Times in UTC") == "\nText"
-    assert markdown.without_title("# Another\n\nText", "Times in UTC") == "# Another\n\nText"
+    assert markup.without_title("# Times in UTC\n\nText", "Times in UTC") == "\nText"
+    assert markup.without_title("# Another\n\nText", "Times in UTC") == "# Another\n\nText"
 
 
 @pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:x", "", "a"])

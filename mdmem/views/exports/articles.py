@@ -63,8 +63,8 @@ def around(title: str, *, script: str = "") -> tuple[str, str]:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-    ), f"{ran}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    ), f"</main>\n{ran}</body>\n</html>\n"
 
 
 class ExportedSession(NamedTuple):
@@ -139,7 +139,7 @@ def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> s
     own = journal.outside(one.page.parsed.body).strip() if one.page else ""
     own = own.removeprefix(f"# {one.title}").strip()
     if own and own != "## Notes":
-        parts.append(f"<article>{html(own, places, one.folder, page)}</article>\n")
+        parts.append(f'<article dir="auto">{html(own, places, one.folder, page)}</article>\n')
     return "".join(parts)
 
 
@@ -158,8 +158,10 @@ def said(one: Exported, places: Places = NOWHERE, page: str = "") -> str:
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
     facts = " · ".join(filter(None, [who, wording.date_and_time(created(one)), str(meta.get("id") or "")]))
     style = kind if kind in ("prompt", "response") else "note"
-    body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
-    return f'<article class="{style}" id="{anchor(one)}"><p class="facts">{escape(facts)}</p>\n{body}</article>\n'
+    text = markup.without_title(one.parsed.body, title_of(one))
+    body = html(text, places, one.path.rpartition("/")[0], page)
+    about = f'<p class="facts">{escape(facts)}</p>\n'
+    return f'<article class="{style}" id="{anchor(one)}" dir="auto">{about}{body}</article>\n'
 
 
 def _run(one: Exported, places: Places, page: str) -> str:
@@ -168,7 +170,7 @@ def _run(one: Exported, places: Places, page: str) -> str:
     title = f"{'✗ ' if failed else ''}{title_of(one)}" + (f": {error}" if error and error not in title_of(one) else "")
     body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
     opening = '<details class="failed"' if failed else "<details"
-    return f'{opening} id="{anchor(one)}"><summary>{escape(title[:300])}</summary>\n{body}</details>\n'
+    return f'{opening} id="{anchor(one)}" dir="auto"><summary>{escape(title[:300])}</summary>\n{body}</details>\n'
 
 
 def anchor(one: Exported) -> str:
@@ -189,13 +191,13 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> int:
                 count += len(one.notes) + bool(one.page)
                 shown += len(one.notes)
                 sessions += 1
-                number = held.add(_encoded(f"<h3>{escape(one.title)}</h3>\n{session(one)}"))
+                number = held.add(_encoded(f'<h3 dir="auto">{escape(one.title)}</h3>\n{session(one)}'))
                 order.append((wording.day(one.started), False, one.started, one.folder, number))
                 continue
             count += 1
             shown += 1
             if not is_page(one):
-                number = held.add(_encoded(f"<h3>{escape(title_of(one))}</h3>\n{said(one)}"))
+                number = held.add(_encoded(f'<h3 dir="auto">{escape(title_of(one))}</h3>\n{said(one)}'))
                 order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
         counted = f"{wording.number(shown, 'note')} of {wording.number(sessions, 'session')}"
@@ -260,7 +262,8 @@ def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") 
 
     folder: of the note, vault-relative, from which its links lead. page: the path of the page it stands on.
     """
-    return markup.html(text, FileLinks(places, folder, page), most=MAX_CHARS)
+    level = 2 if page else 4  # below the title of its own page, or of its part of one page for all
+    return markup.html(text, FileLinks(places, folder, page), level=level, most=MAX_CHARS)
 
 
 def relative(place: Place, page: str) -> str:

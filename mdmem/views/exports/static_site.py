@@ -236,5 +236,5 @@ def _put(target: Path, page: str, title: str, body: str) -> None:
     )
     path = target / page
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = articles.document(title, f"{head}<h1>{escape(title)}</h1>\n{body}")
+    text = articles.document(title, f'{head}<h1 dir="auto">{escape(title)}</h1>\n{body}')
     path.write_text(text, encoding="utf-8", errors="replace")

@@ -18,7 +18,7 @@ from mdmem.history.git import repository
 from mdmem.learn import relations
 from mdmem.search import engine
 from mdmem.vault import note, user_notes
-from mdmem.views import injections, rows
+from mdmem.views import injections, markup, rows
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
 from mdmem.web import address, markdown
@@ -47,7 +47,7 @@ def show(request: PageRequest) -> Response:
         meta={key: value for key, value in meta.items() if key not in ("title",)},
         tags=user_notes.tags_of(meta.get("tags")),
         row=fresh,
-        html=markdown.render(markdown.without_title(opened.parsed.body, opened.title), base, level=2),
+        html=markdown.render(markup.without_title(opened.parsed.body, opened.title), base, level=2),
         asked=_asked(request, fresh),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
