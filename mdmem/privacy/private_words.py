@@ -25,6 +25,8 @@ _FEW_WORDS = 8
 _SHORTEST_GLUED = 6
 _LONG_NUMBER = 6
 _LONG_PHRASE = 16
+_SHORTEST_SAID = 12
+"""From three words and so many characters on, all that a section says counts, however usual the words."""
 _MOST_WORDS = 60  # of a text whose groups of four words count
 _QUOTES = str.maketrans(dict.fromkeys("\"'`\\“”‘’«»「」『』", " "))
 _SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/“”‘’«»「」『』、。，；：（）", " "))
@@ -121,7 +123,8 @@ def _phrases(span: str, words: list[str]) -> Iterator[tuple[str, int]]:
     for line in {span, *span.split("\n"), *lines.split("\n")}:
         of_line = line.split()
         text = " ".join(of_line).strip(_EDGES + " ")
-        if len(of_line) > 1 and 10 <= len(text) <= LONGEST and _tells(of_line, text):
+        is_said = len(text) >= _SHORTEST_SAID and 2 < len(of_line) == len(words) <= _FEW_WORDS
+        if len(of_line) > 1 and 10 <= len(text) <= LONGEST and (is_said or _tells(of_line, text)):
             yield text, ANYWHERE if len(text) >= _LONG_PHRASE else WORD
     for number in range(len(words) - 3 if len(words) <= _MOST_WORDS else 0):
         four = words[number : number + 4]

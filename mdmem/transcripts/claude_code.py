@@ -21,7 +21,7 @@ from mdmem.transcripts.saved import (
     TurnTokens,
     is_quiet,
     moment,
-    taken_back,
+    pass_over,
 )
 
 NAME = claude_code.NAME
@@ -115,7 +115,7 @@ class ClaudeReader:
         event.prompt, event.message = (words, "") if typed else ("", words)
         event.tool_input = [block.get("input") for block in blocks(line)]
         event.tool_response = line.get("toolUseResult")
-        return taken_back(event, moment(line.get("timestamp")) or self._at, how)
+        return pass_over(event, moment(line.get("timestamp")) or self._at, how)
 
     def finish(self, now: float) -> Iterator[Saved]:
         """Yield what the end of the file completes."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import copilot, mapping, number, objects, text
+from mdmem.agents import Event, copilot, mapping, number, objects, text
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
     SAID,
@@ -17,11 +17,11 @@ from mdmem.transcripts.saved import (
     Reading,
     Saved,
     SessionTokens,
-    Skipped,
     Source,
     TurnTokens,
     is_quiet,
     moment,
+    pass_over,
 )
 
 _NOTHING = ("", 0.0)
@@ -50,12 +50,12 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, how: Reading) -> Iterator[Saved]:
-    """Return a session's events, oldest first; what a sub-agent did is passed over.
+    """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how.skipped)
+    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how)
     for line in Lines(path, how.skipped).telling(how.tell):
         yield from reader.feed(line)
     yield from reader.finish(how.now)
@@ -72,10 +72,10 @@ class CopilotReader:
     session, since: the id and the time to use until a line has one.
     """
 
-    def __init__(self, path: str, session: str, since: float, skipped: Skipped) -> None:
+    def __init__(self, path: str, session: str, since: float, how: Reading) -> None:
         self._path = path
         self._session = session
-        self._skipped = skipped
+        self._how, self._skipped = how, how.skipped
         self._at = since
         self._cwd = self._branch = self._commit = self._prompt = ""
         self._calls: dict[str, tuple[str, Any]] = {}
@@ -94,6 +94,9 @@ class CopilotReader:
             return
         if text(line.get("agentId")):
             self._skipped["sub-agent's line"] += 1
+            event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
+            event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
+            yield from pass_over(event, self._at, self._how)
             return
         yield from row(self, data)
 

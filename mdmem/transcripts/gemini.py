@@ -29,7 +29,7 @@ from mdmem.transcripts.saved import (
     may_hold_private,
     moment,
     of_subagent,
-    taken_back,
+    pass_over,
 )
 
 _SETTLED_SECONDS = 2.0
@@ -170,7 +170,7 @@ class GeminiReader:
         for message in objects(chat.get(_GONE)):
             event = self._saved("BeforeAgent", prompt=_words(message)).event
             event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
-            yield from taken_back(event, self._at, self._how)
+            yield from pass_over(event, self._at, self._how)
         for message in found:
             self._at = moment(message.get("timestamp")) or self._at
             if message.get("type") == "user":

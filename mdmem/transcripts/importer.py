@@ -136,7 +136,7 @@ class Import:
             if self.stopped():
                 break
             last = one.at
-            if one.at < self.since or one.taken_back:
+            if one.at < self.since or one.passed_over:
                 continue
             self.places[one.event.cwd] = None
             self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
@@ -230,7 +230,7 @@ def _by_turn(saved: Iterable[Saved]) -> Iterator[list[Saved]]:
     """Cut a session's events at its prompts; a turn that is very long comes in parts."""
     turn: list[Saved] = []
     for one in saved:
-        begins = one.event.name == "UserPromptSubmit" and not one.taken_back
+        begins = one.event.name == "UserPromptSubmit" and not one.passed_over
         if turn and (begins or len(turn) >= _TURN_EVENTS):
             yield turn
             turn = []

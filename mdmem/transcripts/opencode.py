@@ -13,7 +13,18 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mdmem.agents import mapping, number, opencode, text
-from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, Skipped, Source, TurnTokens, is_quiet
+from mdmem.transcripts.saved import (
+    NO_RESULT,
+    SAID,
+    Reading,
+    Saved,
+    Skipped,
+    Source,
+    TurnTokens,
+    in_order,
+    is_quiet,
+    pass_over,
+)
 
 _WAIT_SECONDS = 2.0
 _SIGNATURE = b"SQLite format 3\0"
@@ -21,6 +32,9 @@ _SIGNATURE = b"SQLite format 3\0"
 _SESSIONS = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
 _FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = s.id) FROM session s WHERE id=?"
 _SESSION = "SELECT directory, time_created FROM session WHERE id = ? AND parent_id IS NULL"
+_SENT = """WITH RECURSIVE sent(id, directory, time_created) AS (
+SELECT id, directory, time_created FROM session WHERE parent_id = ?
+UNION SELECT s.id, s.directory, s.time_created FROM session s JOIN sent ON s.parent_id = sent.id) SELECT * FROM sent"""
 _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id"
 
@@ -47,15 +61,23 @@ def facts(path: Path) -> tuple[int, int]:
 
 
 def read(path: Path, how: Reading) -> Iterator[Saved]:
-    """Return a session's events, oldest first; a sub-agent's session has none.
+    """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
     Raises:
         OSError: when the database cannot be read.
     """
     found = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
     if not found:
-        return
-    reader = OpenCodeReader(path, text(found[0][0]), _seconds(found[0][1]), how)
+        return iter(())
+    quietly = how._replace(skipped=Skipped())
+    others = _rows(path.parent, _SENT, path.name) if how.rules else iter(())
+    sent = [_events(path.with_name(text(own)), folder, since, quietly) for own, folder, since in others]
+    folder, since = found[0]
+    return in_order(_events(path, folder, since, how), [_of_subagent(events, path, how) for events in sent])
+
+
+def _events(path: Path, folder: Any, since: Any, how: Reading) -> Iterator[Saved]:
+    reader = OpenCodeReader(path, text(folder), _seconds(since), how)
     messages = [(own, at, _object(data, how.skipped)) for own, at, data in _rows(path.parent, _MESSAGES, path.name)]
     for place, (own, at, message) in enumerate(messages):
         parts = [
@@ -63,6 +85,12 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
         ]
         yield from reader.feed(text(own), _seconds(at), message, parts, is_last=place + 1 == len(messages))
     yield from reader.finish()
+
+
+def _of_subagent(events: Iterator[Saved], path: Path, how: Reading) -> Iterator[Saved]:
+    for saved in events:
+        saved.event.session = path.name
+        yield from pass_over(saved.event, saved.at, how)
 
 
 def is_whole(first: bytes) -> bool:

@@ -43,14 +43,14 @@ class Saved(NamedTuple):
 
     at: when it happened, in seconds since the epoch.
     branch, commit: the project's at that time, where the transcript names them.
-    taken_back: nothing of it is stored, since the user took it back; what it says in private stays known.
+    passed_over: nothing of it is stored, as of what the user took back; what it says in private stays known.
     """
 
     at: float
     event: Event
     branch: str = ""
     commit: str = ""
-    taken_back: bool = False
+    passed_over: bool = False
 
 
 class Reading(NamedTuple):
@@ -114,11 +114,11 @@ def of_subagent(events: Iterator[Saved], session: str) -> Iterator[Saved]:
             yield saved
 
 
-def taken_back(event: Event, at: float, how: Reading) -> Iterator[Saved]:
-    """Yield what the user took back, as by a rewind, if a private tag may stand in it."""
-    said = [event.prompt, event.message, event.tool_input, event.tool_response]
+def pass_over(event: Event, at: float, how: Reading) -> Iterator[Saved]:
+    """Yield an event of which nothing is stored, if a private tag may stand in it."""
+    said = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
     if how.rules and privacy.may_hold_private(said, how.rules):
-        yield Saved(at, event, taken_back=True)
+        yield Saved(at, event, passed_over=True)
 
 
 def in_order(own: Iterator[Saved], others: Iterable[Iterator[Saved]]) -> Iterator[Saved]:

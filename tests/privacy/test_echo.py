@@ -275,6 +275,12 @@ def test_a_phrase_of_everyday_words_is_hidden_as_a_whole(text: str) -> None:
     assert masked("correct horse battery staple", "a correct battery") == "a correct battery"
 
 
+@pytest.mark.parametrize("text", ["sell the company", "badger at dawn", "we meet at noon"])
+def test_three_everyday_words_are_hidden_where_a_section_said_only_them(text: str) -> None:
+    assert masked(text, f"They want to {text}.") == "They want to [PRIVATE]."
+    assert masked(f"Nobody may know it.\n{text} now, as soon as we can", f"to {text}") == f"to {text}"
+
+
 def test_a_short_code_is_hidden_as_a_word_of_its_own() -> None:
     assert masked("the pin is 4711", "4711, line 47112, 04711") == "[PRIVATE], line 47112, 04711"
 

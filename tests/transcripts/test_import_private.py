@@ -280,6 +280,35 @@ def test_what_was_private_in_a_chats_prompt_that_was_taken_back_is_masked_in_wha
     assert SECRET.encode() not in stored()
 
 
+def test_what_only_a_sub_agent_of_copilot_met_in_private_is_masked_in_what_it_reports(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    lines: list[dict[str, Any]] = []
+
+    def add(kind: str, agent: str = "", **data: Any) -> None:
+        stamp = f"2026-09-15T09:00:{len(lines):02d}.000Z"
+        lines.append({"type": kind, "timestamp": stamp, "data": data, **({"agentId": agent} if agent else {})})
+
+    def run(call: str, output: str, agent: str = "") -> None:
+        add("tool.execution_start", agent, toolCallId=call, toolName="bash", arguments={"command": "cat plan.md"})
+        result = {"content": output, "detailedContent": output}
+        add("tool.execution_complete", agent, toolCallId=call, toolName="bash", success=True, result=result)
+
+    add("session.start", sessionId="96c78b9e", context={"cwd": "/home/dev/work/app"})
+    add("user.message", messageId="m1", content="Where is the plan?")
+    run("c1", f"<private>{SECRET}</private>", "sub-1")
+    run("c2", f"The plan says {SECRET}.")
+    add("assistant.message", messageId="m2", content=f"It says {SECRET}.")
+    path = tmp_path / "96c78b9e" / "events.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    tally = bring(path)
+
+    assert (tally.added["observation"], tally.added["prompt"], tally.added["response"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
 @pytest.mark.parametrize(
     ("sent", "typed"),
     [

@@ -68,6 +68,21 @@ def write(home: Path) -> Callable[..., Path]:
     return into
 
 
+def test_what_only_a_sub_agent_met_in_private_is_masked_in_what_it_reports(
+    vault: Path, write: Callable[..., Path], ask: Callable[..., Any]
+) -> None:
+    read = tool("c1", "completed", output="<private>badger at dawn</private>", time={"start": START, "end": START + 5})
+    task = tool("c2", "completed", output="It says badger at dawn.", time={"start": START, "end": START + 9_000})
+    write([asked("Find the plan."), answered(read)], "ses_reader", "ses_helps")
+    write([asked("Find a helper."), answered(said("Found."))], "ses_helps", SESSION)
+    base = write([asked("Where?"), answered(task, finish="tool-calls"), answered(said("The badger at dawn."))])
+
+    ask("import", str(base), "--yes", check=True)
+
+    assert [one["kind"] for one in notes(vault)] == ["prompt", "observation", "response"]
+    assert not [path for path in vault.rglob("*") if path.is_file() and b"badger" in path.read_bytes()]
+
+
 def send(vault: Path, name: str, **fields: Any) -> None:
     """Deliver an event as the plugin does."""
     payload = {"hook_event_name": name, "session_id": SESSION, "cwd": "/home/ana/app", **fields}
