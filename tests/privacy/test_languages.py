@@ -92,3 +92,16 @@ def test_the_end_of_a_private_key_is_masked_although_its_beginning_is_not_shown(
     assert shown == "$ tail -3 key.pem\n[REDACTED]-----END PRIVATE KEY-----\nok"
     ssh2 = f'---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: "x"\n{body}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----'
     assert "MzEfYyjiWA4R4ZHL" not in clean(ssh2, origin="tool").value
+
+
+@pytest.mark.parametrize("between", ["  ", "   ", "\n", ", ", "\t", "', '"])
+@pytest.mark.parametrize("token", ["ghp" + "_X4k9Zq2LmN8vB3tR7yU1wP5sD0fG6hJ2kLaQ", "AKI" + "AZ7Q2M4N8X1C5V9B3"])
+def test_a_token_is_masked_however_its_signs_are_kept_apart(token: str, between: str) -> None:
+    cleaned = clean(f"see ['{between.join(token)}'] there", origin="tool")
+
+    assert cleaned.value == "see ['[REDACTED]'] there"
+
+
+@pytest.mark.parametrize("text", ["['q', 'w', 'e', 'r', 't', 'y', 'u', 'i', 'o', 'p', '1', '2', '3', '4', '5']"])
+def test_a_list_of_signs_that_spell_no_token_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text

@@ -145,19 +145,24 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
 
 def may_hold_token(text: str) -> bool:
     """Whether a text has a long word that is neither plain lower case nor a UUID without a name before it."""
-    signs = text.encode("ascii", "replace").translate(_SPACED)
-    for word in signs.split():  # `any` costs twice as much
+    words = spaced(text).split()
+    for word in words:  # `any` costs twice as much
         if len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text):
             return True
-    return len(signs) >= 2 * SHORTEST_TOKEN and is_spelled(signs)
+    return is_spelled(words)
 
 
-def is_spelled(signs: bytes) -> bool:
-    """Whether many signs stand one by one, with a blank between them: `g h p _ X 4 …`."""
-    return _SPELLED in signs.translate(_ONE_SIGN)
+def spaced(text: str) -> bytes:
+    """Return a text with blanks in place of the signs that no token holds, every character at its place."""
+    return text.encode("ascii", "replace").translate(_SPACED)
 
 
-_SPELLED = b"a " * SHORTEST_TOKEN
+def is_spelled(words: list[bytes]) -> bool:
+    """Whether many words of a text are of one sign each: `g h p _ X 4 …`, `['g', 'h', …`."""
+    return len(words) >= SHORTEST_TOKEN and _SPELLED in b" ".join([b"", *words, b""]).translate(_ONE_SIGN)
+
+
+_SPELLED = b" a" * SHORTEST_TOKEN + b" "
 _ONE_SIGN = b"a" * 32 + b" " + b"a" * 223
 
 

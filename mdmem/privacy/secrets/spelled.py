@@ -1,4 +1,4 @@
-"""Secrets that are spelled: one sign after the other, with a blank between them."""
+"""Secrets that are spelled: one sign after the other, with blanks between them, or what a list has there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     Found = Iterable[tuple[int, int, str]]
 
-_WIDEST_GAP = 3
-"""How far apart two signs of one run may stand, in characters."""
+_WIDEST_GAP = 5
+"""How far apart two signs of one run may stand, in characters: as `'g', 'h'` in a list."""
 
 
 def find(text: str, tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, str]]:

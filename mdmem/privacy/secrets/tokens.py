@@ -93,10 +93,11 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     if _LONG_RUN in signs.translate(_LETTERS):
         yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
-    if secrets.is_spelled(signs):
+    spaced = secrets.spaced(text)
+    if secrets.is_spelled(spaced.split()):
         from mdmem.privacy.secrets import spelled
 
-        yield from spelled.find(text, find)
+        yield from spelled.find(spaced.decode("ascii"), find)
     if "/" in text or "+" in text:
         yield from _in_base64(text, signs.translate(_LETTERS_64))
     for row in ODD:
