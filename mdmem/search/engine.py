@@ -13,7 +13,7 @@ from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.hits import SNIPPET_CHARS, ManyHits, SearchHit, Shown, hits_of, read
 from mdmem.search.index import completion, scan
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.index.all_but import AllBut, Unranked
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -21,7 +21,7 @@ from mdmem.search.units import Unit, is_known, units_of
 from mdmem.vault import note as notes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime
 
     from mdmem.config import Config
@@ -254,13 +254,13 @@ def _find(
     here: Place | None = None,
     now: datetime | None = None,
     guessed: Iterable[Unit] = (),
-) -> dict[int, float]:
+) -> Mapping[int, float]:
     """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units."""
     from mdmem.search import select
 
     permitted = select.allowed(view, root, asked, here=here)
     if not words:
-        return dict.fromkeys(view.all if permitted is None else permitted, 0.0)
+        return Unranked(view.all if permitted is None else permitted)
     ranked = [*ranking.affordable(view, words), *guessed]
     found = ranking.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now)))
     if permitted is not None and (asked.must or asked.phrases or asked.prefixes):
@@ -302,12 +302,12 @@ def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
 # -- in which order ----------------------------------------------------------------------------------
 
 
-def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> Iterator[int]:
+def in_order(view: View, found: Mapping[int, float], sort: str = "relevance") -> Iterator[int]:
     """Yield the notes best first (or newest, or oldest); equals by path, so that the order is always the same.
 
     The paths of one second's notes are in the order of events: where the newest comes first, the last does.
     """
-    ranked = sort == "relevance" and any(found.values())
+    ranked = sort == "relevance" and not isinstance(found, Unranked) and any(found.values())
     key: Callable[[int], float] = found.__getitem__ if ranked else view.numbers("created").__getitem__
     for _, equals in groupby(_by_key(found, key, falls=sort != "oldest"), key=key):
         group = list(equals)

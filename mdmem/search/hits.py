@@ -15,7 +15,7 @@ from mdmem.values import Value
 from mdmem.vault import disk, people
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -73,7 +73,7 @@ class Shown(Value):
     """
 
     chosen: dict[int, int]
-    scores: dict[int, float]
+    scores: Mapping[int, float]
     words: Sequence[Unit]
     chars: int = SNIPPET_CHARS
     answers: bool = False

@@ -1,8 +1,8 @@
-"""All notes without some, as a set that holds only those it is without: there may be a million others."""
+"""Very many notes that are not held one by one: all without some, and notes that have no score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,3 +28,19 @@ class AllBut(Set[int]):
 
     def __len__(self) -> int:
         return self._size - len(self._without)
+
+
+class Unranked(Mapping[int, float]):
+    """Notes with a score of 0 each, in whatever they are held."""
+
+    def __init__(self, notes: Collection[int]) -> None:
+        self._notes = notes
+
+    def __getitem__(self, note: int) -> float:
+        return 0.0
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._notes)
+
+    def __len__(self) -> int:
+        return len(self._notes)

@@ -195,7 +195,8 @@ class View:
     @cached_property
     def all(self) -> Sequence[int]:
         """Return every note."""
-        return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
+        every = range(self.size)
+        return array("I", (note for note in every if note not in self.deleted)) if self.deleted else every
 
     @property
     def folder_of(self) -> Few | array[int]:
