@@ -143,7 +143,7 @@ def test_a_note_is_found_by_its_id_while_no_index_can_be_written(
     shut = config.load(large.vault)
 
     assert index.resolve(shut, "mem:0000000003").startswith("journal/app/2026-09-04/")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(NotFoundError, match="'zzzzz'"):
         index.resolve(shut, "zzzzz")
 
 

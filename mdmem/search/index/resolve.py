@@ -37,10 +37,12 @@ def resolve(config: Config, reference: str) -> str:
         return path
     try:
         found, is_partial = _in_index(config, wanted.lower())
-    except (BusyError, OSError):  # the index cannot be written now, or not be read
+    except BusyError:
         found, is_partial = in_files(config, wanted.lower()), False
         if not found:
             raise
+    except OSError:  # the index cannot be written, or not be read
+        found, is_partial = in_files(config, wanted.lower()), False
     if not found and is_partial:
         found = in_files(config, wanted.lower())
     if len(found) == 1:
