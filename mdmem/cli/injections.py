@@ -104,10 +104,10 @@ def _start_of(event: Event) -> Event:
 
 
 def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
-    """Count the notes of a project, under all its names, and of the vault; internal memories are nobody's."""
-    internal = view.internal
+    """Count the notes of a project, under all its names, and of the vault: no pages, and no internal memories."""
+    others = view.internal | view.of_kinds(note.PAGES)
     of_project = view.with_any(f"project:{name}".lower() for name in names)
-    return len(of_project - internal), view.live - len(internal)
+    return len(of_project - others), view.live - len(others)
 
 
 def _explained(found: Explanation) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
     app.mkdir(exist_ok=True)
     found = day.json("inject", "--explain", "What did we decide about the date parser?", "--cwd", str(app))
     assert found["project"] == "notes-app"
-    assert 0 < found["project_notes"] < found["vault_notes"]
+    assert 0 < found["project_notes"] < found["vault_notes"] == day.json("stats")["notes"]
     shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(day.vault.parent / "elsewhere")).output
     assert "Project: elsewhere (0 notes;" in shown
     assert "If it was moved or renamed, add path:" in shown
