@@ -36,6 +36,15 @@ def test_the_diff_shows_only_what_changes(ask: Run, home: Path) -> None:
     assert json.loads(file.read_text("utf-8")) == {"theme": "dark"}
 
 
+@pytest.mark.parametrize("agent", known.AGENTS)
+def test_hooks_that_store_to_another_vault_from_now_on_are_told(
+    ask: Run, home: Path, tmp_path: Path, agent: str
+) -> None:
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    told = [ask("--vault", vault, "install", agent, "--yes").stdout for vault in (one, one, two, two)]
+    assert [f"Until now it stored to {one}." in text for text in told] == [False, False, True, False]
+
+
 @pytest.mark.parametrize("client", ["opencode", "copilot"])
 def test_a_server_is_put_in_and_taken_out_without_a_trace(home: Path, client: str) -> None:
     change = mcp_registration.register(client)

@@ -68,12 +68,15 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
     found, file = open_settings(agent, scope)
-    is_ours_alone = bool(_lines(found, file)) and _is_empty_without(found, file)
+    own = _lines(found, file)
+    is_ours_alone = bool(own) and _is_empty_without(found, file)
     shared = scope == "project"
     text = _registered(found, file.text or "", file.path, vault or "", shared=shared)
     if not dry_run:
         _use_launcher(file.path)
-    note = " ".join(filter(None, [found.note, _SHARED if shared else ""]))
+    was = _vault(own)
+    moved = f"Until now it stored to {was}." if was and vault and was != vault else ""
+    note = " ".join(filter(None, [moved, found.note, _SHARED if shared else ""]))
     change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note=note)
     return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
 
