@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,10 +105,10 @@ def test_the_language_means_what_it_means_in_fts5(
     ],
 )  # fmt: skip
 def test_fts5_itself_answers_the_same(server: Server, prompts: dict[str, str], query: str) -> None:
-    base = sqlite3.connect(":memory:")
-    base.execute("create virtual table t using fts5(name unindexed, prompt_text)")
-    base.executemany("insert into t values (?, ?)", TEXTS.items())
-    wanted = {name for (name,) in base.execute("select name from t where t match ?", (query,))}
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("create virtual table t using fts5(name unindexed, prompt_text)")
+        base.executemany("insert into t values (?, ?)", TEXTS.items())
+        wanted = {name for (name,) in base.execute("select name from t where t match ?", (query,))}
 
     answer = server.call("search_user_prompts", {"query": query})
 
