@@ -164,11 +164,11 @@ def end_import(config: Config, before: str | None) -> None:
 
 
 def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
-    """Take what came between two commits for reviewed; everything else, where nothing was ever reviewed."""
-    seen = writer.tip(repo, REF)
-    if seen:
-        entries = git_index.tree_changes(repo, before or repository.empty_tree(repo), after)
-        tree = git_index.tree_with(repo, seen, (one for one in entries if one.mode != git_index.GONE), held)
+    """Take what came between two commits for reviewed; what was captured before stays to be reviewed."""
+    seen, nothing = writer.tip(repo, REF), repository.empty_tree(repo)
+    if seen or (before and any(past.notes(repo, before))):
+        entries = git_index.tree_changes(repo, before or nothing, after)
+        tree = git_index.tree_with(repo, seen or nothing, (one for one in entries if one.mode != git_index.GONE), held)
         keep_tree(repo, tree, "Reviewed before an import")
     else:
         repository.run(repo, "update-ref", "-m", "mdmem: import", REF, after, held=held)
