@@ -8,6 +8,7 @@ from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
 from mdmem.search import turn_groups
+from mdmem.search.asking import shape
 from mdmem.values import Value
 from mdmem.vault import journal, layout, people
 
@@ -35,11 +36,11 @@ ABOVE = "given above"
 
 
 class TurnRun(Value):
-    """A command of a turn. error: how it failed, "" where it succeeded. body: its note's text."""
+    """A command of a turn, and its note's text."""
 
     command: str
     title: str
-    error: str
+    failed: bool
     body: str
 
     def has(self, terms: Collection[str]) -> int:
@@ -76,8 +77,7 @@ class Turn:
             parsed = self.visit.read(name)
             title = str(parsed.meta.get("title", ""))
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
-            error = "" if parsed.meta.get("success") is not False else str(parsed.meta.get("error") or "It failed.")
-            yield TurnRun(command, title, error, parsed.body)
+            yield TurnRun(command, title, parsed.meta.get("success") is False, parsed.body)
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -180,7 +180,7 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
     Where no file was changed, what was run in between is what helped.
     """
     runs = list(turn.runs())
-    failed = max((at for at, run in enumerate(runs) if run.error), default=-1)
+    failed = max((at for at, run in enumerate(runs) if run.failed), default=-1)
     again = failed + 1
     if failed >= 0:
         again += _again(runs[failed].command, [run.command for run in runs[again:]])
@@ -190,18 +190,20 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
         for run in runs[again : again + 1]:
             yield from _run(run, 1, "  (then succeeded)")
         again += 1
-    others = [run for run in [*runs[: max(failed, 0)], *runs[again:]] if not run.error]
+    others = [run for run in [*runs[: max(failed, 0)], *runs[again:]] if not run.failed]
     asked = max(reversed(others), key=lambda run: run.has(terms), default=None)
     if asked and asked.has(terms) > has_changes:
         yield from _run(asked, 1)
 
 
 def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
-    """Show a run with so many of the last lines that it printed, how it failed among them."""
+    """Show a run with so many of the last lines that it printed, and the line that says how it failed."""
     yield f"$ {run.command[:120]}{mark}"
-    lines = excerpts.last_lines(run.body, count) if count else []
-    if run.error and not run.error.startswith("Traceback") and run.error not in "\n".join(lines):
-        lines = [run.error, *lines[1:]]
+    printed = excerpts.printed(run.body) if count else []
+    lines = printed[-count:]
+    why = shape.failure("\n".join(printed)) if run.failed else ""
+    if why not in "\n".join(lines):
+        lines = [why, *lines[1:]]
     yield from (f"  {line.strip()[:150]}" for line in lines)
 
 

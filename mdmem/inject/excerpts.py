@@ -231,11 +231,11 @@ def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def last_lines(body: str, count: int = 2) -> list[str]:
-    """Return the last lines that a run printed, its error before its output."""
+def printed(body: str) -> list[str]:
+    """Return the lines that a run printed, its error before its output."""
     for heading in ("\n## Error\n", "\n## Output\n"):
         _, found, text = body.partition(heading)
         if found:
-            printed = (line for line in text.partition("\n## ")[0].splitlines() if line.strip())
-            return [line for line in printed if not line.startswith(("```", "~~~", "Exit code "))][-count:]
+            lines = (line for line in text.partition("\n## ")[0].splitlines() if line.strip())
+            return [line for line in lines if not line.startswith(("```", "~~~", "Exit code "))]
     return []

@@ -686,6 +686,13 @@ def test_the_error_of_a_trace_of_python_is_the_line_behind_it() -> None:
     assert told("Bash", {"command": "python a.py"}, error=trace).meta["error"] == "lib.Invalid: no depth"
 
 
+def test_the_error_of_a_run_is_the_line_that_says_how_it_failed() -> None:
+    said = "Exit code 1\n> shop@1.0 build\n> vite build\n\nsrc/a.ts(3,1): error TS2304: Cannot find name 'x'."
+    assert (
+        told("Bash", {"command": "npm run build"}, error=said).meta["error"].startswith("src/a.ts(3,1): error TS2304")
+    )
+
+
 def test_only_tools_that_write_change_files() -> None:
     assert all(map(aliases.changes_files, ["Edit", "Write", "NotebookEdit", "MultiEdit", "apply_patch", "StrReplace"]))
     assert not any(map(aliases.changes_files, ["Read", "view", "Grep", "Bash", "mcp__fs__write_file", ""]))

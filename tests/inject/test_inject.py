@@ -626,6 +626,17 @@ def test_a_question_how_something_is_run_is_answered_with_the_command(talk: Talk
     assert "git" not in first
 
 
+def test_of_a_run_that_failed_the_line_that_says_why_is_shown_wherever_it_stands(talk: Talk, past: Talk) -> None:
+    past.says("Build the zeppelin site")
+    trace = "TypeError: mast is not a function\n    at rig (a.js:1)\n    at build (b.js:2)"
+    past.runs("npm run build", error=f"Exit code 1\n> zeppelin@1.0 build\n> vite build\n\n{trace}")
+    past.answers("The zeppelin site is not built.")
+
+    (first,) = entries(build(talk, prompt="What happened when we tried to build the zeppelin site?"))
+
+    assert "$ npm run build\n      TypeError: mast is not a function\n      at build (b.js:2)" in first
+
+
 def test_commands_of_every_agent_are_shown(past: Talk, talk: Talk) -> None:
     past.says("Import the zeppelin fleet")
     for tool, command in (("run_shell_command", "fleet import a.xml"), ("shell", "fleet check a.xml")):

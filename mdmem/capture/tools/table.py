@@ -109,7 +109,7 @@ def _error(failure: str) -> Part:
 
 
 def _reason(failure: str) -> str:
-    """Return the first line of an error that says something; the exit code is told elsewhere.
+    """Return the first line of an error that says how it failed, or says something; the exit code is told elsewhere.
 
     A trace of Python's says it in the line behind it.
     """
@@ -117,7 +117,11 @@ def _reason(failure: str) -> str:
     telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
     if telling and telling[0].startswith("Traceback ("):
         telling = [line for line in failure[-4000:].split("\n") if line.strip() and not line[:1].isspace()][-1:]
-    return short(telling[0] if telling else lines[0], 300)
+    stated = [line for line in telling if any(word in line.lower() for word in _STATED)]
+    return short([*stated, *telling, lines[0]][0], 300)
+
+
+_STATED = ("error", "fatal", "panic", "fail", "cannot", "could not", "not found", "no such", "denied", "refused")
 
 
 def _title(told: RunFacts, tool: str, failed: bool) -> str:
