@@ -189,7 +189,8 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
         total.update(more)
         return
     known = total.get
-    total.update(zip(more, [known(key, 0.0) + score for key, score in more.items()], strict=True))
+    for key, score in more.items():
+        total[key] = known(key, 0.0) + score
 
 
 def _matches(view: View, asked: Collection[Unit]) -> Iterator[_Match]:

@@ -218,6 +218,10 @@ def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[i
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             found += shifted(rows[start : start + _ROWS_AT_ONCE], by, code)
         return found
-    data, order = array(code, rows).tobytes(), sys.byteorder
+    data: bytes | bytearray = rows.tobytes()
+    order = sys.byteorder
+    if rows.typecode != code:  # from two bytes each to four
+        narrow, data, low = data, bytearray(2 * len(data)), 0 if order == "little" else 2
+        data[low::4], data[low + 1 :: 4] = narrow[::2], narrow[1::2]
     every = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
     return array(code, (int.from_bytes(data, order) + every).to_bytes(len(data), order))

@@ -102,7 +102,7 @@ class View:
             weights = postings[1]
             if leaf.start:
                 notes = shifted(postings[0], leaf.start)
-            if not leaf.deleted.isdisjoint(postings[0]):
+            if leaf.deleted and not leaf.deleted.isdisjoint(postings[0]):
                 kept = [row not in leaf.deleted for row in postings[0]]
                 notes = list(compress(notes, kept))
                 weights = bytes(compress(weights, kept)) if weights else None
