@@ -406,6 +406,10 @@ def test_a_password_is_masked_where_it_follows_a_program_a_flag_or_a_type(line: 
         "Changed password for user elastic\nPASSWORD elastic = {}\n",
         "gpg --batch --passphrase-fd 0 <<< '{}'",
         "smbmap -u bob -p {} -H 10.0.0.1",
+        "mycli -u root -p{} shop",
+        "mssql-cli -U sa -P {}",
+        "rabbitmqadmin -u admin -p {} list queues",
+        "nmcli con modify home wifi-sec.psk {}",
     ],
 )
 def test_a_password_is_masked_where_it_is_typed_in_or_paired_with_its_name(line: str, value: str) -> None:
@@ -425,6 +429,12 @@ def test_a_password_is_masked_where_it_is_typed_in_or_paired_with_its_name(line:
 )
 def test_even_a_plain_word_is_a_password_in_a_setting(line: str) -> None:
     assert clean(line.format("velvetcopper"), origin="tool").value == line.format("[REDACTED]")
+
+
+def test_a_here_string_is_masked_where_it_looks_like_a_password() -> None:
+    assert clean("any-vault unlock <<< 'winter5786!'", origin="tool").value == "any-vault unlock <<< '[REDACTED]'"
+    for kept in ("base64 -d <<< aGVsbG8gd29ybGQ=", "jq .a <<< '{\"a\": 1}'", "wc -l <<< word2", "<<<<<<< HEAD\nx1!y\n"):
+        assert clean(kept, origin="tool").value == kept
 
 
 def test_every_value_of_a_kubernetes_secret_is_masked_in_json_and_yaml() -> None:

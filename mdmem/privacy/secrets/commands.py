@@ -14,22 +14,24 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-WORD, PAIR, LAST, URL, USER, THIRD, SAID = "word", "pair", "last", "url", "user", "third", "said"
+WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
 """What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;
-`user/secret`; nothing, the secret is the third word that is no flag; a command that prints the secret."""
+`user/secret`; nothing, the secret is the third word that is no flag; a command that prints the secret; anything, and
+the secret if letters, digits and signs are mixed in it as in a password."""
 
 GLUED, APART, BOTH = "glued", "apart", "both"
 """Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-    ("-p", WORD, GLUED, ("mysql", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
+    ("-p", WORD, GLUED, ("mysql", "mycli ", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
     ("-hp", WORD, GLUED, ("rar ",)),
     ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ")),
     ("-p", WORD, BOTH, ("cqlsh", "cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline")),
     ("-p", WORD, BOTH, ("sshpass", "mongo", "docker login", "podman login", "registry login", "az login")),
     ("-p", WORD, BOTH, ("oc login", "cf login", "rdesktop", "twine upload", "psexec", "useradd", "usermod")),
     ("-p", WORD, BOTH, ("az sql", "dotnet nuget", "altool", "racadm", "mutool", "certutil", "smbmap", "influx setup")),
-    ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub")),
+    ("-p", WORD, BOTH, ("rabbitmqadmin",)),
+    ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli")),
     ("-P", WORD, BOTH, ("sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "ssh-keygen", "tsql ", "isql ")),
     ("-N", WORD, BOTH, ("ssh-keygen",)),
     ("-a", WORD, BOTH, ("redis-cli",)),
@@ -71,6 +73,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
     ("password", WORD, APART, ("nmcli",)),
+    ("wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
     ("set-initial-password", WORD, APART, ("neo4j-admin",)),
     ("config", LAST, APART, ("poetry config http-basic", "poetry config pypi-token", "composer config")),
@@ -98,6 +101,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
             "su - ",
         ),
     ),
+    ("<<<", ODD, APART, ("<<<",)),
     ("by", WORD, APART, ("identified ",)),
     ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
     ("-string", WORD, APART, ("convertto-securestring",)),
@@ -164,6 +168,7 @@ _SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring")
 """Plain words behind which even a plain word is a secret."""
 
 _ENDS = "|;&>`"
+_ODD_SIGNS = frozenset("!#*@%^&?~")
 _LONGEST_WORD = 256
 _LONGEST_COMMAND = 2048
 
@@ -299,7 +304,10 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
     first, last = _PARTS[holds](core) if holds in _PARTS else (0, len(core))
     secret = core[first:last]
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
-    if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain and flag not in _SURE):
+    if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
+        return
+    plain = (plain and flag not in _SURE) or holds == ODD
+    if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain):
         yield start + first, start + last
 
 
