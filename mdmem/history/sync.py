@@ -79,7 +79,9 @@ class Synced(NamedTuple):
 
     def with_later(self, later: Synced) -> Synced:
         """Return what this run and one right after it did together."""
-        received = PackedPaths(dict.fromkeys(chain(self.received, later.received))) if later.received else self.received
+        received = self.received or later.received
+        if self.received and later.received:
+            received = PackedPaths(dict.fromkeys(chain(self.received, later.received)))
         return later._replace(
             received=received,
             sent=self.sent + later.sent,
