@@ -94,7 +94,7 @@ def test_a_bad_context_is_named(server: Server, headers: dict[str, str], named: 
     answer = server.with_headers(headers)("remember_search_internal_memory", {"query": "x"})
 
     assert answer.error
-    assert pytest.importorskip("re").search(named, answer.said), answer.said
+    assert re.search(named, answer.said), answer.said
 
 
 def test_a_header_given_twice_is_refused() -> None:
