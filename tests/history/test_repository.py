@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 import tracemalloc
@@ -218,6 +219,33 @@ def test_packs_that_have_gathered_get_one_index(vault: Path, monkeypatch: pytest
     assert (vault / ".git/objects/pack/multi-pack-index").is_file()
     git(vault, "multi-pack-index", "verify")
     assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+
+
+@pytest.mark.slow
+def test_a_pack_that_is_much_larger_than_the_others_is_not_packed_again(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    monkeypatch.setattr(tidy, "PACKS", 6)
+    (vault / "large.md").write_bytes(random.Random(1).randbytes(300_000).hex().encode())
+    packs = vault / ".git/objects/pack"
+    large: set[str] = set()
+    for number in range(4):
+        put(vault, f"note-{number}.md", f"number {number}\n")
+        commit.commit(config)
+        git(vault, "repack", "-d", "-q")
+        large = large or {one.name for one in packs.glob("*.pack")}
+
+    assert tidy.tidy(config)
+
+    sizes = {one.name: one.stat().st_size for one in packs.glob("*.pack")}
+    assert large <= sizes.keys()
+    assert [name for name, size in sizes.items() if size > 100_000] == list(large)
+    assert len(sizes) == 5
+    before = {one.name: one.stat().st_mtime_ns for one in packs.iterdir()}
+    assert tidy.tidy(config)
+    assert {one.name: one.stat().st_mtime_ns for one in packs.iterdir()} == before
+    git(vault, "multi-pack-index", "verify")
 
 
 def test_many_paths_are_held_packed_and_come_out_in_their_order() -> None:

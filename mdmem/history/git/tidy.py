@@ -9,6 +9,7 @@ from pathlib import Path
 from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.history.git import lock, repository
+from mdmem.history.git.repository import Repository
 
 LOOSE_OBJECTS = 5_000
 """Number of unpacked objects from which on they are packed: about as many notes, in commits of a turn each."""
@@ -20,9 +21,6 @@ COMMITS = 200
 
 LARGE_PACK = "256m"
 """A pack that is larger is not packed again: it is read by git's index of several packs."""
-
-TASKS = ("--task=commit-graph", "--task=incremental-repack")
-
 
 ABANDONED_SECONDS = 86_400.0
 """No git writes to a file for so long and then goes on."""
@@ -48,13 +46,14 @@ def tidy(config: Config) -> bool:
         "pack.threads": 1,
         "commitGraph.changedPaths": "true",
         "maintenance.commit-graph.auto": COMMITS,
-        "maintenance.incremental-repack.auto": PACKS // 2,
     }
     words = [word for key, value in limits.items() for word in ("-c", f"{key}={value}")]
     try:
         with lock.held(config.state_dir, "gc", wait_seconds=0):
             repository.run(repo, *words, "gc", "--auto", "--quiet")
-            repository.run(repo, *words, "maintenance", "run", "--auto", "--quiet", *TASKS)
+            repository.run(repo, *words, "maintenance", "run", "--auto", "--quiet", "--task=commit-graph")
+            if _unlisted(repo) >= PACKS // 2:  # asked with --auto, git 2.39 packs the largest pack again as well
+                repository.run(repo, *words, "maintenance", "run", "--quiet", "--task=incremental-repack")
     except BusyError:
         return False
     return True
@@ -83,3 +82,14 @@ def remove_abandoned(config: Config) -> None:
     for path in abandoned(config):
         with suppress(OSError):
             path.unlink()
+
+
+def _unlisted(repo: Repository) -> int:
+    """Return how many packs git's index of several packs does not list."""
+    packs = repo.common_dir / "objects" / "pack"
+    try:
+        with (packs / "multi-pack-index").open("rb") as file:
+            listed = int.from_bytes(file.read(12)[8:], "big")
+    except FileNotFoundError:
+        listed = 0
+    return sum(1 for _ in packs.glob("*.pack")) - listed
