@@ -82,7 +82,6 @@ class Watcher:
             for _ in events.settled(self.dirty, self.stop, sweep_seconds=max(sweep, 1.0), by_turns=True):
                 if not self._index_batch():
                     self.stop.wait(min(2.0**self._failures / 2, MAX_PAUSE_SECONDS))
-                    self.dirty.sweep()
             keeper.join(timeout=5)
         freshness.followers.pop(self.config.index_dir, None)
 
@@ -119,8 +118,10 @@ class Watcher:
         with self._alone:
             paths = self.dirty.take()
             done = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
-        if done is None:
-            done = self._finished(["index"])
+        if done is None:  # a process that looks at every file: what happens from now on is dirty, and nothing else
+            done = self._is_current = self._finished(["index"])
+            self.last_change = time.time()
+        if not done:
             self.dirty.sweep()
         self._failures = 0 if done else self._failures + 1
         return done

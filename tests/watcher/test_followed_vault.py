@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.search import query, recall
+from mdmem.search import index, query, recall
 from mdmem.search.index import scan_record
 from mdmem.watcher import loop, stillness, touched, warm_search
 
@@ -128,3 +128,20 @@ def test_when_the_watcher_has_ended_each_file_is_looked_at_again(settings: Confi
         pass
     recall.seen_everywhere(settings, recall.Asker(), 60.0)
     assert scan_record.EVERY in shares
+
+
+def test_what_takes_long_to_index_is_looked_at_by_another_process_and_not_again_afterwards(
+    settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "BATCH_SECONDS", 0.0)
+    looks: list[Any] = []
+    update = index.update
+
+    def counted(settings: Config, **how: Any) -> Any:
+        looks.append(how["paths"])
+        return update(settings, **how)
+
+    monkeypatch.setattr(index, "update", counted)
+    with watching(settings):
+        assert looks == [None]
+        assert len(paths(settings, "alpha")) == ASKED["limit"]
