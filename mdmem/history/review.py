@@ -146,7 +146,7 @@ def begin_import(config: Config) -> str | None:
 
 
 def end_import(config: Config, before: str | None) -> None:
-    """Commit what was imported with the dates of then, and pass over it: a review begins at now.
+    """Commit what was imported with the dates of then, and have reviews pass over it.
 
     before: what `begin_import` returned.
     """
