@@ -195,8 +195,15 @@ def test_what_the_vault_held_then_can_be_searched(day: Day, tmp_path: Path) -> N
     assert mine.json("search", "jitter", "--kind", "response") == []
     then = mine.json("search", "jitter", "--kind", "response", "--at", "HEAD~1")
     assert [hit["project"] for hit in then] == ["api"]
-    refused = mine.attempt("search", "jitter", "--at", "HEAD", "--tag", "x")
-    assert isinstance(refused.exception, UsageError)
+    for more in (
+        ["--tag", "x"],
+        ["--sort", "newest"],
+        ["--offset", "1"],
+        ["--all"],
+        ["--kind", "note", "--kind", "task"],
+    ):
+        refused = mine.attempt("search", "jitter", "--at", "HEAD", *more)
+        assert isinstance(refused.exception, UsageError), more
 
 
 def test_related_notes_are_like_the_one_and_not_the_one(day: Day) -> None:

@@ -99,7 +99,8 @@ def search(
         raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
     result: SearchResult | WarmAnswer
     if at:
-        result = _search_then(settings, text, at, limit, given)
+        unread = {"sort": sort != "relevance", "offset": offset, "all": every, "deep": deep}
+        result = _search_then(settings, text, at, limit, {**given, **unread})
     else:
         asked = options.query(given, text)
         more = {"guess": _guess(settings, asked.text)} if deep else {}
@@ -147,7 +148,9 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 
     others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if others:
-        raise UsageError(f"--at works only with --kind and --project, not with --{others[0]}.")
+        raise UsageError(f"--at works only with --kind, --project and --limit, not with --{others[0]}.")
+    if any(len(given[key]) > 1 for key in ("kind", "project")):
+        raise UsageError("--at takes one --kind and one --project.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     found = past.search(settings, text, at, limit=limit, kind=kind, project=project)
     snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
