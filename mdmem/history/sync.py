@@ -119,11 +119,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
     filling.fill(repo, partial(tell, "Writing files"))
     committed = commit.commit(config, mode=mode, tell=tell)
     held_back = committed.held_back
-    if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
-        is_address = "/" in remote or ":" in remote
-        name, address = ("origin", shlex.quote(remote)) if is_address else (shlex.quote(remote), "URL")
-        root = shlex.quote(str(repo.root))
-        raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}")
+    if not repository.url(repo, remote):
+        raise GitError(_no_remote(repo, remote))
     over: CarriedPurge | None = None
     tell("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
@@ -154,6 +151,14 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
                 told = _after_purge(config, repo, remote, over, held) if over else ()
                 return done._replace(sent=sent, told=told)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
+
+
+def _no_remote(repo: Repository, remote: str) -> str:
+    """Return what is said of a remote that the vault does not have: a name, or an address in place of one."""
+    is_address = "/" in remote or ":" in remote
+    name, address = ("origin", shlex.quote(remote)) if is_address else (shlex.quote(remote), "URL")
+    root = shlex.quote(str(repo.root))
+    return f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}"
 
 
 def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell = untold) -> Repository:
