@@ -107,9 +107,8 @@ class Name:
         sign, after = self.text[self.sign : self.sign + 1], self.text[self.sign + 1 : self.sign + 2]
         start = self.outer()
         is_set = (sign, after) == (":", " ") or (sign == "=" and after.isalnum())
-        return (
-            start if is_set and self.text[start].isalpha() and not self.low.startswith(_OBJECTS, start) else self.start
-        )
+        is_attribute = not self.text[start].isalpha() or self.low.startswith(_OBJECTS, start)
+        return start if is_set and not is_attribute else self.start
 
     def repeats_at(self, value: int) -> bool:
         """Whether the value only says the name again: `password=password`, `token: token`."""
