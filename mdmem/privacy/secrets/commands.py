@@ -239,20 +239,32 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         if is_flag or (cluster and flag[1] in word):
             yield from _judged(text, *_last(text, words, number), WORD, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
-        following = words[number + 1][0]
-        quoted = text[following - 1] in ("'", '"')
-        if flag == "by" and not quoted and not _is_oracle(text, words, number):
-            return
-        if text[following : following + 1] != "-":
-            yield from _judged(text, *words[number + 1], holds, flag)
+        yield from _in_next_word(text, words, number, row)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
-        skip = len(flag) + (word[len(flag)] == "=")
-        inner = start + skip
-        if text[inner : inner + 1] in ("'", '"'):
-            close = text.find(text[inner], inner + 1, inner + _LONGEST_WORD)
-            yield from _judged(text, inner + 1, close if close >= 0 else end, holds, flag)
-        else:
-            yield from _judged(text, inner, end, holds, flag)
+        yield from _in_same_word(text, start, end, row)
+
+
+def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
+    """`--password …`."""
+    flag, holds, _ = row
+    start, end = words[number + 1]
+    is_quoted = text[start - 1] in ("'", '"')
+    if flag == "by" and not is_quoted and not _is_oracle(text, words, number):
+        return
+    if text[start : start + 1] != "-":
+        yield from _judged(text, start, end, holds, flag)
+
+
+def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[int, int]]:
+    """`-p…`, `--password=…`, `--password="…`."""
+    flag, holds, _ = row
+    start += len(flag)
+    start += text[start] == "="
+    if text[start : start + 1] in ("'", '"'):
+        close = text.find(text[start], start + 1, start + _LONGEST_WORD)
+        yield from _judged(text, start + 1, close if close >= 0 else end, holds, flag)
+    else:
+        yield from _judged(text, start, end, holds, flag)
 
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
