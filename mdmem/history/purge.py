@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import elsewhere, find, pages, past, purge_record, rewrite
@@ -341,10 +342,10 @@ def _files(config: Config) -> Iterator[tuple[str, bytes]]:
 
 def _paths(config: Config) -> Iterator[str]:
     root = Path(config.vault)
-    for folder, names, files in os.walk(root):
+    for folder, names, found in os.walk(root):
         names[:] = [name for name in names if name != ".git"]
         below = os.path.relpath(folder, root)
-        yield from files if below == "." else (f"{Path(below).as_posix()}/{name}" for name in files)
+        yield from found if below == "." else (f"{Path(below).as_posix()}/{name}" for name in found)
 
 
 def _caches(config: Config) -> list[Path]:
@@ -417,7 +418,7 @@ def _clean_caches(config: Config, planned: PurgePlan) -> None:
         if b"\0" in data or path.name.startswith("settings-"):
             path.unlink(missing_ok=True)
         else:
-            path.write_bytes(planned.cleaned(data))
+            files.replace(str(path), planned.cleaned(data))  # a queued event among them, never half of it
 
 
 def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[str], int]:
