@@ -192,3 +192,20 @@ def test_of_a_session_that_is_gone_only_the_pages_around_it_are_made_again(
     assert len(made(month, settings, monkeypatch, now + 30)) >= SESSIONS
     age(month, 2)
     assert made(month, settings, monkeypatch, now + 40) == set()
+
+
+def test_pages_that_were_just_written_are_looked_at_again_only_when_somebody_else_writes_them(
+    month: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = month.config()
+    now = time.time()
+    for path in month.vault.rglob("*.md"):
+        os.utime(path, (now - LATER, now - LATER))
+    assert len(upkeep.refresh(settings, now=now, everything=True)) > SESSIONS
+    assert made(month, settings, monkeypatch, now) == set()
+    page = sessions(month)[12] / f"{sessions(month)[12].name}.md"
+    written = page.read_bytes()
+    page.write_bytes(written.replace(b"[Project](", b"[Of a person]("))
+    assert page.relative_to(month.vault).as_posix() in made(month, settings, monkeypatch, now)
+    assert page.read_bytes() == written
+    assert made(month, settings, monkeypatch, now) == set()

@@ -260,7 +260,7 @@ def test_pages_are_looked_at_again_only_when_something_they_are_made_of_has_chan
     looked: list[float] = []
     make = making.make
 
-    def counted(*given: Any, **named: Any) -> tuple[list[str], frozenset[str]]:
+    def counted(*given: Any, **named: Any) -> tuple[list[str], frozenset[str], frozenset[str]]:
         looked.append(given[2])
         return make(*given, **named)
 

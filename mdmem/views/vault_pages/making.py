@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from mdmem.config import Config
@@ -20,40 +21,63 @@ _SLACK_SECONDS = 2.0
 
 
 def make(
-    config: Config, view: View, seen: float, known: frozenset[str], *, everything: bool
-) -> tuple[list[str], frozenset[str]]:
-    """Write the pages that may have changed; return their paths, and a mark of every session and of every day.
+    config: Config, view: View, seen: float, known: frozenset[str], left: frozenset[str], *, everything: bool
+) -> tuple[list[str], frozenset[str], frozenset[str]]:
+    """Write the pages that may have changed; return their paths, and marks.
 
-    seen: when pages were made last, in seconds since the epoch. known: the marks that were returned then.
+    The first marks are of what the page of every session and day names, the others of the files as they were written.
+    seen: when pages were made last, in seconds since the epoch. known, left: the marks that were returned then.
     """
     found = listed.Listing(config, view)
-    fresh = _Fresh(view, 0.0 if everything else seen, frozenset() if everything else known)
+    nothing = frozenset[str]()
+    fresh = _Fresh(found, *((0.0, nothing, nothing) if everything else (seen, known, left)))
     found.days -= _deleted_days(found, seen)
     changed = _changed(config, found, fresh)
     if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
-    return [path for path, lines in changed if _put(config, path, lines)], frozenset(fresh.marks)
+    written: list[str] = []
+    for path, lines in changed:
+        if _put(config, path, lines):
+            written.append(path)
+            fresh.leave(path)
+    return written, frozenset(fresh.marks), frozenset(fresh.left)
 
 
 class _Fresh:
     """What changed since pages were made last: notes that were written, and what pages name of other notes."""
 
-    def __init__(self, view: View, seen: float, known: frozenset[str]) -> None:
+    def __init__(self, found: Listing, seen: float, known: frozenset[str], left: frozenset[str]) -> None:
         self.marks = set[str]()
+        self.left = set[str]()
+        self._root = found.root
         self._known = known
+        view = found.view
         changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
         since = (seen - _SLACK_SECONDS) * 1e9
 
         def is_new(number: int) -> bool:
             return changed[number] >= since or changed[number] < 0  # -1: not reliable
 
-        self._folders = {folders[number] for number in {folder_of[one] for one in view.all if is_new(one)}}
+        pages = filter(is_new, view.notes("facet", "kind:session") if left else ())
+        as_left = {number for number in pages if self.leave(view.path(number)) in left}
+        written_in = {folder_of[one] for one in view.all if is_new(one) and one not in as_left}
+        self._folders = {folders[number] for number in written_in}
         written = filter(is_new, view.of_kinds(note.WRITTEN))
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
 
     def has(self, one: SessionRow | None) -> bool:
-        """Whether a note of a session was written since."""
+        """Whether a note of a session was written since, or its page by somebody else."""
         return one is not None and one.page.rpartition("/")[0] in self._folders
+
+    def leave(self, path: str) -> str:
+        """Remember a page as it is, so that it counts as written again only when it changes; return its mark."""
+        try:
+            found = os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return ""
+        mark = short(repr((path, found.st_mtime_ns, found.st_size, found.st_ino)), 14)
+        self.left.add(mark)
+        return mark
 
     def names_other(self, path: str, named: Iterable[object]) -> bool:
         """Whether a page names something else than when pages were made last, or is a new one.

@@ -72,7 +72,7 @@ def refresh(
     if done is None:
         return []
     source = "" if done.written else done.source
-    _write_stamp(config, Stamp(now, time.process_time() - began, done.marks, source))
+    _write_stamp(config, Stamp(now, time.process_time() - began, done.marks, source, done.left))
     return done.written
 
 
@@ -81,6 +81,7 @@ class _Made(NamedTuple):
 
     written: list[str]
     marks: frozenset[str]
+    left: frozenset[str]
     source: str
 
 
@@ -105,7 +106,7 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
         if source == last.source and not everything:
             return None
         try:
-            return _Made(*making.make(config, view, last.seen, last.marks, everything=everything), source)
+            return _Made(*making.make(config, view, last.seen, last.marks, last.left, everything=everything), source)
         finally:
             view.answers.clear()  # of the table of all sessions nothing is needed any more
 
@@ -115,13 +116,15 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
 class Stamp(NamedTuple):
     """When pages were made last, what it cost in seconds, and marks of what each said of others then.
 
-    source: of what they were made, where all of them were as they are to be; "" else.
+    source: of what they were made, where all of them were as they are to be; "" else. left: marks of the files
+    that were written.
     """
 
     seen: float = 0.0
     cost: float = 0.0
     marks: frozenset[str] = frozenset()
     source: str = ""
+    left: frozenset[str] = frozenset()
 
 
 def _source(config: Config, view: View) -> str:
@@ -146,9 +149,9 @@ def _stamp(config: Config) -> str:
 
 def _read_stamp(config: Config) -> Stamp:
     try:
-        first, _, names = files.read(_stamp(config), MAX_STAMP_BYTES).decode().partition("\n")
+        first, marks, left, *_ = (files.read(_stamp(config), MAX_STAMP_BYTES).decode() + "\n").split("\n")
         seen, cost, *source = first.split()
-        return Stamp(float(seen), float(cost), frozenset(names.split()), "".join(source))
+        return Stamp(float(seen), float(cost), frozenset(marks.split()), "".join(source), frozenset(left.split()))
     except (OSError, ValueError):
         return Stamp()
 
@@ -156,7 +159,8 @@ def _read_stamp(config: Config) -> Stamp:
 def _write_stamp(config: Config, made: Stamp) -> None:
     first = f"{made.seen:.3f} {made.cost:.3f} {made.source}"
     try:
-        files.replace(_stamp(config), f"{first}\n{' '.join(sorted(made.marks))}\n".encode())
+        lines = (first, *(" ".join(sorted(marks)) for marks in (made.marks, made.left)))
+        files.replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
     except OSError:
         return  # the next time all pages are looked at again
 
