@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from mdmem import steps
@@ -61,7 +62,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
 
     state: as `in_order` returns it. Where more has changed than it lists, the files beside notes are left for later.
     """
-    reading = _Reading(config, repo, wanted)
+    reading = _Reading(config, repo, wanted, is_part=state.is_part)
     folder = ""
     coming = len(state.changes) + state.further
     total = max(wanted.total, coming)
@@ -69,7 +70,8 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
         wanted.tell("Committing", total - coming + place, total)
         before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
-            return reading.batch([], state._replace(changes=state.changes[place:]))
+            is_part = state.is_part or folder == before
+            return reading.batch([], state._replace(changes=state.changes[place:], is_part=is_part))
         reading.add(change)
     if state.further:
         return reading.batch([], None)  # what the notes behind these link to is not known
@@ -97,9 +99,12 @@ def in_order(state: State) -> State:
 
 
 class _Reading:
-    """A batch while it is read. room: how many bytes more fit in. targets: what the notes read so far link to."""
+    """A batch while it is read. room: how many bytes more fit in. targets: what the notes read so far link to.
 
-    def __init__(self, config: Config, repo: Repository, wanted: Wanted) -> None:
+    is_part: of a folder, more may have changed than is read here.
+    """
+
+    def __init__(self, config: Config, repo: Repository, wanted: Wanted, *, is_part: bool) -> None:
         self.room = MAX_BYTES
         self.targets = Targets()
         self._repo = repo
@@ -108,7 +113,10 @@ class _Reading:
         self._gate = gate.CommitGate(config.settings)
         self._marker = config.settings.privacy.marker
         self._projects = private.projects(config.vault)
-        self._staying: dict[str, set[str]] = {}
+        self._is_part = is_part
+        self._folder = ""
+        self._listed: set[str] = set()
+        self._staying: set[str] = set()
         self._files: list[File] = []
         self._held_back: list[HeldBack] = []
         self._private: list[Change] = []
@@ -124,6 +132,9 @@ class _Reading:
         only, is_wanted = self._wanted.only, self._wanted.has(change.path)
         if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):
             return
+        if folder != self._folder:
+            self._folder, self._listed, self._staying = folder, set(), set()
+        self._listed.add(name)
         file = self._fresh(change)
         if file is None:
             return
@@ -131,11 +142,22 @@ class _Reading:
         self.targets.add(change.path, file.data, private=is_private)
         if is_private:
             self._private.append(change)
-            self._staying.setdefault(folder, set()).add(name)
+            self._staying.add(name)
         elif is_wanted:  # else it was looked at only to see whether the page that is wanted may name it
-            if folder in self._staying and journal.is_page(change.path):
-                file = _unnaming(self._root, file, self._staying[folder], self._marker)
+            if journal.is_page(change.path) and (
+                staying := self._staying.union(self._unlisted() if self._is_part else ())
+            ):
+                file = _unnaming(self._root, file, staying, self._marker)
             self._pass(file)
+
+    def _unlisted(self) -> Iterator[str]:
+        """Yield the other notes of the folder that stay on this machine."""
+        for name in set(disk.names_in(self._root, self._folder)) - self._listed:
+            path = f"{self._folder}/{name}"
+            with suppress(PermissionError):
+                file = _read_file(self._root, Change(path, "added"))
+                if file and private.is_private(path, file.meta, self._projects):
+                    yield name
 
     def add_beside(self, change: Change) -> None:
         """Read another file; where its folder stays on this machine, so does the file."""

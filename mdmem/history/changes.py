@@ -51,7 +51,8 @@ class State(NamedTuple):
     changes: notes, and the vault's few known files, in the order of paths. beside: every other file.
     staged: paths that a person has staged; they stay theirs.
     further: how many changes of notes come behind these, for which `find` is to be asked again. after: where it goes
-    on then. What lies beside notes is listed with the last of them.
+    on then. What lies beside notes is listed with the last of them. is_part: some changes came before these, or come
+    behind them: what changed in a folder may be in several parts.
     """
 
     branch: str
@@ -61,6 +62,7 @@ class State(NamedTuple):
     beside: list[Change]
     further: int = 0
     after: bytes = b""
+    is_part: bool = False
 
 
 def find(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> State:
@@ -149,8 +151,8 @@ class _Listing:
         self._changes.sort()
         self._beside.sort()
         if not self._further:
-            return State(branch, head, self._changes, self._staged, self._beside)
-        return State(branch, head, self._changes, self._staged, [], self._further, self._after)
+            return State(branch, head, self._changes, self._staged, self._beside, is_part=bool(self._skipped))
+        return State(branch, head, self._changes, self._staged, [], self._further, self._after, is_part=True)
 
 
 def _place(kind: str, change: Change) -> bytes:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, purge, purge_record, sync
+from mdmem.history import batch, changes, commit, purge, purge_record, sync
 from mdmem.history.git import objects, part, repository, surroundings
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
@@ -544,6 +544,32 @@ def test_a_page_does_not_name_what_stays_when_it_is_committed_without_it(first: 
     commit.commit_paths(first, [page], "As when another note is forgotten")
 
     assert head_files(root).count(page) == 1
+    assert "canary" not in git(root, "log", "-p", "--format=%B").lower()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize(
+    ("module", "name", "most"), [(changes, "MOST", 1), (changes, "MOST", 3), (batch, "MAX_BYTES", 1)]
+)
+def test_a_page_does_not_name_what_stays_when_the_notes_of_its_session_are_read_in_parts(
+    first: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, module: Any, name: str, most: int, is_new: bool
+) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("Public")
+    if not is_new:
+        commit.commit(first)
+    talk.says("CANARY")
+    talk.answers("Done.")
+    (path,) = root.glob("journal/app/*/*/002-000*")
+    path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+    monkeypatch.setattr(module, name, most)
+
+    commit.commit(first)
+
+    (page,) = root.glob("journal/app/*/*/*-c0ffee00.md")
+    assert page.relative_to(root).as_posix() in head_files(root)
+    assert "CANARY" in path.read_text()
     assert "canary" not in git(root, "log", "-p", "--format=%B").lower()
 
 
