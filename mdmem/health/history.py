@@ -73,9 +73,11 @@ def _add_rules(config: Config, rules: list[str]) -> None:
     new = (old or b"") + gap + "".join(f"{line}\n" for line in rules).encode()
     with disk.open_folder(config.vault, ()) as folder:
         if old is None:
-            disk.create(folder, ATTRIBUTES, new, durable=config.durable)
+            done = disk.create(folder, ATTRIBUTES, new, durable=config.durable)
         else:
-            disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
+            done = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
+    if not done:
+        raise VaultError(f"{ATTRIBUTES} is no plain file, or was changed meanwhile.")
 
 
 def _old_locks(repo: Repository) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from pathlib import Path
@@ -59,6 +60,21 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     two.run("commit")
     one.run("commit")
     assert (two.vault / "README.md").read_text("utf-8") == start
+
+
+def test_rules_that_cannot_be_written_are_not_said_to_be_there(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path / "one")
+    (day.vault / "mdmem.toml").unlink()
+    day.run("init")
+    (tmp_path / "elsewhere").write_text("*.md -text\n", "utf-8")
+    (day.vault / ".gitattributes").unlink()
+    (day.vault / ".gitattributes").symlink_to(tmp_path / "elsewhere")
+
+    found = json.loads(day.attempt("doctor", "--only", "history", "--fix", "--json").stdout)
+
+    (row,) = (one for one in found if "git pull" in one["text"])
+    assert row["done"] == "failed: .gitattributes is no plain file, or was changed meanwhile."
+    assert (tmp_path / "elsewhere").read_text("utf-8") == "*.md -text\n"
 
 
 @pytest.mark.parametrize("made", ["by this version", "by an earlier one"])
