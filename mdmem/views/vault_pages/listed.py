@@ -43,6 +43,7 @@ class Listing:
         self._known: dict[str, bool] = {}
         self._lately: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
+        self._first_prompts: dict[str, str] = {}  # of sessions, by their pages; "" for none
         self.sessions = sessions.table(view)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
         """The days of which sessions may be named."""
@@ -83,9 +84,13 @@ class Listing:
         return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
 
     def _asks(self, one: SessionRow) -> bool:
-        folder = one.page.rpartition("/")[0]
-        firsts = [name for number in self.view.members_of(folder) if "-000-prompt-" in (name := self.view.name(number))]
-        return not firsts or self.leaves(f"{folder}/{min(firsts, key=journal.numbers)}")
+        if one.page not in self._first_prompts:
+            folder = one.page.rpartition("/")[0]
+            names = map(self.view.name, self.view.members_of(folder))
+            first = min((name for name in names if "-000-prompt-" in name), key=journal.numbers, default="")
+            self._first_prompts[one.page] = first and f"{folder}/{first}"
+        first = self._first_prompts[one.page]
+        return not first or self.leaves(first)
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
         """Return the notes that have one of these facets, the newest first."""
