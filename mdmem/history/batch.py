@@ -57,12 +57,13 @@ class CommitBatch(NamedTuple):
     converted: bool
 
 
-def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> CommitBatch:
+def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked: set[str]) -> CommitBatch:
     """Read the changed files that pass the gate, up to a batch's size; notes first.
 
     state: as `in_order` returns it. Where more has changed than it lists, the files beside notes are left for later.
+    linked: what notes that stay on this machine link to, of the batches before; those of this one are added.
     """
-    reading = _Reading(config, repo, wanted, is_part=state.is_part)
+    reading = _Reading(config, repo, wanted, Targets(linked), is_part=state.is_part)
     folder = ""
     coming = len(state.changes) + state.further
     total = max(wanted.total, coming)
@@ -104,9 +105,9 @@ class _Reading:
     is_part: of a folder, more may have changed than is read here.
     """
 
-    def __init__(self, config: Config, repo: Repository, wanted: Wanted, *, is_part: bool) -> None:
+    def __init__(self, config: Config, repo: Repository, wanted: Wanted, targets: Targets, *, is_part: bool) -> None:
         self.room = MAX_BYTES
-        self.targets = Targets()
+        self.targets = targets
         self._repo = repo
         self._root = config.vault
         self._wanted = wanted

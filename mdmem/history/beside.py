@@ -40,9 +40,10 @@ class LeftOut(NamedTuple):
 class Targets:
     """What notes link to, as they write it: of notes that are committed, and of those that stay on this machine."""
 
-    def __init__(self) -> None:
+    def __init__(self, private: set[str]) -> None:
+        """private: what is known of the latter so far; it is added to."""
         self.public: set[str] = set()
-        self.private: set[str] = set()
+        self.private = private
 
     def add(self, path: str, data: bytes, *, private: bool) -> None:
         """Add the links of a note."""

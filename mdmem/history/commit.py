@@ -132,7 +132,7 @@ def waiting(config: Config) -> CommitBatch:
         VaultError, BusyError, GitError: as `commit`.
     """
     repo = repository.open_vault(config.vault)
-    return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted())
+    return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())
 
 
 def _differing(config: Config, repo: Repository) -> State:
@@ -193,6 +193,7 @@ class _Work:
         self._config, self._repo, self._held = config, repo, held
         self._plan, self._wanted, self._how = plan, wanted, how
         self._rules = privacy.Rules.of(config.settings)
+        self._linked: set[str] = set()
 
     def round(self) -> bool:
         """Look for what has changed and commit it; False when another git came in between."""
@@ -200,6 +201,7 @@ class _Work:
         seen = look.find(self._config, self._repo, self._how.mode, self._held)
         wanted = self._wanted._replace(tell=self._how.tell, total=len(seen.state.changes) + seen.state.further)
         left: list[Change] = []
+        self._linked = set()
         while written := self._batches(seen, wanted, left):
             if not seen.state.further:
                 look.keep(self._config, seen, head=written.head, stamp=written.stamp, left=left)
@@ -215,7 +217,7 @@ class _Work:
         state, stamp = batch.in_order(seen.state), seen.stamp
         taken: set[str] = set()
         while True:
-            found = batch.read(self._config, self._repo, state, wanted)
+            found = batch.read(self._config, self._repo, state, wanted, self._linked)
             if found.converted:
                 git_index.keep_bytes(self._repo)
             planned = self._plan(found.files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,7 +13,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.health import history
 from mdmem.health.scope import CheckScope
-from mdmem.history import beside, commit, sync, undo
+from mdmem.history import batch, beside, changes, commit, sync, undo
 from mdmem.vault import attachments
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, head_files, put, start
@@ -110,16 +111,23 @@ def test_a_name_or_a_text_with_a_secret_is_held_back_and_a_picture_is_not_read_f
     assert head_files(vault) == ["mdmem.toml", "notes/photo.png"]
 
 
-def test_a_file_of_a_note_that_stays_here_stays_here_too(vault: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "name", "most"), [(changes, "MOST", 9), (changes, "MOST", 1), (batch, "MAX_BYTES", 1)]
+)
+def test_a_file_of_a_note_that_stays_here_stays_here_too(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, most: int
+) -> None:
     settings = start(vault)
+    monkeypatch.setattr(module, name, most)
     put(vault, "notes/diary.md", "---\nprivate: true\n---\n\n![[me.png]] ![[both.png]]\n")
     put(vault, "notes/open.md", "![[both.png]]\n")
+    put(vault, "zoo/last.md", "# Last\n")
     image(vault, "notes/me.png")
     image(vault, "notes/both.png")
 
     done = commit.commit(settings)
 
-    assert head_files(vault) == ["mdmem.toml", "notes/both.png", "notes/open.md"]
+    assert head_files(vault) == ["mdmem.toml", "notes/both.png", "notes/open.md", "zoo/last.md"]
     assert done.left_out == [beside.LeftOut("notes/me.png", beside.ONLY_PRIVATE)]
 
 
