@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -17,7 +17,7 @@ from mdmem.search.text import analysis
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Collection, Iterable, Set
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -45,7 +45,8 @@ def allowed(
     """
     kept = _meeting(view, query)
     for candidates, text in _in_text(view, query):
-        kept = _with_text(view, root, _newest(view, candidates if kept is None else candidates & kept), text)
+        candidates = candidates if kept is None else kept.intersection(candidates)
+        kept = _with_text(view, root, _newest(view, candidates), text)
     if internal:
         kept = set(view.internal) if kept is None else kept & view.internal
     hidden = set[int]() if internal else set(view.internal)
@@ -70,7 +71,7 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
     if not (query.phrases or query.prefixes):
         return ()
     kept = _meeting(view, query)
-    if all(len(found if kept is None else found & kept) <= MAX_READ for found, _ in _in_text(view, query)):
+    if all(len(found if kept is None else kept.intersection(found)) <= MAX_READ for found, _ in _in_text(view, query)):
         return ()
     texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
@@ -84,15 +85,15 @@ def _meeting(view: View, query: Query) -> set[int] | None:
     return kept
 
 
-def _in_text(view: View, query: Query) -> Iterable[tuple[set[int], str]]:
+def _in_text(view: View, query: Query) -> Iterable[tuple[Collection[int], str]]:
     """Yield what must stand in a note's text, and the notes that may have it."""
     for phrase in query.phrases:
         yield _with_all(view, phrase), _wanted(phrase)
     for prefix in query.prefixes:
-        yield with_terms(view, prefix_terms(view, prefix)), _flat(prefix).rstrip()
+        yield _packed_with_terms(view, prefix_terms(view, prefix)), _flat(prefix).rstrip()
 
 
-def _newest(view: View, notes: set[int]) -> Iterable[int]:
+def _newest(view: View, notes: Collection[int]) -> Iterable[int]:
     """Return the notes that are read of those that may have a text: the newest, and all of the last second."""
     if len(notes) <= MAX_READ:
         return notes
@@ -168,6 +169,14 @@ def _glob(value: str) -> re.Pattern[str]:
 def with_terms(view: View, terms: Iterable[str]) -> set[int]:
     """Return the notes that have one of these terms in any field."""
     return set(chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS))
+
+
+def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
+    """Return what `with_terms` does, in order: a set of nearly all notes takes ten times the memory."""
+    has_one = bytearray(view.size)
+    for note in chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS):
+        has_one[note] = 1
+    return array("I", compress(range(view.size), has_one))
 
 
 def with_term(view: View, term: str) -> set[int]:

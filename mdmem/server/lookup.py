@@ -16,6 +16,7 @@ from mdmem.search import query as language
 from mdmem.search.index.view import View
 from mdmem.search.query import Filter, Query
 from mdmem.server.access import Access
+from mdmem.system import memory
 from mdmem.vault import disk, note
 from mdmem.watcher import stillness
 
@@ -25,6 +26,8 @@ SWEEP_SECONDS = 30.0
 """How often every file is looked at: a question itself only sees which folders have changed."""
 SWEEP_DELAY_SECONDS = 1.0
 """So long after a question: its answer comes first."""
+MANY_NOTES = 256
+"""After more notes than this were taken in at once, what that took of memory is given back."""
 
 _Answer = TypeVar("_Answer")
 _alone = threading.RLock()
@@ -58,9 +61,13 @@ def _looked(config: Config) -> tuple[str, ...]:
     changes, notices = freshness.bring_up_to_date(
         config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0, most=most
     )
+    taken = sum(changes[:3])
     if touched and not notices:
         more, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
         changes = changes._replace(complete=changes.complete and more.complete)
+        taken += sum(more[:3])
+    if taken > MANY_NOTES:
+        memory.give_back()
     if changes.complete and not notices:
         watched.keep(index.folders_seen(config), index.opened(config))
     return notices

@@ -31,6 +31,7 @@ def serve(vault: str | None) -> None:
     loading.start()
     opening = _opened()
     loading.join()
+    memory.give_back()
     if opening is not None:
         importlib.import_module(_SERVER).serve(vault, opening)
 

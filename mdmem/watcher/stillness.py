@@ -107,14 +107,15 @@ class Stillness:
             self._top = _identity(self._root)
         if self._fd < 0:
             return False
+        root = os.fsencode(self._root) + b"/"
         for folder in folders:
-            path = self._root / folder
+            path = root + os.fsencode(folder)  # a `Path` interns each name, for which Python's table of all names grows
             flags = _WANTED | (_NO_LINK if folder else 0)
-            number = library.inotify_add_watch(self._fd, os.fsencode(path), flags)
+            number = library.inotify_add_watch(self._fd, path, flags)
             if number >= 0:
                 self._folders[number] = folder
                 self._watched.add(folder)
-            elif path.is_dir():
+            elif (self._root / folder).is_dir():
                 return False
         return True
 

@@ -14,6 +14,7 @@ from mdmem import config
 from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.server import lookup
+from mdmem.system import memory
 from mdmem.watcher import stillness
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Only Linux queues events in time.")
@@ -131,3 +132,19 @@ def test_a_vault_that_is_gone_is_not_still(still: stillness.Stillness, vault: Pa
     shutil.rmtree(vault)
 
     assert not holds(still)
+
+
+def test_memory_is_given_back_after_many_notes_were_taken_in(
+    still: stillness.Stillness, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bool] = []
+    monkeypatch.setattr(lookup, "MANY_NOTES", 2)
+    monkeypatch.setattr(memory, "give_back", lambda: given.append(True))
+    (vault / "notes" / "three.md").write_text("An otter.\n")
+    assert has("otter")
+    assert not given
+
+    for name in ("two", "three", "five"):
+        (vault / "notes" / f"{name}.md").write_text("And a heron.\n")
+    assert has("heron")
+    assert given == [True]

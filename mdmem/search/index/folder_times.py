@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from array import array
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -114,9 +113,9 @@ class FolderTimes:
         """Return how the folders are grouped, with numbers and sizes, and all times and names."""
         return [(group.base, group.size, len(group.packed)) for group in self._groups], self._packed
 
-    @cached_property
+    @property
     def by_path(self) -> dict[str, int]:
-        """Return the time of each folder by its path."""
+        """Return the time of each folder by its path, made anew: kept, all paths would take some MB."""
         found: dict[str, int] = {}
         for group in self._groups:
             found.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
