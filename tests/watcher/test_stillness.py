@@ -138,13 +138,13 @@ def test_memory_is_given_back_after_many_notes_were_taken_in(
     still: stillness.Stillness, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[bool] = []
-    monkeypatch.setattr(lookup, "MANY_NOTES", 2)
+    monkeypatch.setattr(lookup, "MANY_NOTES", 20)
     monkeypatch.setattr(memory, "give_back", lambda: given.append(True))
     (vault / "notes" / "three.md").write_text("An otter.\n")
     assert has("otter")
     assert not given
 
-    for name in ("two", "three", "five"):
-        (vault / "notes" / f"{name}.md").write_text("And a heron.\n")
+    for number in range(30):
+        (vault / "notes" / f"more-{number}.md").write_text("And a heron.\n")
     assert has("heron")
     assert given == [True]
