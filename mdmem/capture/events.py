@@ -67,6 +67,8 @@ def pass_over(at: Capture, why: str) -> Outcome:
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
+    if why == pending.PRIVATE and at.live and turn.is_unsure(at):
+        outcome.ignored, outcome.error = "", pending.UNSEEN
     outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at) or turn.was_withheld(at)
     return outcome
 
@@ -88,7 +90,7 @@ def _prompt(at: Capture) -> Outcome:
     if use and answer and not turn.is_private(at):
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
-        turn.mark_open(at)
+        turn.mark_open(at, sure=False)
         return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)
@@ -99,15 +101,15 @@ def _prompt(at: Capture) -> Outcome:
         _subagents().forget(at.session)
     may_hide = privacy.may_hold_private(text, at.rules)
     if may_hide:
-        turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
+        turn.mark_unsure(at)  # first: a hook killed from here on leaves the turn private
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
     outcome = store.store(at, prompt_draft(at, text, before))
     if outcome.ignored == pending.PRIVATE:
         outcome.unmarked |= not turn.mark_private(at)
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
-    elif outcome.id:
-        turn.mark_open(at)
+    else:
+        turn.mark_open(at, sure=not outcome.stored)  # what follows a prompt that waits is to wait behind it
     if at.live and may_hide:
         from mdmem.capture import told
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
+from mdmem.capture.pending import UNSEEN
 from mdmem.hashing import short
 
 TYPE_CHECKING = False
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 WAITS = "mdmem cannot write to its vault; what you do is queued and will be retried. Run `mdmem doctor` to see why."
 LOST = "mdmem could not store this, neither in its vault nor in its retry queue: it is lost. {why}"
+UNSEEN_PROMPT = (
+    "mdmem: tool runs and answers of this turn were left out. mdmem did not see its prompt, so they may be private."
+    " If they are not, `mdmem import` stores them from the agent's transcript."
+)
 UNMARKED = (
     "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
     " could not be recognized later. Run `mdmem doctor` to see why."
@@ -43,6 +48,8 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
         return [f"mdmem: {outcome.too_long:,} characters of this text were left out (see capture.prompt_chars)."]
     if not outcome.error or outcome.ignored:
         return []
+    if outcome.error == UNSEEN:
+        return [UNSEEN_PROMPT] if event.name == "Stop" or _is_first(config, event, "unseen") else []
     if outcome.waits:
         return [WAITS] if _is_first(config, event, "waits") else []
     return [LOST.format(why=outcome.why or DOCTOR)] if _is_first(config, event, "lost") else []

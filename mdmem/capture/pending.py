@@ -30,6 +30,9 @@ OWN_LOOKUP = "own look-up"
 UNKNOWN = "unknown event"
 IN_STATE = "kept in state"  # what it says is recorded, for its session's page or for later events
 
+UNSEEN = "unseen-prompt"
+"""The `Outcome.error` of an event that was left out since its prompt was never judged: its turn may be private."""
+
 
 class Outcome:
     """What became of an event.

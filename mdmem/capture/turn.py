@@ -2,15 +2,17 @@
 
 A mark says of a prompt, by the agent's id for it, that nothing of its turn is stored, or that it may be. Where an
 agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
-lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private. They
-outlast the session's end: a session can be resumed, and an event of a turn can come late. Where neither place can be
-written, the mark goes into the system's temporary folder, and is moved back as soon as that is possible. Where not even
-that can be written, or where what is private could not be remembered, nothing of the session is stored for the time.
+lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private: it is unsure,
+and the user is told what it lost. They outlast the session's end: a session can be resumed, and an event of a turn can
+come late. Where neither place can be written, the mark goes into the system's temporary folder, and is moved back as
+soon as that is possible. Where not even that can be written, or where what is private could not be remembered, nothing
+of the session is stored for the time.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from mdmem import agents, config, files, privacy
 from mdmem.hashing import short
@@ -30,9 +32,12 @@ FLAG = "turns"
 MEMORIES = "private"
 """The folder of `privacy.memory`, which most hooks need not import."""
 
-_PRIVATE, _OPEN = b"private", b"open"
+_PRIVATE, _OPEN, _UNSURE = b"private", b"open", b"unsure"
 _SESSION = b"*"
 """Stands in a mark in place of a prompt."""
+
+_JUDGING_SECONDS = 1.0
+"""Hooks of one turn may run at once: so long after its mark was made, an unsure turn may still be judged."""
 
 _MAX_MARKS_BYTES = 1 << 20
 _HEAD_BYTES = 64 * 1024
@@ -43,26 +48,43 @@ _HEAD_BYTES = 64 * 1024
 
 def is_private(at: Capture) -> bool:
     """Whether nothing of an event's turn is stored: it was marked, or could not be, or a mark may have been lost."""
-    marks = _read_marks(at, at.session.key)
+    marks = _judged_marks(at)
     if _is_withheld(at, marks) or _is_of_private_parent(at):
         return True
-    marks.pop(_SESSION, None)
     wanted = _prompt_key(at)
-    if wanted in marks:
-        return marks[wanted] == _PRIVATE
+    if mark := _mark_of(marks, wanted):
+        return mark != _OPEN
     if wanted and at.session.name_of(at.prompt_note()):
         return False  # its prompt was stored
     if wanted and at.live and _is_private_unseen(at):
-        mark_private(at)
         return True
     if not can_mark(at):
         return not (wanted and _has_prompt(at, sure=True))
-    if marks:
-        return list(marks.values())[-1] == _PRIVATE
-    if not wanted or at.session.is_continuous() or _has_prompt(at):
+    is_after_open = _mark_of(marks, b"") in (b"", _OPEN)
+    if not wanted or (is_after_open and (at.session.is_continuous() or _has_prompt(at))):
         return False
-    mark_private(at)
+    mark_unsure(at)
     return True
+
+
+def _judged_marks(at: Capture) -> dict[bytes, bytes]:
+    """Return the session's marks, once the hook that judges this turn's prompt has had time to do so."""
+    until = time.monotonic() + _JUDGING_SECONDS
+    while True:
+        marks = _read_marks(at, at.session.key)
+        is_judged = not at.live or _mark_of(marks, _prompt_key(at)) != _UNSURE
+        if is_judged or time.monotonic() > until or not _is_new(_places(at)):
+            return marks
+        time.sleep(0.02)
+
+
+def _is_new(paths: Iterable[str]) -> bool:
+    try:
+        return (
+            abs(time.time() - max(os.stat(path).st_mtime for path in paths if os.path.exists(path))) < _JUDGING_SECONDS
+        )
+    except (OSError, ValueError):
+        return False
 
 
 def _is_private_unseen(at: Capture) -> bool:
@@ -82,10 +104,12 @@ def _is_private_unseen(at: Capture) -> bool:
             spans += cleaned.spans
             if cleaned.value == "":
                 learn(at, tuple(spans))
+                mark_private(at)
                 return True
     if learn(at, tuple(spans)):
         at.session.append("unseen", key)
         return False
+    withhold(at)
     return True
 
 
@@ -107,9 +131,14 @@ def was_withheld(at: Capture) -> bool:
     return list(_read_marks(at, at.session.key))[-2:] == [_prompt_key(at), _SESSION]
 
 
+def is_unsure(at: Capture) -> bool:
+    """Whether this turn is private only since no hook has judged its prompt: nobody asked for that either."""
+    return _mark_of(_read_marks(at, at.session.key), _prompt_key(at)) == _UNSURE
+
+
 def _is_of_private_parent(at: Capture) -> bool:
     """Whether a sub-agent with a session of its own works for a private turn of another session."""
-    return any(list(_read_marks(at, key).values())[-1:] == [_PRIVATE] for key in _keys(at)[1:])
+    return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in _keys(at)[1:])
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
@@ -132,23 +161,32 @@ def can_mark(at: Capture) -> bool:
 
 def mark_private(at: Capture) -> bool:
     """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
+    return _mark(at, _PRIVATE)
+
+
+def mark_unsure(at: Capture) -> None:
+    """Mark that nothing of this turn is to be stored until its prompt was judged; the user hears what that costs."""
+    _mark(at, _UNSURE)
+
+
+def mark_open(at: Capture, *, sure: bool) -> None:
+    """Mark that this turn may be stored; unless it is to be `sure`, that goes without saying in an unmarked session."""
+    if sure or any(map(os.path.exists, _places(at))):
+        _mark(at, _OPEN)
+
+
+def _mark(at: Capture, what: bytes) -> bool:
+    """Mark this turn; False when that cannot be written anywhere."""
     _move_from_spare(at)
     *both, spare = _places(at)
-    made = [_mark(path, _PRIVATE, at) for path in both]
-    if any(made) or _mark(spare, _PRIVATE, at):
+    line = b"\n%b %b\n" % (what, _prompt_key(at))
+    made = [_append(path, line) for path in both]
+    if any(made) or _append(spare, line):
         return True
     from mdmem import log
 
-    log.write(at.config, "a private turn could not be marked: no folder for it can be written")
+    log.write(at.config, "a turn could not be marked: no folder for it can be written")
     return False
-
-
-def mark_open(at: Capture) -> None:
-    """Mark that this turn may be stored; without an earlier mark in the session that goes without saying."""
-    _move_from_spare(at)
-    for path in _places(at):
-        if os.path.exists(path):
-            _mark(path, _OPEN, at)
 
 
 def _move_from_spare(at: Capture) -> None:
@@ -193,10 +231,6 @@ def _keys(at: Capture) -> tuple[str, ...]:
     return (at.session.key, short(parent, 16)) if parent else (at.session.key,)
 
 
-def _mark(path: str, what: bytes, at: Capture) -> bool:
-    return _append(path, b"\n%b %b\n" % (what, _prompt_key(at)))
-
-
 def _append(path: str, lines: bytes) -> bool:
     try:
         return files.append(path, lines) == len(lines)
@@ -216,10 +250,16 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
     for line in (_longest(_marks(at, key)) + _longest([_spare(at, key)])).split(b"\n"):
         what, _, prompt = line.partition(b" ")
-        if what in (_PRIVATE, _OPEN):
+        if what in (_PRIVATE, _OPEN, _UNSURE):
             found.pop(prompt, None)
             found[prompt] = what
     return found
+
+
+def _mark_of(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
+    """Return the mark of a prompt, "" when it has none; for one without an id the session's last mark counts."""
+    last = [what for of, what in marks.items() if of != _SESSION][-1:]
+    return marks.get(prompt, b"") if prompt else b"".join(last)
 
 
 def _longest(paths: Iterable[str]) -> bytes:

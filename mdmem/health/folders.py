@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
+from mdmem.capture.pending import UNSEEN
 from mdmem.config import Config
 from mdmem.errors import SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
@@ -208,9 +209,10 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
         when = timestamps.iso_time(row["time"])
+        todo = "`mdmem import` may find it" if row["why"] == UNSEEN else "`mdmem doctor --only log` may say why"
         yield error(
             f"An event of {row['agent']} was lost at {when}: {row['event']} ({row['why']}).",
-            f"`mdmem doctor --only log` may say why; this is shown for {losses.DAYS} days.",
+            f"{todo}; this is shown for {losses.DAYS} days.",
         )
     if len(found) > LOSSES_SHOWN:
         more = wording.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")

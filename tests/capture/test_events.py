@@ -215,7 +215,7 @@ def test_a_hook_that_is_killed_while_it_judges_a_prompt_leaves_the_turn_private(
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr("mdmem.vault.note.new", die)
         capture(prompt("<private>all of it</private>"))
-    assert capture(bash("secret output")).ignored == "private"
+    assert capture(bash("secret output")).error == "unseen-prompt"
     assert capture(prompt("<b>open</b>", 2)).stored
     assert capture(bash("output", "toolu_2", 2)).stored
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,9 @@ import pytest
 from mdmem import agents, config
 from mdmem.agents.install import known
 from mdmem.capture import events, turn
-from mdmem.capture.pending import Outcome
+from mdmem.capture.pending import Capture, Outcome
 from tests.conftest import notes
-from tests.helpers.claude import OTHER, START, bash, capture, payload, places, prompt, stop
+from tests.helpers.claude import OTHER, SESSION, START, bash, capture, payload, places, prompt, stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Hook = Callable[..., subprocess.CompletedProcess[str]]
@@ -138,6 +140,83 @@ def test_a_private_turn_is_one_although_the_hook_of_its_prompt_never_ran(vault: 
 
     assert capture(bash("x", transcript_path=str(saved))).ignored == "private"
     assert capture(stop("y")).ignored == "private"
+
+
+LEFT_OUT = "tool runs and answers of this turn were left out"
+
+
+def forget_state() -> None:
+    """Lose what state knows, as on another machine."""
+    for folder in (config.load().state_dir, config.load().runtime_dir):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_turn_whose_prompt_was_never_seen_is_left_out_told_counted_and_imported(
+    vault: Path, hook: Hook, mdmem: Run, tmp_path: Path
+) -> None:
+    hook(prompt("in the open"))
+    forget_state()
+
+    told = [
+        hook(one).stdout
+        for one in (bash("x", "toolu_2", 2), bash("y", "toolu_3", 2), stop("That is all.", 2), stop("z", 3))
+    ]
+
+    assert places(notes(vault)) == ["001-000-prompt"]
+    assert [LEFT_OUT in one for one in told] == [True, False, True, True]
+    assert "4 events lost" in mdmem("status").stdout
+    assert "`mdmem import` may find it" in mdmem("doctor").stdout
+    saved = tmp_path / "saved.jsonl"
+    said = [("user", "and the second"), ("assistant", [{"type": "text", "text": "That is all."}])]
+    saved.write_text(
+        "".join(
+            json.dumps({
+                "type": role, "uuid": f"u{number}", "promptId": "prompt-2", "sessionId": SESSION,
+                "cwd": "/home/dev/work/notes-app", "timestamp": f"2026-09-14T08:0{number}:00.000Z",
+                "message": {"role": role, "content": content},
+            }) + "\n"
+            for number, (role, content) in enumerate(said)
+        )
+    )  # fmt: skip
+    mdmem("import", "--yes", str(saved), check=True)
+    assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-response"]
+
+
+def test_an_unseen_turn_after_a_private_one_is_told_as_well(vault: Path, hook: Hook) -> None:
+    hook(prompt("<private>all of it</private>"))
+
+    assert "left out" not in hook(stop("of the private turn")).stdout
+    assert LEFT_OUT in hook(stop("of another turn", 2)).stdout
+    assert notes(vault) == []
+
+
+def test_the_events_of_a_prompt_that_waits_in_the_queue_wait_behind_it(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, mdmem: Run
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    capture(prompt("in the open"))
+    forget_state()
+    with monkeypatch.context() as patch:
+        patch.setattr("mdmem.capture.session.Session.make_folder", full)
+        sent = (prompt("and go on", 2), bash("made", "toolu_2", 2), bash("x", "toolu_3", 3), stop("Done.", 2))
+        made = [capture(one) for one in sent]
+
+    assert [one.waits for one in made] == [True, True, False, True]
+    assert made[2].error == "unseen-prompt"  # what is known of one prompt tells nothing of the next
+    mdmem("index", check=True)
+    assert places(notes(vault))[1:] == ["002-000-prompt", "002-001-bash", "002-002-response"]
+
+
+def test_a_hook_waits_for_the_one_that_judges_its_prompt_at_the_same_time(vault: Path) -> None:
+    at = Capture(config.load(), agents.load("claude-code").read(prompt("Log in"), {}), START)
+    turn.mark_unsure(at)
+
+    judge = threading.Timer(0.2, lambda: turn.mark_open(at, sure=True))
+    judge.start()
+    assert capture(bash("made")).stored
+    judge.join()
 
 
 INSTRUCTIONS = {name for row in known.ROWS for name in row.instructions}
