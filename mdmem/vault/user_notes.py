@@ -126,8 +126,10 @@ class ChangedError(BusyError):
         super().__init__(f"{path} has changed in the meantime. Read it again, then change it.")
 
 
-def change_body(config: Config, path: str, text: str, *, seen: bytes) -> None:
-    """Put a text in the place of all that stands below a note's front matter. seen: the file as somebody read it.
+def change_body(config: Config, path: str, text: str, *, seen: bytes, most: int = MAX_BODY_BYTES) -> None:
+    """Put a text in the place of all that stands below a note's front matter.
+
+    seen: the file as somebody read it. most: bytes that the text may have.
 
     Raises:
         ChangedError: when the file is another one by now.
@@ -135,7 +137,7 @@ def change_body(config: Config, path: str, text: str, *, seen: bytes) -> None:
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
-    body = cleaned_body(config, as_typed(text, note.parse(seen).body))
+    body = cleaned_body(config, as_typed(text, note.parse(seen).body), most)
 
     def edit(data: bytes) -> bytes:
         if data != seen:
@@ -288,8 +290,8 @@ def as_typed(text: str, before: str) -> str:
     return text if first in before else privacy.as_typed(text)
 
 
-def cleaned_body(config: Config, text: str) -> str:
-    """Pass a note's text through the gate.
+def cleaned_body(config: Config, text: str, most: int = MAX_BODY_BYTES) -> str:
+    """Pass a note's text through the gate. most: bytes that it may have.
 
     Raises:
         UsageError: when nothing is left of it, or it is more than a note holds.
@@ -297,14 +299,13 @@ def cleaned_body(config: Config, text: str) -> str:
     cleaned = str(clean(config, text))
     if not _has_words(cleaned, privacy.Rules.of(config.settings).marker):
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
-    return _bounded(cleaned)
+    return _bounded(cleaned, most)
 
 
-def _bounded(text: str) -> str:
+def _bounded(text: str, most: int = MAX_BODY_BYTES) -> str:
     size = len(text.encode("utf-8", "replace"))
-    if size > MAX_BODY_BYTES:
-        most = MAX_BODY_BYTES // 1024
-        raise UsageError(f"A note holds at most {most} KiB; this is {size // 1024} KiB. Write several.")
+    if size > most:
+        raise UsageError(f"A note holds at most {most // 1024} KiB; this is {size // 1024} KiB. Write several.")
     return text
 
 

@@ -66,6 +66,7 @@ class PageRequest:
         self.query: Mapping[str, str] = request.query_params
         self.parts: Mapping[str, str] = request.path_params
         self.theme = request.cookies.get("mdmem-theme", "")
+        self.has_no_keys = request.cookies.get("mdmem-keys") == "off"
         try:
             sent = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
         except ValueError as error:

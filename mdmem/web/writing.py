@@ -13,7 +13,7 @@ from mdmem.history import forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import proposals
-from mdmem.vault import layout, user_notes
+from mdmem.vault import layout, note, user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
@@ -84,17 +84,26 @@ def _tag(request: PageRequest) -> Response:
 
 def _edit(request: PageRequest) -> Response:
     """Change a note's text, unless the file is no longer what the form was made from."""
-    opened = _opened(request)
     text = request.form.get("text", "").replace("\r\n", "\n")
-    seen = request.form.get("digest", "")
-    if notes.digest(opened.data) != seen:
-        return notes.edit_form(request, opened, text, conflict=True)
     try:
-        user_notes.change_body(request.config, opened.path, text, seen=opened.data)
-    except user_notes.ChangedError:
-        return notes.edit_form(request, _opened(request), text, conflict=True)
+        opened = _opened(request)
+        if notes.digest(opened.data) != request.form.get("digest", ""):
+            raise user_notes.ChangedError(opened.path)
+        user_notes.change_body(request.config, opened.path, text, seen=opened.data, most=notes.MAX_FORM_BYTES)
+    except (MdmemError, OSError) as error:
+        return _not_saved(request, text, error)
     known = gate.IN_HISTORY if _is_in_history(request, opened, text) else ""
     return _done(request, f"Saved.{known}", address.note(opened.id, opened.path), bad=bool(known))
+
+
+def _not_saved(request: PageRequest, text: str, error: MdmemError | OSError) -> Response:
+    """Show a text that could not be saved in its form again: nobody has it but the request."""
+    is_changed = isinstance(error, user_notes.ChangedError)
+    try:
+        opened = _opened(request)
+    except (MdmemError, OSError) as gone:
+        opened, is_changed, error = OpenNote(request.form.get("note", ""), b"", note.parse(b""), None), False, gone
+    return notes.edit_form(request, opened, text, conflict=is_changed, problem=str(error))
 
 
 def _is_in_history(request: PageRequest, opened: OpenNote, text: str) -> bool:

@@ -110,9 +110,17 @@ def test_dark_is_dark_and_a_choice_is_kept(web: Web, page: Page) -> None:
     page.goto(web.served.url)
     assert brightness() < 150
 
-    page.get_by_role("button", name="Light").click()
+    page.get_by_label("Colors").select_option("Light")
     assert brightness() > 600
     page.reload()
+    assert brightness() > 600
+    assert page.get_by_label("Colors").input_value() == "light"
+
+    page.get_by_label("Colors").select_option("System")
+    assert brightness() < 150
+    page.reload()
+    assert brightness() < 150
+    page.emulate_media(color_scheme="light")
     assert brightness() > 600
 
 
@@ -290,6 +298,25 @@ def test_an_arrow_key_that_chooses_a_word_of_an_input_method_stays_in_the_words(
 
     words.dispatch_event("keydown", {"key": "ArrowDown"})
     assert page.evaluate("document.activeElement.className") == "hit"
+
+
+def test_single_keys_are_switched_off(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/help")
+    box = page.get_by_role("checkbox", name="are shortcuts")
+    box.uncheck()
+    page.goto(f"{web.served.url}/timeline")
+    page.locator("main").focus()
+    for key in "/gp":
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert not page.locator(".quick kbd").is_visible()
+
+    page.goto(f"{web.served.url}/help")
+    box.check()
+    page.goto(f"{web.served.url}/timeline")
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    page.wait_for_url("**/projects")
 
 
 def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -395,6 +396,51 @@ def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_
     assert "mdmem purge" not in not_yet
     assert "History has it from before it was marked" in said
     assert "badger moves" not in (web.vault / path).read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("<private>all of it</private>", "There is nothing to store"), ("long " * 60_000, "A note holds at most 256 KiB")],
+)
+def test_a_text_that_cannot_be_saved_is_in_its_form_again(web: Web, cookie: str, text: str, why: str) -> None:
+    path = a_note(web, "Not to be saved")
+    before = (web.vault / path).read_bytes()
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+
+    status, _, body = post(web, cookie, "edit", **fields, text=text)
+
+    assert status == 400
+    assert f"Nothing was saved: {why}" in body
+    assert escape(text) in body
+    assert form_of(body) == fields
+    assert (web.vault / path).read_bytes() == before
+
+
+def test_a_text_is_not_lost_when_its_note_is_deleted_meanwhile(web: Web, cookie: str) -> None:
+    path = a_note(web, "Deleted under the form")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    (web.vault / path).unlink()
+
+    status, _, body = post(web, cookie, "edit", **fields, text="Half an hour of writing.")
+
+    assert status == 400
+    assert "Nothing was saved: No note has the id or path" in body
+    assert "Half an hour of writing." in body
+
+
+def test_a_long_note_of_a_person_is_edited_and_a_longer_one_is_left_to_an_editor(web: Web, cookie: str) -> None:
+    path = a_note(web, "A long note")
+    file = web.vault / path
+    file.write_text(file.read_text() + "word " * 40_000)
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    assert post(web, cookie, "edit", **fields, text="word " * 40_001)[0] == 303
+    assert note.parse(file.read_bytes()).body.count("word") == 40_001
+
+    file.write_text(file.read_text() + "word " * 40_000)
+    page = get(web, cookie, f"/edit/{path}")
+    assert "longer than a form holds (400 kB)" in page
+    assert "<textarea" not in page
+    assert "vscode://file" in page
 
 
 def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: str) -> None:

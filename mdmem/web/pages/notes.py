@@ -26,6 +26,8 @@ from mdmem.web.site import OpenNote, PageRequest
 
 RELATED = 6
 MAX_STEPS = 20
+MAX_FORM_BYTES = 256 * 1024
+"""Of a text in a form: browsers take seconds to lay out a longer one."""
 
 
 class PastVersion(NamedTuple):
@@ -127,16 +129,25 @@ def edit(request: PageRequest) -> Response:
     return edit_form(request, opened, opened.parsed.body.strip("\n"))
 
 
-def edit_form(request: PageRequest, opened: OpenNote, text: str, *, conflict: bool = False) -> Response:
-    """Show a text in the form of a note. conflict: the note was changed meanwhile, and both texts are shown."""
+def edit_form(
+    request: PageRequest, opened: OpenNote, text: str, *, conflict: bool = False, problem: str = ""
+) -> Response:
+    """Show a text in the form of a note.
+
+    problem: why the text could not be saved. conflict: since the note was changed meanwhile, and both texts are shown.
+    """
     theirs = opened.parsed.body.strip("\n")
     lines = difflib.unified_diff(theirs.split("\n"), text.split("\n"), "the note now", "your text", lineterm="", n=2)
     return request.page(
         "edit",
-        status=409 if conflict else 200,
+        status=409 if conflict else 400 if problem else 200,
         note=opened,
         text=text,
-        digest=digest(opened.data),
+        digest=(not conflict and request.form.get("digest")) or digest(opened.data),
         conflict=conflict,
+        problem=problem,
+        bytes=len(text.encode("utf-8", "replace")),
+        most=MAX_FORM_BYTES,
+        editors=editors(request, opened),
         patch=markdown.diff("\n".join(lines)) if conflict else "",
     )

@@ -181,8 +181,13 @@ function keepText(form) {
   addEventListener("beforeunload", (event) => {
     if (!saved && (text.value !== text.defaultValue || form.dataset.unsaved)) event.preventDefault();
   });
+  text.addEventListener("input", () => text.setCustomValidity(""));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    const bytes = new TextEncoder().encode(text.value).length;
+    const most = Number(form.dataset.most);
+    if (bytes > most) text.setCustomValidity(`A form holds at most ${most >> 10} KiB; this is ${bytes >> 10} KiB.`);
+    if (!form.reportValidity()) return;
     try {
       await part("/help");
     } catch {
@@ -224,7 +229,7 @@ const PLACES = { t: "/", l: "/timeline", r: "/review", p: "/projects", s: "/sear
 let leading = 0;
 
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (document.documentElement.dataset.keys || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (event.key === "/") {
     event.preventDefault();
     const box = one("#words") || one("#quick");
@@ -265,18 +270,29 @@ addEventListener("click", (event) => {
   }
 });
 
-function theme(button) {
+function remember(name, value) {
+  document.cookie = `${name}=${value}; path=/; max-age=${value ? 31536000 : 0}; samesite=strict`;
+}
+
+function theme(choice) {
   const root = document.documentElement;
-  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const label = () => {
-    button.textContent = dark() ? "Light" : "Dark";
-  };
-  button.hidden = false;
-  label();
-  button.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    document.cookie = `mdmem-theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
-    label();
+  choice.hidden = false;
+  choice.value = root.dataset.theme || "";
+  choice.addEventListener("change", () => {
+    remember("mdmem-theme", choice.value);
+    if (choice.value) root.dataset.theme = choice.value;
+    else delete root.dataset.theme;
+  });
+}
+
+function keys(choice) {
+  const root = document.documentElement;
+  choice.closest("[hidden]").hidden = false;
+  choice.checked = !root.dataset.keys;
+  choice.addEventListener("change", () => {
+    remember("mdmem-keys", choice.checked ? "" : "off");
+    if (choice.checked) delete root.dataset.keys;
+    else root.dataset.keys = "off";
   });
 }
 
@@ -288,6 +304,8 @@ addEventListener("DOMContentLoaded", () => {
   const editor = one("form.editor");
   if (editor) keepText(editor);
   theme(one("#theme"));
+  const choice = one("#single-keys");
+  if (choice) keys(choice);
   const here = one(".side nav [aria-current]");
   if (here) here.closest("nav").scrollLeft = here.offsetLeft - 2 * here.offsetWidth;
   comeBack();
