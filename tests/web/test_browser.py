@@ -346,7 +346,7 @@ def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> N
     card.get_by_role("button", name="Keep").click()
 
     page.get_by_role("status").filter(has_text="Kept “To be decided").wait_for()
-    page.wait_for_function("document.activeElement.textContent == 'Keep'")  # the script runs after the page is shown
+    page.wait_for_function("document.activeElement?.textContent == 'Keep'")  # the script runs after the page is shown
     assert page.url.endswith("/review?kind=note")
     assert abs(page.evaluate("scrollY") - before) < 60  # less than a card: the message above takes some room
     buttons = page.locator("article.card").nth(place).get_by_role("button")
