@@ -376,7 +376,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         if secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
             found.append(pairs.find(plain, lower(plain), marks, words))
-        if "\n" in text or "values" in low:
+        if "\n" in text or "values" in low or '"secret"' in low:
             found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not found:
         return []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mdmem import privacy
 from mdmem.privacy import Rules, clean, secrets, text
 from mdmem.privacy.job import Job
+from mdmem.privacy.secrets import tables
 from tests.helpers import credentials
 
 KEPT = (
@@ -444,6 +447,27 @@ def test_every_value_of_a_kubernetes_secret_is_masked_in_json_and_yaml() -> None
     assert clean(shown % (*values, "Secret"), origin="tool").value == shown % (*["[REDACTED]"] * 2, "Secret")
     assert clean(shown % (*values, "ConfigMap"), origin="tool").redacted == 0
     assert clean("stringData:\n  conn: plainword\nkind: Secret", origin="tool").redacted == 1
+
+
+@pytest.mark.parametrize("before", ['a}b', 'a\\"b', '{\\"port\\": 1}', ""])
+def test_a_value_of_a_kubernetes_secret_is_masked_behind_one_with_signs_of_json(before: str) -> None:
+    shown = '{"kind": "Secret", "stringData": {"first": "%s", "last": "plainword"}}'
+
+    assert "plainword" not in clean(shown % before, origin="tool").value
+
+
+def test_a_kubernetes_secret_of_many_values_takes_time_in_proportion_to_them() -> None:
+    def seconds(shown: str) -> float:
+        begin = time.process_time()
+        assert all(shown[start:end] in ("abcd", "efgh") for start, end, _ in tables.find(shown, shown.lower()))
+        return time.process_time() - begin
+
+    for unit in ('"key%d": "abcd", ', '"data": {"k%d": "efgh", ', '"data":{'):
+        few, many = (
+            '{"kind": "Secret", "data": {' + "".join(unit.replace("%d", str(n)) for n in range(count))
+            for count in (500, 4_000)
+        )
+        assert seconds(many) < 30 * seconds(few) + 0.05
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def _closing(text: str, start: int, mark: str) -> int:
     """Find the quotes that close a string; without any, it ends with its line."""
     limit = start + LONGEST_QUOTED
     end = text.find(mark, start, limit)
-    while end > start and _is_escaped(text, start, end):
+    while end > start and is_escaped(text, start, end):
         end = text.find(mark, end + len(mark), limit)
     if mark in ('"""', "'''", "`") and end >= 0:
         return end
@@ -141,7 +141,8 @@ def _closing(text: str, start: int, mark: str) -> int:
     return end if end >= 0 else min(limit, len(text))
 
 
-def _is_escaped(text: str, start: int, end: int) -> bool:
+def is_escaped(text: str, start: int, end: int) -> bool:
+    """Whether the sign at `end` has a backslash before it, in a string that begins at `start`."""
     before = text[max(start, end - 64) : end]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 

@@ -193,14 +193,32 @@ def _kubernetes_json(text: str, low: str) -> Iterator[Span]:
     for block in ('"data":', '"stringdata":'):
         at = low.find(block)
         while at >= 0:
-            begin = skip_blank(text, at + len(block))
-            inside = text[begin : begin + 65536].partition("}")[0] if text[begin : begin + 1] == "{" else ""
-            fields = inside.split('"')  # blank, name, colon, value, and so on
-            for number in range(3, len(fields), 4):
-                start = begin + sum(len(field) + 1 for field in fields[:number])
-                if len(fields[number]) >= 4 and fields[number - 1].strip() == ":":
-                    yield start, start + len(fields[number]), "secret"
-            at = low.find(block, begin)
+            at += len(block)
+            name = _string_behind("{", text, at)
+            while name and (value := _string_behind(":", text, name[1] + 1)):
+                if value[1] - value[0] >= 4:
+                    yield *value, "secret"
+                at = value[1] + 1
+                name = _string_behind(",", text, at)
+            at = low.find(block, at)
+
+
+def _string_behind(sign: str, text: str, at: int) -> tuple[int, int] | None:
+    """Return where a string of JSON lies behind a sign and white space; None when something else is there."""
+    at = _past_space(text, at)
+    start = _past_space(text, at + 1)
+    if not text.startswith(sign, at) or not text.startswith('"', start):
+        return None
+    start += 1
+    end = text.find('"', start)
+    while end >= 0 and literals.is_escaped(text, start, end):
+        end = text.find('"', end + 1)
+    return start, end if end >= 0 else len(text)
+
+
+def _past_space(text: str, at: int) -> int:
+    ahead = text[at : at + 256]
+    return at + len(ahead) - len(ahead.lstrip())
 
 
 def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:
