@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def test_a_project_that_grows_a_folder_at_a_time_is_looked_at_from_its_own_folde
         times = times.with_others({f"journal/new/{day}": 1})
 
     assert [base for base, _, _ in times.pack()[0]] == ["", "journal/new"]
+
+
+def test_folders_of_many_small_projects_are_held_once() -> None:
+    def bytes_held(projects: int) -> int:
+        days = [f"journal/p{number}/{day}" for number in range(projects) for day in range(MANY // 2)]
+        times = FolderTimes.of(dict.fromkeys(days, 1))
+        tracemalloc.start()
+        assert not any(f"journal/p{number}/new" in times for number in range(projects))
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return held
+
+    assert bytes_held(200) < 8 * bytes_held(50)
 
 
 def test_no_times_at_all_become_those_of_what_was_looked_at() -> None:

@@ -63,14 +63,14 @@ class FolderTimes:
         Raises:
             ValueError, TypeError: when this is something else.
         """
-        self._groups: list[_Group] = []
-        self._names: dict[str, tuple[_Group | None, frozenset[bytes]]] = {}
+        self._groups: dict[str, _Group] = {}
+        self._names: dict[str, frozenset[bytes]] = {}
         self._packed = packed
         data, end = memoryview(packed), 0
         for base, size, length in groups:
             begin, middle = end, end + size * _BYTES
             end = middle + length
-            self._groups.append(_Group(base, size, data[begin:middle], data[middle:end]))
+            self._groups[base] = _Group(base, size, data[begin:middle], data[middle:end])
         if end != len(data):
             raise ValueError("not every folder has a time and a name")
 
@@ -96,7 +96,7 @@ class FolderTimes:
 
     def with_others(self, others: Mapping[str, int | None]) -> FolderTimes:
         """Return these times, with others for some folders, which may be new; None: a folder is gone."""
-        groups = {group.base: group for group in self._groups}
+        groups = dict(self._groups)
         alone = groups.get("")
         if alone is not None and len(others) <= FEW:
             for folder, at_ns in others.items():
@@ -111,30 +111,30 @@ class FolderTimes:
 
     def pack(self) -> tuple[list[tuple[str, int, int]], bytes | memoryview]:
         """Return how the folders are grouped, with numbers and sizes, and all times and names."""
-        return [(group.base, group.size, len(group.packed)) for group in self._groups], self._packed
+        return [(group.base, group.size, len(group.packed)) for group in self._groups.values()], self._packed
 
     @property
     def by_path(self) -> dict[str, int]:
         """Return the time of each folder by its path, made anew: kept, all paths would take some MB."""
         found: dict[str, int] = {}
-        for group in self._groups:
+        for group in self._groups.values():
             found.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
         return found
 
     def __contains__(self, folder: object) -> bool:
         assert isinstance(folder, str)
-        base = _base(folder)
+        base = _base(folder) if _base(folder) in self._groups else ""
+        group = self._groups.get(base)
+        if group is None:
+            return False
         if base not in self._names:
-            groups = {group.base: group for group in self._groups}
-            group = groups.get(base) or groups.get("")
-            self._names[base] = (group, frozenset(group.names if group else ()))
-        group, names = self._names[base]
-        return group is not None and group.name(folder) in names
+            self._names[base] = frozenset(group.names)
+        return group.name(folder) in self._names[base]
 
     def changed(self, root: str) -> list[str]:
         """Return the folders whose time is another one now, and those that are gone: one stat a folder."""
         changed: list[str] = []
-        for group in self._groups:
+        for group in self._groups.values():
             names, kept = group.names, group.times.cast("q").tolist()
             now = _times(root, group.base, names)
             if now != kept:
