@@ -72,8 +72,11 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
         before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
             is_part = state.is_part or folder == before
+            beside.forget_linked(config, reading.targets)
             return reading.batch([], state._replace(changes=state.changes[place:], is_part=is_part))
         reading.add(change)
+    if state.further or wanted.only is not None:
+        beside.forget_linked(config, reading.targets)
     if state.further:
         return reading.batch([], None)  # what the notes behind these link to is not known
     others = [one for one in state.beside if wanted.has(one.path)]

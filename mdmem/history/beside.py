@@ -149,6 +149,14 @@ def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
         file.unlink(missing_ok=True)
 
 
+def forget_linked(config: Config, seen: Targets) -> None:
+    """Let the next `choose` look for links to what was left out and these notes link to: it may not see them."""
+    known = left_out(config)
+    still = [one for one in known if not is_linked(one.path, seen.public)]
+    if len(still) < len(known):
+        keep_left_out(config, still)
+
+
 def _linked_in_history(config: Config, repo: Repository, paths: Collection[str]) -> set[str]:
     """Return the files to which a committed note links; of those that none did before, no note is read again."""
     known = {one.path for one in left_out(config) if one.why in (NO_LINK, ONLY_PRIVATE)} if paths else set()

@@ -43,7 +43,12 @@ def test_what_lies_in_notes_or_is_linked_is_committed_and_the_rest_is_named(vaul
     assert commit.commit(config).commits == []
 
 
-def test_a_file_is_committed_once_a_note_links_to_it_whichever_came_first(vault: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "name", "most"), [(batch, "MAX_BYTES", 10**6), (batch, "MAX_BYTES", 1), (changes, "MOST", 1)]
+)
+def test_a_file_is_committed_once_a_note_links_to_it_whichever_came_first(
+    vault: Path, module: ModuleType, name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", "![](../img/my%20late.png)\n")
     image(vault, "img/early.png")
@@ -51,10 +56,25 @@ def test_a_file_is_committed_once_a_note_links_to_it_whichever_came_first(vault:
 
     image(vault, "img/my late.png")
     put(vault, "notes/other.md", "![[early.png]]\n")
+    put(vault, "notes/sub/more.md", "more\n")
+    put(vault, "notes/sub/most.md", "most\n")
+    monkeypatch.setattr(module, name, most)
     done = commit.commit(config)
 
     assert {"img/early.png", "img/my late.png"} <= set(head_files(vault))
     assert (done.left_out, beside.left_out(config)) == ([], [])
+
+
+def test_a_file_is_committed_after_a_commit_of_nothing_but_the_note_that_links_to_it(vault: Path) -> None:
+    config = start(vault)
+    image(vault, "img/early.png")
+    commit.commit(config)
+
+    put(vault, "notes/other.md", "![[early.png]]\n")
+    commit.commit_paths(config, ["notes/other.md"], "Add a note")
+    commit.commit(config)
+
+    assert "img/early.png" in head_files(vault)
 
 
 @pytest.mark.slow
