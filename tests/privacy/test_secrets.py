@@ -449,7 +449,7 @@ def test_every_value_of_a_kubernetes_secret_is_masked_in_json_and_yaml() -> None
     assert clean("stringData:\n  conn: plainword\nkind: Secret", origin="tool").redacted == 1
 
 
-@pytest.mark.parametrize("before", ['a}b', 'a\\"b', '{\\"port\\": 1}', ""])
+@pytest.mark.parametrize("before", ["a}b", 'a\\"b', '{\\"port\\": 1}', ""])
 def test_a_value_of_a_kubernetes_secret_is_masked_behind_one_with_signs_of_json(before: str) -> None:
     shown = '{"kind": "Secret", "stringData": {"first": "%s", "last": "plainword"}}'
 
