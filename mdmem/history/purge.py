@@ -64,7 +64,12 @@ class PurgePlan(NamedTuple):
 
     def cleaned(self, data: bytes) -> bytes:
         """Return a text without what is purged; links lead to the new names."""
-        return self.pattern.sub(lambda _: self.instead, self.names.sub(RENAMED, data))
+        return filtering.cleaned(data, self.rules)
+
+    @property
+    def rules(self) -> tuple[tuple[re.Pattern[bytes], bytes], ...]:
+        """Return the expressions of what goes from texts, each with what takes its place."""
+        return ((self.names, RENAMED), (self.pattern, self.instead))
 
     def place(self, path: str) -> str:
         """Return where a file is afterwards; "" for one that goes."""
@@ -168,7 +173,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Reposito
 def _filtered(repo: Repository, planned: PurgePlan, *, keep_named: bool = False) -> AbstractContextManager[Rewritten]:
     return filtering.rewritten(
         repo,
-        texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
+        texts=planned.rules,
         messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
         drop=planned.drop,
         rename=planned.rename,

@@ -10,6 +10,9 @@ import pytest
 from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, elsewhere, pages, purge
 from mdmem.history.git import filtering
+from mdmem.vault import note
+from tests.conftest import notes
+from tests.helpers import claude
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, run_here, start, turn
 
 TEXT = 'the "Falcon" project'
@@ -59,6 +62,37 @@ def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(
     assert git(vault, "status", "--porcelain") == "?? notes/unsaved.md\n"
     assert not Path(config.index_dir).exists()
     assert (state / "spool/1.json").read_text() == '{"body": "[REDACTED], waiting"}'
+
+
+@pytest.mark.slow
+def test_a_note_that_a_purge_rewrote_counts_as_edited_only_if_a_person_had_edited_it(vault: Path) -> None:
+    config = start(vault)
+    claude.capture(claude.prompt(f"Look at {TEXT} again"))
+    claude.capture(claude.bash(f"{TEXT} is fine"))
+    edited = notes(vault)[1]
+    edited.write_text(f"{edited.read_text('utf-8')}\nMy own line.\n", "utf-8")
+    commit.commit(config)
+
+    assert purge.apply(config, purge.plan(config, TEXT)).left == []
+
+    found = [note.parse(path.read_bytes()) for path in notes(vault)]
+    assert [TEXT in one.body or "[REDACTED]" not in one.body for one in found] == [False, False]
+    assert [note.is_edited(one) for one in found] == [False, True]
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_what_a_purge_puts_into_front_matter_leaves_it_readable(vault: Path) -> None:
+    config = start(vault)
+    claude.capture(claude.prompt(f"Look at {TEXT} again"))
+    put(vault, "notes/plan.md", f"---\ntitle: {TEXT}, a plan # mine\naliases: [{TEXT}]\n---\n\nkeep {TEXT}\n")
+    commit.commit(config)
+
+    assert purge.apply(config, purge.plan(config, TEXT)).left == []
+
+    assert [note.parse(path.read_bytes()).problem for path in vault.glob("journal/**/*.md")] == [None] * 3
+    plan = '---\ntitle: "[REDACTED], a plan" # mine\naliases: ["[REDACTED]"]\n---\n\nkeep [REDACTED]\n'
+    assert (vault / "notes/plan.md").read_text() == git(vault, "show", "HEAD:notes/plan.md") == plan
 
 
 @pytest.mark.slow

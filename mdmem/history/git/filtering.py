@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from mdmem.errors import GitError
+from mdmem.errors import GitError, UsageError
 from mdmem.history.git import git_index, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.surroundings import BOUNDS
+from mdmem.vault import editing, note, packed
 
 FOLDER = git_index.PURGE_FOLDER
 """The copy, in the git folder. One that an interrupted run left is removed by the next."""
@@ -65,7 +68,7 @@ def rewritten(
         repository.run(repo, *words, str(repo.common_dir), str(copy))
         _drop_tracking_refs(copy)
         named = ["--preserve-commit-hashes"] * keep_named
-        _filter(copy, [*named, "--replace-text", _rules(copy, texts)])
+        _filter(copy, [*named, "--blob-callback", _callback(copy, texts)])
         _filter(copy, [*named, "--replace-message", _rules(copy, messages)])
         if drop:
             _filter(copy, [*named, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
@@ -76,6 +79,60 @@ def rewritten(
         yield Rewritten(copy, _moved(copy))
     finally:
         shutil.rmtree(copy, ignore_errors=True)
+
+
+def cleaned(data: bytes, rules: Rules) -> bytes:
+    """Return a text with the rules applied; a note keeps readable front matter, and counts as edited as before."""
+    after = _replaced(data, rules)
+    if after == data:
+        return data
+    was, now = data.split(packed.MARK), after.split(packed.MARK)
+    if len(was) == len(now) > 1:
+        sections = zip(was[1:], now[1:], strict=True)
+        return packed.MARK.join([now[0], *(_cleaned_section(*both, rules) for both in sections)])
+    return _cleaned_note(data, after, rules)
+
+
+def _replaced(data: bytes, rules: Rules) -> bytes:
+    for pattern, instead in rules:
+        data = pattern.sub(lambda _, instead=instead: instead, data)  # type: ignore[misc]
+    return data
+
+
+def _cleaned_section(was: bytes, now: bytes, rules: Rules) -> bytes:
+    line, newline, text = now.partition(b"\n")
+    return line + newline + _cleaned_note(was.partition(b"\n")[2], text, rules)
+
+
+def _cleaned_note(was: bytes, now: bytes, rules: Rules) -> bytes:
+    before, after = note.parse(was), note.parse(now)
+    if after.problem and not before.problem:
+        with suppress(UsageError):
+            now = _replaced(editing.set_keys(was, _cleaned_values(before.meta, rules)), rules)
+            after = note.parse(now)
+    if "digest" not in before.meta or note.is_edited(before):
+        return now
+    digest = note.fingerprint(str(after.meta.get("title", "")), after.body)
+    return re.sub(rb"(?m)^digest: .*$", b'digest: "%b"' % digest.encode(), now, count=1)
+
+
+def _cleaned_values(value: Any, rules: Rules) -> Any:
+    """Return a value of front matter with the rules applied to its texts."""
+    if isinstance(value, str):
+        return _replaced(value.encode("utf-8", "surrogateescape"), rules).decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        return {key: _cleaned_values(item, rules) for key, item in value.items()}
+    return [_cleaned_values(item, rules) for item in value] if isinstance(value, list) else value
+
+
+def cleaned_by(file: str, data: bytes) -> bytes:
+    """Return a text with the rules in a file applied: called by git-filter-repo, in a process of its own."""
+    return cleaned(data, _read_rules(file))
+
+
+@cache
+def _read_rules(file: str) -> list[tuple[re.Pattern[bytes], bytes]]:
+    return [(re.compile(pattern), instead) for pattern, instead in ast.literal_eval(Path(file).read_text("utf-8"))]
 
 
 HEARD = "refs/mdmem/heard/"
@@ -147,6 +204,13 @@ def _filter(copy: Path, words: list[str]) -> None:
     done = repository.start_module(copy, MODULE, ["--force", "--quiet", *words])
     if done.status:
         raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(done)}")
+
+
+def _callback(copy: Path, rules: Rules) -> str:
+    """Return what git-filter-repo runs for each text."""
+    file = copy / "mdmem-texts"
+    file.write_text(repr([(pattern.pattern, instead) for pattern, instead in rules]), "utf-8")
+    return f"from {__name__} import cleaned_by\nblob.data = cleaned_by({str(file)!r}, blob.data)"
 
 
 def _rules(copy: Path, rules: Rules) -> str:
