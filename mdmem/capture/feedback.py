@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 WAITS = "mdmem cannot write to its vault; what you do is queued and will be retried. Run `mdmem doctor` to see why."
 LOST = "mdmem could not store this, neither in its vault nor in its retry queue: it is lost. {why}"
 UNSEEN_PROMPT = (
-    "mdmem: tool runs and answers of this turn were left out. mdmem did not see its prompt, so they may be private."
-    " If they are not, `mdmem import` stores them from the agent's transcript."
+    "mdmem: tool runs and answers of this turn were left out, since they may be private: mdmem did not see the prompt,"
+    " or could not note what it hides. If they are not, `mdmem import` stores them from the agent's transcript."
 )
 UNMARKED = (
     "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
@@ -43,24 +43,25 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
 
 
 def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
-    """Return that an event waits, or that it is lost: two messages, each at its own first time in a session."""
+    """Return that an event waits or is lost, each at its first time in a session; a loss that is not counted always."""
     if outcome.too_long and outcome.stored:
         return [f"mdmem: {outcome.too_long:,} characters of this text were left out (see capture.prompt_chars)."]
     if not outcome.error or outcome.ignored:
         return []
-    if outcome.error == UNSEEN:
-        return [UNSEEN_PROMPT] if event.name == "Stop" or _is_first(config, event, "unseen") else []
     if outcome.waits:
         return [WAITS] if _is_first(config, event, "waits") else []
-    return [LOST.format(why=outcome.why or DOCTOR)] if _is_first(config, event, "lost") else []
+    if outcome.error == UNSEEN:
+        is_told = event.name == "Stop" or not outcome.counted or _is_first(config, event, "unseen")
+        return [UNSEEN_PROMPT] if is_told else []
+    return [LOST.format(why=outcome.why or DOCTOR)] if not outcome.counted or _is_first(config, event, "lost") else []
 
 
 def _is_first(config: Config, event: Event, what: str) -> bool:
-    """Whether this session has not heard it yet; where that cannot be marked, a loss is told each time."""
+    """Whether this session has not heard it yet."""
     name = f"{short(event.session, 16)}.{what}"
     for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
         try:
             return files.claim(os.path.join(place, name))
         except OSError:
             continue
-    return what == "lost" or event.name == "UserPromptSubmit"
+    return event.name == "UserPromptSubmit"

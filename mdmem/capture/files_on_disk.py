@@ -1,14 +1,14 @@
 """Files on disk: which of them tell what is private in a tool run that shows or changes only a part of one.
 
 The tags of a private section may stand in lines that the run does not show: an edit inside of it, a few lines of the
-file, what `grep` found in it.
+file, what `grep` found in it. And the instructions, which agents read without a tool run.
 """
 
 from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import agents, config, files, privacy
 from mdmem.agents import aliases
 
 TYPE_CHECKING = False
@@ -170,3 +170,38 @@ def _listed(output: str) -> Iterator[str]:
             elif (rest[:1].isdecimal() or not rest.strip()) and " " not in name:
                 yield name
         heading = line.strip() if " " not in line.strip() else ""
+
+
+def private_instructions(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what is private in the instructions that agents read when a session starts, which no hook is told."""
+    home, folder = config.home(), event.cwd
+    own = agents.load(event.agent).folder(os.environ)
+    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
+    while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
+        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        above = os.path.dirname(folder)
+        folder = above if above != folder else ""
+    spans: tuple[str, ...] = ()
+    for path in paths:
+        if not os.access(path, os.R_OK):
+            continue
+        try:
+            text = files.read_any(path, _MAX_INSTRUCTIONS_BYTES).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            continue
+        if privacy.may_hold_private(text, rules):
+            spans += privacy.clean(text, rules=rules, origin="tool").spans
+    return spans
+
+
+_INSTRUCTIONS = (
+    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
+)  # fmt: skip
+"""What agents load of the folder that they work in, and of those above it: all that `install.known` lists."""
+_OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
+"""What they load of the user's own, below the home folder: some agents load another one's."""
+_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
+"""The same of the agent's own folder, wherever that is."""
+_MOST_PATHS = 52
+"""Each costs a system call when a session starts; they reach eight folders up."""
+_MAX_INSTRUCTIONS_BYTES = 1 << 20

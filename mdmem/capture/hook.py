@@ -166,7 +166,7 @@ class Delivery:
         if outcome.is_lost:
             from mdmem.capture import losses
 
-            losses.record(settings, event.name, event.agent, outcome.error, _now(self.env))
+            outcome.counted = losses.record(settings, event.name, event.agent, outcome.error, _now(self.env))
         said = _message(settings, event, outcome)
         if "--report" in self.words:
             return _line(_report(outcome, said))

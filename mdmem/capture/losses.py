@@ -18,13 +18,14 @@ DAYS = 7
 """A loss is an error in `doctor` and `status` for this many days."""
 
 
-def record(config: Config, event: str, agent: str, why: str, now: float) -> None:
-    """Note that an event was lost. why: an exception's type, never its text."""
+def record(config: Config, event: str, agent: str, why: str, now: float) -> bool:
+    """Note that an event was lost; False when that is impossible. why: an exception's type, never its text."""
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
     try:
         files.log(os.path.join(config.state_dir, FILE), line, MAX_BYTES)
     except OSError:
-        return  # the user is told in any case
+        return False
+    return True
 
 
 def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ UNKNOWN = "unknown event"
 IN_STATE = "kept in state"  # what it says is recorded, for its session's page or for later events
 
 UNSEEN = "unseen-prompt"
-"""The `Outcome.error` of an event that was left out since its prompt was never judged: its turn may be private."""
+"""The `Outcome.error` of an event that was left out since its turn may be private: no hook has judged its prompt."""
 
 
 class Outcome:
@@ -39,7 +39,8 @@ class Outcome:
 
     stored: a note is on disk; added: it was not there before. error: it should have been and is not, and why:
     an exception's type, never its text; why: what the user can do about it, if that is known; waits: it lies in
-    the retry queue. ignored: why nothing was to be stored, one of the constants above, or "".
+    the retry queue. counted: `mdmem status` counts it as lost. ignored: why nothing was to be stored, one of the
+    constants above, or "".
     private, redacted: what was taken out. hidden: how much of it stood in private sections; `of_turn` is that of the
     tool runs and answers of a turn that ends. unclosed: a private tag was never closed, or (stray) never opened.
     unknown: elements that look like private tags and are none. unmarked: what is private could not be marked or
@@ -47,8 +48,8 @@ class Outcome:
     """
 
     __slots__ = (
-        "added", "error", "hidden", "id", "ignored", "kind", "of_turn", "path", "private", "redacted", "stored",
-        "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why",
+        "added", "counted", "error", "hidden", "id", "ignored", "kind", "of_turn", "path", "private", "redacted",
+        "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why",
     )  # fmt: skip
 
     def __init__(self, ignored: str = "") -> None:
@@ -68,6 +69,7 @@ class Outcome:
         self.error = ""
         self.why = ""
         self.waits = False
+        self.counted = False
         self.too_long = 0
         self.ignored = ignored
 

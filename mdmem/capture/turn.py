@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import agents, config, files, privacy
+from mdmem import files, privacy
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import journal
@@ -33,8 +33,10 @@ MEMORIES = "private"
 """The folder of `privacy.memory`, which most hooks need not import."""
 
 _PRIVATE, _OPEN, _UNSURE = b"private", b"open", b"unsure"
-_SESSION = b"*"
-"""Stands in a mark in place of a prompt."""
+_SESSION, _LOST = b"*", b"?"
+"""Stand in a mark in place of a prompt: for the whole session, and for one whose mark could not be written."""
+
+_LOST_LINE = b"\n%b %b\n" % (_UNSURE, _LOST)
 
 _JUDGING_SECONDS = 1.0
 """Hooks of one turn may run at once: so long after its mark was made, an unsure turn may still be judged."""
@@ -54,14 +56,17 @@ def is_private(at: Capture) -> bool:
     wanted = _prompt_key(at)
     if mark := _mark_of(marks, wanted):
         return mark != _OPEN
-    if wanted and at.session.name_of(at.prompt_note()):
+    if wanted and _LOST not in marks and at.session.name_of(at.prompt_note()):
         return False  # its prompt was stored
     if wanted and at.live and _is_private_unseen(at):
         return True
     if not can_mark(at):
         return not (wanted and _has_prompt(at, sure=True))
+    if not wanted:
+        return False
     is_after_open = _mark_of(marks, b"") in (b"", _OPEN)
-    if not wanted or (is_after_open and (at.session.is_continuous() or _has_prompt(at))):
+    is_known = (is_after_open and at.session.is_continuous()) or _has_prompt(at, sure=not is_after_open)
+    if is_known and _LOST not in marks:
         return False
     mark_unsure(at)
     return True
@@ -131,9 +136,10 @@ def was_withheld(at: Capture) -> bool:
     return list(_read_marks(at, at.session.key))[-2:] == [_prompt_key(at), _SESSION]
 
 
-def is_unsure(at: Capture) -> bool:
-    """Whether this turn is private only since no hook has judged its prompt: nobody asked for that either."""
-    return _mark_of(_read_marks(at, at.session.key), _prompt_key(at)) == _UNSURE
+def is_asked_for(at: Capture) -> bool:
+    """Whether somebody's words made this turn private, or that of the session that it works for."""
+    wanted = {at.session.key: _prompt_key(at)}
+    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in _keys(at))
 
 
 def _is_of_private_parent(at: Capture) -> bool:
@@ -142,6 +148,8 @@ def _is_of_private_parent(at: Capture) -> bool:
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
+    if _LOST in marks and not _make_whole(at):
+        return True
     if not can_mark(at):
         return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)))
     return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
@@ -177,7 +185,7 @@ def mark_open(at: Capture, *, sure: bool) -> None:
 
 def _mark(at: Capture, what: bytes) -> bool:
     """Mark this turn; False when that cannot be written anywhere."""
-    _move_from_spare(at)
+    _make_whole(at)
     *both, spare = _places(at)
     line = b"\n%b %b\n" % (what, _prompt_key(at))
     made = [_append(path, line) for path in both]
@@ -195,12 +203,27 @@ def _move_from_spare(at: Capture) -> None:
     if not os.path.exists(spare):
         return
     try:
-        lines = files.read(spare, _MAX_MARKS_BYTES)
-        made = [_append(path, lines) for path in both] if lines else []
+        lines = files.read(spare, _MAX_MARKS_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
+        made = [_append(path, lines) for path in both]
         if any(made):
             files.remove(spare)
     except OSError:
         return  # they stay where they are, and are read there
+
+
+def _make_whole(at: Capture) -> bool:
+    """Mark that a mark was lost, if one was, and count what that cost; False while no mark can be written."""
+    _move_from_spare(at)
+    *both, spare = _places(at)
+    if not _has_lost(at, at.session.key):
+        return True
+    made = [_append(path, _LOST_LINE) for path in both]
+    if not any(made) and not _append(spare, _LOST_LINE):
+        return False
+    from mdmem.capture import losses
+    from mdmem.capture.pending import UNSEEN
+
+    return losses.record(at.config, at.event.name, at.event.agent, UNSEEN, at.now)
 
 
 def _spare(at: Capture, key: str) -> str:
@@ -248,12 +271,20 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
         OSError: when there are marks and none can be read.
     """
     found: dict[bytes, bytes] = {}
-    for line in (_longest(_marks(at, key)) + _longest([_spare(at, key)])).split(b"\n"):
+    data = _longest(_marks(at, key)) + _longest([_spare(at, key)])
+    for line in (data + (_LOST_LINE if _has_lost(at, key) else b"")).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (_PRIVATE, _OPEN, _UNSURE):
             found.pop(prompt, None)
             found[prompt] = what
     return found
+
+
+def _has_lost(at: Capture, key: str) -> bool:
+    """Whether a mark of a session was lost: a full disk has left the last file that was tried cut off, or empty."""
+    spare = _spare(at, key)
+    paths = [path for path in ((spare,) if os.path.exists(spare) else _marks(at, key)) if os.path.exists(path)]
+    return bool(paths) and _longest(paths)[-1:] != b"\n"
 
 
 def _mark_of(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
@@ -375,7 +406,10 @@ def begin(at: Capture) -> None:
     for path in filter(os.path.exists, (*_marks(at, at.session.key), os.path.join(memories, at.session.key))):
         files.renew(path)
     if at.live:
-        _learn_instructions(at)
+        from mdmem.capture import files_on_disk
+
+        if not learn(at, files_on_disk.private_instructions(at.event, at.rules)):
+            withhold(at)
     if at.session.data or not os.path.exists(memories):
         return
     from mdmem.privacy import memory
@@ -391,41 +425,6 @@ def begin(at: Capture) -> None:
         from mdmem import log
 
         log.write(at.config, "a fork could not take over what its parent remembers as private", error)
-
-
-def _learn_instructions(at: Capture) -> None:
-    """Remember what is private in the instructions that agents read when a session starts, which no hook is told."""
-    home, folder = config.home(), at.event.cwd
-    own = agents.load(at.event.agent).folder(os.environ)
-    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
-    while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
-        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
-        above = os.path.dirname(folder)
-        folder = above if above != folder else ""
-    spans: tuple[str, ...] = ()
-    for path in paths:
-        if not os.access(path, os.R_OK):
-            continue
-        try:
-            text = files.read_any(path, _MAX_MARKS_BYTES).decode("utf-8", "replace")
-        except (OSError, ValueError):
-            continue
-        if privacy.may_hold_private(text, at.rules):
-            spans += privacy.clean(text, rules=at.rules, origin="tool").spans
-    if not learn(at, spans):
-        withhold(at)
-
-
-_INSTRUCTIONS = (
-    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
-)  # fmt: skip
-"""What agents load of the folder that they work in, and of those above it: all that `install.known` lists."""
-_OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
-"""What they load of the user's own, below the home folder: some agents load another one's."""
-_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
-"""The same of the agent's own folder, wherever that is."""
-_MOST_PATHS = 52
-"""Each costs a system call when a session starts; they reach eight folders up."""
 
 
 def _parents(transcript: str) -> set[str]:

@@ -6,6 +6,7 @@ import base64
 import errno
 import json
 import os
+import resource
 import shutil
 import subprocess
 import threading
@@ -20,7 +21,7 @@ from mdmem.agents.install import known
 from mdmem.capture import events, turn
 from mdmem.capture.pending import Capture, Outcome
 from tests.conftest import notes
-from tests.helpers.claude import OTHER, SESSION, START, bash, capture, payload, places, prompt, stop
+from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, payload, places, prompt, stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Hook = Callable[..., subprocess.CompletedProcess[str]]
@@ -188,6 +189,27 @@ def test_an_unseen_turn_after_a_private_one_is_told_as_well(vault: Path, hook: H
     assert "left out" not in hook(stop("of the private turn")).stdout
     assert LEFT_OUT in hook(stop("of another turn", 2)).stdout
     assert notes(vault) == []
+
+
+def test_a_private_turn_whose_mark_met_a_full_disk_stays_private_once_there_is_room(
+    vault: Path, hook: Hook, left: Callable[[], bytes]
+) -> None:
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    hook(payload("SessionStart", source="startup"))
+    hook(prompt("in the open", 0))
+
+    said = limited(prompt(f"<private>{SECRET}</private>"), full)
+    told = [hook(one).stdout for one in (bash(f"login --as {SECRET}"), stop(f"You are {SECRET}."))]
+    hook(prompt("in the open again", 2))
+    hook(bash("made", "toolu_2", 2))
+    hook(bash(f"late: {SECRET}", "toolu_3"))
+
+    assert "nothing of this session is stored" in said
+    assert [LEFT_OUT in one for one in told] == [True, True]
+    assert leaks(left()) == []
+    assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-bash"]
 
 
 def test_the_events_of_a_prompt_that_waits_in_the_queue_wait_behind_it(
