@@ -19,6 +19,7 @@ _MARKS = re.compile(
     r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
     r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
     r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
+    r"|(?<![A-Za-z0-9])(?P<bare>https?://(?:[!#-%(-;=?-Z^_a-z{|}~]|&amp;){1,2000}+(?!\[))"  # what was kept out may be part of it
 )
 
 
@@ -95,6 +96,8 @@ def _with_marks(escaped: str, links: NoteLinks | None) -> str:
             return f'<span class="kept" title="This part was kept out of the note">{word}</span>'
         if links is None:
             return found[0]
+        if found["bare"]:
+            return _bare_link(unescape(found["bare"]), links)
         if name:
             to, shown, kind = links.cited(name), name, "cite"
         else:
@@ -105,7 +108,22 @@ def _with_marks(escaped: str, links: NoteLinks | None) -> str:
             to, shown, kind = links.named(wiki), found["label"] or found["wiki"], "wiki"
         return f'<a class="{kind}" href="{escape(to)}">{shown}</a>' if to else found[0]
 
-    return _MARKS.sub(replaced, escaped) if "[" in escaped else escaped
+    return _MARKS.sub(replaced, escaped) if "[" in escaped or "://" in escaped else escaped
+
+
+def _bare_link(text: str, links: NoteLinks) -> str:
+    """Write an address that stands in a text as a link, without what ends the sentence or the bracket around it."""
+    end = len(text)
+    while text[end - 1] in ".,:;!?*_~" or (text[end - 1] == ")" and text.count(")", 0, end) > text.count("(", 0, end)):
+        end -= 1
+    to = links.target(text[:end])
+    return f"{_link_to(to)}{escape(text[:end])}</a>{escape(text[end:])}" if to else escape(text)
+
+
+def _link_to(to: str) -> str:
+    """Write the beginning of a link; a page elsewhere opens beside ours and is not told where it was."""
+    elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
+    return f'<a href="{escape(to)}"{elsewhere}>'
 
 
 def _shown(source: str, name: str) -> str:
@@ -124,6 +142,26 @@ def _tasks(state: StateCore) -> None:
             token.children[0].content = token.children[0].content[len(found[0]) :]
             token.children.insert(0, Token("task", "", 0, content=found[1]))
             item.attrSet("class", "task")
+
+
+_CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]{0,30})\][+-]? ?")
+_URGENT = frozenset(["warning", "caution", "attention", "important", "danger", "error", "bug", "failure", "fail"])
+
+
+def _callouts(state: StateCore) -> None:
+    """Turn a quote that begins with `[!note]` into a callout: its title are the words after that, else its kind."""
+    for quote, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        inside = token.children if (quote.type, paragraph.type) == ("blockquote_open", "paragraph_open") else None
+        found = _CALLOUT.match(inside[0].content) if inside and inside[0].type == "text" else None
+        if not inside or not found:
+            continue
+        kind = found["kind"].lower()
+        quote.attrSet("class", "callout urgent" if kind in _URGENT else "callout")
+        inside[0].content = inside[0].content[len(found[0]) :]
+        end = next((place for place, one in enumerate(inside) if one.type in ("softbreak", "hardbreak")), len(inside))
+        title = inside[:end] if any(one.content for one in inside[:end]) else [Token("text", "", 0, content=kind.title())]
+        rest = [Token("hardbreak", "br", 0), *inside[end + 1 :]] if inside[end:] else []
+        token.children = [Token("strong_open", "strong", 1), *title, Token("strong_close", "strong", -1), *rest]
 
 
 # -- the renderer ----------------------------------------------------------------------------------
@@ -146,8 +184,7 @@ def _link_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: 
     env.setdefault("open", []).append(to)
     if not to:
         return f'<span class="dead" title="{escape(target[:300])}">'
-    elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
-    return f'<a href="{escape(to)}"{elsewhere}>'
+    return _link_to(to)
 
 
 def _link_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, env: dict[str, Any]) -> str:
@@ -192,6 +229,15 @@ def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _en
     return f"<code>{_with_marks(escape(tokens[place].content), None)}</code>"
 
 
+def _table_open(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _env: Any) -> str:
+    """A wide table moves within a box of its own, by the keyboard too."""
+    return '<div class="table" tabindex="0"><table>\n'
+
+
+def _table_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _env: Any) -> str:
+    return "</table></div>\n"
+
+
 def _cell_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     """A cell's side is a class: the policy of the pages takes no inline style."""
     token = tokens[place]
@@ -215,6 +261,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.push("tasks", _tasks)
+    parser.core.ruler.push("callouts", _callouts)
     rules = {
         "text": _text,
         "task": _task,
@@ -224,6 +271,8 @@ def _parser() -> MarkdownIt:
         "fence": _fence,
         "code_block": _code_block,
         "code_inline": _code_inline,
+        "table_open": _table_open,
+        "table_close": _table_close,
         "td_open": _cell_open,
         "th_open": _cell_open,
         "heading_open": _heading_open,

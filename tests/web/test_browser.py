@@ -463,6 +463,27 @@ def test_a_picture_of_the_vault_is_drawn(web: Web, page: Page) -> None:
     assert page.locator(".text img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
 
 
+def test_paper_is_light_in_the_dark(web: Web, page: Page) -> None:
+    page.emulate_media(color_scheme="dark", media="print")
+    page.goto(f"{web.served.url}/session/{FIRST}")
+
+    ink = page.evaluate("getComputedStyle(document.documentElement).color")
+    assert sum(int(part) for part in ink[4:-1].split(", ")) < 150
+    assert not page.get_by_role("button", name="Copy").is_visible()
+
+
+def test_a_wide_table_is_moved_by_keyboard(web: Web, page: Page) -> None:
+    row = "|".join(f" column{number} " for number in range(40))
+    path = a_note(web, "A wide table", f"{row}\n{'|'.join(['---'] * 40)}\n{row}")
+    page.goto(f"{web.served.url}/note/{path}")
+
+    page.locator(".text .table").focus()
+    page.keyboard.press("ArrowRight")
+
+    page.wait_for_function("document.querySelector('.text .table').scrollLeft > 0")
+    assert not violations(page)
+
+
 def test_a_note_in_arabic_reads_from_the_right(web: Web, page: Page) -> None:
     body = "هذا نص `parse_date()` هنا\n\n- البند الأول\n- البند الثاني\n\n> اقتباس\n\nAn English line."
     path = a_note(web, "محلل التاريخ", body)

@@ -22,6 +22,7 @@ TAGS = {
         "del",
         "em",
         "h2",
+        "div",
         "h3",
         "h4",
         "hr",
@@ -220,3 +221,40 @@ def test_items_of_a_task_list_are_boxes() -> None:
     assert '<input type="checkbox" disabled checked aria-label="done"> <strong>read</strong> it' in html
     assert "<li>[y] neither</li>" in html
     assert "<p>[x] no list</p>" in html
+
+
+def test_nested_boxes_stand_within_their_item() -> None:
+    assert str(markdown.render("- [ ] one\n  - [x] two")).count('<li class="task">') == 2
+
+
+def linked(text: str) -> list[str]:
+    return Seen(str(markdown.render(text))).attributes.get("href", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "to"),
+    [
+        ("See https://forge.example/pull/3.", "https://forge.example/pull/3"),
+        ("(https://wiki.example/A_(b))", "https://wiki.example/A_(b)"),
+        ("见https://example.com/x。好", "https://example.com/x"),
+        ("**http://x.example/?a=1&b=2**!", "http://x.example/?a=1&b=2"),
+        ("[words](https://x.example) and `https://code.example`", "https://x.example"),
+    ],
+)
+def test_an_address_in_a_text_is_a_link(text: str, to: str) -> None:
+    assert linked(text) == [to]
+
+
+def test_an_address_of_which_a_part_was_kept_out_is_no_link() -> None:
+    html = str(markdown.render("https://x.example/[PRIVATE]/z"))
+
+    assert "<a" not in html
+    assert 'class="kept"' in html
+
+
+def test_a_quote_that_begins_with_its_kind_is_a_callout() -> None:
+    html = str(markdown.render("> [!NOTE]\n> Useful.\n\n> [!warning]- Mind the `gap`\n\n> Not [!NOTE]"))
+
+    assert '<blockquote class="callout">\n<p><strong>Note</strong><br />\nUseful.</p>' in html
+    assert '<blockquote class="callout urgent">\n<p><strong>Mind the <code>gap</code></strong></p>' in html
+    assert "<p>Not [!NOTE]</p>" in html
