@@ -19,7 +19,8 @@ _MARKS = re.compile(
     r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
     r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
     r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
-    r"|(?<![A-Za-z0-9])(?P<bare>https?://(?:[!#-%(-;=?-Z^_a-z{|}~]|&amp;){1,2000}+(?!\[))"  # what was kept out may be part of it
+    # An address of which a part was kept out leads elsewhere: it is no link.
+    r"|(?<![A-Za-z0-9])(?P<bare>https?://(?:[!#-%(-;=?-Z^_a-z{|}~]|&amp;){1,2000}+(?!\[))"
 )
 
 
@@ -159,9 +160,10 @@ def _callouts(state: StateCore) -> None:
         quote.attrSet("class", "callout urgent" if kind in _URGENT else "callout")
         inside[0].content = inside[0].content[len(found[0]) :]
         end = next((place for place, one in enumerate(inside) if one.type in ("softbreak", "hardbreak")), len(inside))
-        title = inside[:end] if any(one.content for one in inside[:end]) else [Token("text", "", 0, content=kind.title())]
+        if not any(one.content for one in inside[:end]):
+            inside[0].content = kind.title()
         rest = [Token("hardbreak", "br", 0), *inside[end + 1 :]] if inside[end:] else []
-        token.children = [Token("strong_open", "strong", 1), *title, Token("strong_close", "strong", -1), *rest]
+        token.children = [Token("strong_open", "strong", 1), *inside[:end], Token("strong_close", "strong", -1), *rest]
 
 
 # -- the renderer ----------------------------------------------------------------------------------

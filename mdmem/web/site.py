@@ -89,12 +89,13 @@ class PageRequest:
         Raises:
             NotFoundError: when there is none, more than one, or it is an internal memory.
         """
-        path = index.resolve(self.config, reference)
+        view = self.view  # with what was written a moment ago
+        path = index.resolve(self.config, reference, look=False)
         data = disk.read_path(self.config.vault, path)
         parsed = note.parse(data or b"")
         if data is None or note.is_internal(path, parsed.meta.get("kind", "")):
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
-        return OpenNote(path, data, parsed, self.view.find(path))
+        return OpenNote(path, data, parsed, view.find(path))
 
     def row(self, name: str) -> rows.NoteRow | None:
         """Return what the index knows of the note with this id; None when there is none."""

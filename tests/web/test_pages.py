@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import pytest
 
 from mdmem import config
+from mdmem.errors import NotFoundError
 from mdmem.learn import decisions, proposals
 from mdmem.search import index
 from mdmem.vault import note, user_notes
@@ -235,6 +236,38 @@ def test_a_project_shows_the_decisions_in_force(web: Web, cookie: str) -> None:
     assert body.count("Why does the date parser fail?") == 1, "the page lists sessions once"
 
 
+def test_a_project_shows_its_notes_and_only_a_persons_words_of_its_page(web: Web, cookie: str) -> None:
+    own = web.vault / "journal" / "notes-app" / "project.md"
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    added = user_notes.add(settings, "How it is released", "By hand.", project="notes-app", now=MORNING).path
+    indexed(settings)
+    page = get(web, cookie, "/project/notes-app")
+    assert re.search(r"<h2>Notes</h2>.*>How it is released</a>", page, re.DOTALL)
+    assert "Everything that was remembered" in own.read_text()
+    assert "Everything that was remembered" not in page
+    assert "You have not written on it yet" in page
+
+    before = own.read_text()
+    own.write_text(before.replace("<!-- mdmem:begin -->", "Ask Zora about it.\n\n<!-- mdmem:begin -->"))
+    try:
+        assert "Ask Zora about it." in get(web, cookie, "/project/notes-app")
+    finally:
+        own.write_text(before)
+        (web.vault / added).unlink()
+
+
+def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    path = user_notes.add(settings, "Found without a word", "Words.", now=time.time()).path
+    indexed(settings)
+    page = get(web, cookie, "/search")
+
+    assert "Found without a word" in page
+    assert '"/search?kind=note"' in page
+    assert '"/search?project=notes-app"' in page
+    (web.vault / path).unlink()
+
+
 def test_a_note_shows_where_it_came_from_and_what_names_it(web: Web, cookie: str) -> None:
     ideas = next(path for path in (web.vault / "notes").glob("*ideas*"))
     answer = web.day.id("The parser took 29 February")
@@ -253,6 +286,27 @@ def test_a_wiki_link_leads_to_its_note_or_to_a_search(web: Web, cookie: str) -> 
 
     assert "On Tuesdays." in get(web, cookie, to)
     assert web.served.ask("/go?to=no+such+name", headers={"Cookie": cookie})[1]["location"] == "/search?q=no+such+name"
+
+
+def test_a_wiki_link_that_two_files_answer_to_leads_to_the_one_that_it_names(web: Web, cookie: str) -> None:
+    for name in ("plan.md", "deep/plan.md"):
+        (web.vault / "notes" / name).parent.mkdir(exist_ok=True)
+        (web.vault / "notes" / name).write_text(f"# The plan of {name}\n", encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    for to, shown in (("plan", "The plan of plan.md"), ("deep/plan", "The plan of deep/plan.md")):
+        status, headers, _ = web.served.ask(f"/go?to={to}", headers={"Cookie": cookie})
+        assert status == 303
+        assert shown in get(web, cookie, headers["location"])
+
+
+def test_a_page_that_is_not_there_does_not_look_through_the_vault(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    indexed(settings)
+    monkeypatch.setattr("mdmem.search.index.catchup.update", lambda *_, **__: pytest.fail("it looked"))
+
+    with pytest.raises(NotFoundError):
+        index.resolve(settings, "no-such-name", look=False)
 
 
 def test_a_picture_beside_a_note_is_shown_by_path_and_by_name(web: Web, cookie: str) -> None:

@@ -20,11 +20,12 @@ PATHS_AT_ONCE = 10_000
 """Number of paths that are held in memory at a time."""
 
 
-def resolve(config: Config, reference: str) -> str:
+def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     """Return the vault-relative path of the note that `reference` names.
 
     reference: an id, the beginning of one that no other note shares (3 characters or more), `mem:ID`, `[mem:ID]`,
         a path, vault-relative or absolute, or the name of a file, as `[[wikilinks]]` have it.
+    look: look through the vault for what the index does not have; callers that keep it current have no need to.
 
     Raises:
         NotFoundError: when no note answers to it.
@@ -36,7 +37,7 @@ def resolve(config: Config, reference: str) -> str:
     if path is not None:
         return path
     try:
-        found, is_partial = _in_index(config, wanted.lower())
+        found, is_partial = _in_index(config, wanted.lower(), look=look)
     except BusyError:
         found, is_partial = in_files(config, wanted.lower()), False
         if not found:
@@ -55,7 +56,7 @@ def resolve(config: Config, reference: str) -> str:
     raise AmbiguousError(f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path.")
 
 
-def _in_index(config: Config, wanted: str) -> tuple[list[str], bool]:
+def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bool]:
     """Return the notes that the index has under an id or a name, and whether there may be more: it is not complete."""
     try:
         found = _by_id(config, wanted)
@@ -68,6 +69,8 @@ def _in_index(config: Config, wanted: str) -> tuple[list[str], bool]:
         found = _by_id(config, wanted)
     if found or _is_partial(config):
         return found, not found
+    if not look:
+        return found, False
     _look(config)
     return _by_id(config, wanted), False
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import pages
 from mdmem.learn import decisions, work
 from mdmem.learn.work import OpenItem
 from mdmem.search import solved
@@ -26,6 +27,7 @@ from mdmem.web.site import PageRequest
 MOST_FILES = 12
 MOST_DECISIONS = 10
 MOST_OPEN = 10
+MOST_WRITTEN = 10
 SESSIONS_SHOWN = 15
 _EDITS = 1_000
 """Number of the newest edits in which the most changed files are counted."""
@@ -76,8 +78,10 @@ def project(request: PageRequest) -> Response:
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
         files=sessions.files_changed_most(view, mine, edits=_EDITS, most=MOST_FILES),
         calendar=calendar(days),
+        written=shared.newest(view, _written(view), project=name, most=MOST_WRITTEN),
+        written_total=len(_written(view) & mine),
         words=_own_words(request, page),
-        page_path=page,
+        page_path=page if disk.read_path(request.config.vault, page) is not None else "",
         notes=sum(days.values()),
     )
 
@@ -96,10 +100,17 @@ def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
     return [row for row in found if row.id not in gone][:MOST_DECISIONS]
 
 
+def _written(view: View) -> set[int]:
+    """Return the notes that people and agents wrote and that no other list of a project shows."""
+    return view.of_kinds(("note",)) - view.with_any((*listed.DECISIONS, *listed.PINNED)) - view.internal
+
+
 def _own_words(request: PageRequest, page: str) -> str:
     """Return what a person wrote on the project's page, without its heading and the part that mdmem keeps."""
-    body = note.load(request.config.vault, page).body
-    body = journal.outside(body).lstrip()
+    data = disk.read_path(request.config.vault, page) or b""
+    if not pages.is_worded(request.config.vault, data):
+        return ""
+    body = journal.outside(note.parse(data).body).lstrip()
     return markdown.render(body.partition("\n")[2] if body.startswith("# ") else body, page.rpartition("/")[0])
 
 

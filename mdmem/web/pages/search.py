@@ -12,13 +12,14 @@ from typing import NamedTuple
 from markupsafe import Markup
 from starlette.responses import Response
 
-from mdmem.errors import NotFoundError
+from mdmem.errors import AmbiguousError, NotFoundError
 from mdmem.search import engine, query, ranking, select, staged
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
+from mdmem.vault.note import WRITTEN
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
@@ -58,7 +59,8 @@ def search(request: PageRequest) -> Response:
         anything=anything,
         total=total,
         sort=sort,
-        facets=_facets(request, asked, given) if total else {},
+        facets=_facets(request, asked, given) if total or not anything else {},
+        written=[] if anything else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
         states=STATES,
     )
@@ -127,15 +129,15 @@ def _without_syntax(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, l
 def go(request: PageRequest) -> Response:
     """Redirect from a `[[name]]` to its note; where no note has that name, to a search for it."""
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
-    for reference in (name, f"notes/{name}", f"{name}.md"):
+    for reference in (name, f"notes/{name}"):
         try:
             opened = request.note(reference)
-        except NotFoundError:
+        except AmbiguousError:
             continue
+        except NotFoundError:
+            break
         return request.back(address.note(opened.id, opened.path))
-    stem = f"/{name.lower()}.md"
-    named = [path for path in request.view.paths() if f"/{path.lower()}".endswith(stem)] if name else []
-    return request.back(address.note(named[0]) if len(named) == 1 else address.search(name))
+    return request.back(address.search(name))
 
 
 MOST = 8
