@@ -63,11 +63,20 @@ def check(command: str) -> CommandRun | None:
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:
     """Return whether the success of `later` shows that what `failed` in another run works: the same, or more of it."""
-    if later.family != failed.family:
+    set_then, wanted = _settings(failed.arguments)
+    set_now, done = _settings(later.arguments)
+    if later.family != failed.family or any(set_then.get(name, value) != value for name, value in set_now.items()):
         return False
-    if later.family.startswith("git ") or (failed.arguments and failed.arguments <= later.arguments):
+    if later.family.startswith("git ") or (wanted and wanted <= done):
         return True
-    return all(any(_covers(one, other) for other in failed.arguments) for one in later.arguments)
+    return all(any(_covers(one, other) for other in wanted) for one in done)
+
+
+def _settings(arguments: frozenset[str]) -> tuple[dict[str, str], frozenset[str]]:
+    """Part the variables that arguments set, which say how to work (`make flash RIG=2`), from what to work on."""
+    assigned = frozenset(argument for argument in arguments if _ASSIGNED.match(argument))
+    pairs = (argument.split("=", 1) for argument in assigned)
+    return dict(pairs), arguments - assigned
 
 
 def _covers(wider: str, narrower: str) -> bool:
