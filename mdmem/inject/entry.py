@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdmem.inject.occasion import Occasion
     from mdmem.search.hits import SearchHit
     from mdmem.search.recall import Answer
+    from mdmem.vault.note import Parsed
 
 MAX_EDITS = 12
 """Number of the last changes of a turn that are read."""
@@ -67,8 +68,7 @@ class Turn:
         for name in edits:
             parsed = self.visit.read(name)
             if parsed.meta.get("success") is not False:
-                files = parsed.meta.get("files")
-                found += excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
+                found += hunks_of(parsed)
         return found
 
     def runs(self) -> Iterator[TurnRun]:
@@ -78,6 +78,12 @@ class Turn:
             title = str(parsed.meta.get("title", ""))
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
             yield TurnRun(command, title, parsed.meta.get("success") is False, parsed.body)
+
+
+def hunks_of(parsed: Parsed) -> list[ExcerptHunk]:
+    """Read what the note of an edit says was changed."""
+    files = parsed.meta.get("files")
+    return excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -157,19 +163,9 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
     for line in runs:
         chars -= len(line) + 5
         yield line
-    files: dict[str, set[str]] = {}
-    for hunk in excerpts.rank(changes, terms):
-        if chars < 80 and files:
-            break
-        known = files.get(hunk.file, set())
-        if excerpts.repeats(hunk, known):
-            continue
-        lines = excerpts.shown(hunk, chars)
-        if len(lines) > 1:
-            files[hunk.file] = known.union(line.strip() for line in hunk.added)
-            chars -= sum(len(line) + 5 for line in lines)
-            yield from lines
-    if not files and not runs and hit.kind == "observation":
+    lines = list(excerpts.told(changes, terms, chars))
+    yield from lines
+    if not lines and not runs and hit.kind == "observation":
         yield f"$ {hit.title}"
         yield from [hit.snippet[start : start + 150] for start in range(0, min(len(hit.snippet), 450), 150)]
 

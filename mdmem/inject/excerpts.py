@@ -123,15 +123,32 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
 
 
 class ExcerptHunk(Value):
-    """One place of a diff: its file, and its lines as they stand."""
+    """One place of a diff: its file, its lines as they stand, and the number of the first in the file before it."""
 
     file: str
     lines: list[str]
+    start: int = 0
 
     @property
     def added(self) -> list[str]:
         """Return the lines that it adds, without their sign."""
         return [line[1:] for line in self.lines if line.startswith("+")]
+
+    def place(self, places: Iterable[Place]) -> int:
+        """Return which of its lines is the first that is one of some places, -1 for none."""
+        numbers = {number for file, number in places if file and f"/{file}".endswith(f"/{self.file}")}
+        numbers |= {number for file, number in places if file and f"/{self.file}".endswith(f"/{file}")}
+        before = self.start
+        for at, line in enumerate(self.lines if numbers else ()):
+            if line[:1] != "+":
+                if before in numbers:
+                    return at
+                before += 1
+        return -1
+
+
+Place = tuple[str, int]
+"""A file, or the end of its path, and the number of a line in it."""
 
 
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
@@ -143,7 +160,8 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
             continue
         for line in lines:
             if line.startswith("@@"):
-                found.append(ExcerptHunk(file, []))
+                number = line.partition("-")[2].partition(" ")[0].partition(",")[0]
+                found.append(ExcerptHunk(file, [], int(number) if number.isdecimal() else 0))
             elif line.startswith("+++ "):
                 file = line[4:].removeprefix("b/").strip() or file
             elif found and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
@@ -168,8 +186,8 @@ def _fences(body: str) -> Iterator[tuple[str, list[str]]]:
         yield language, held
 
 
-def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
-    """Return the hunks that matter first: with the words, replacing code, and late ones; those of tests come last.
+def rank(found: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[Place] = ()) -> list[ExcerptHunk]:
+    """Return the hunks that matter first: with a place, the words, replacing code, and late ones; those of tests last.
 
     What was only made to look into something is left out where anything else was changed.
     """
@@ -177,7 +195,29 @@ def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHu
     worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
     if not all(is_scratch(hunk.file) for hunk in kept):
         kept = [hunk for hunk in kept if not is_scratch(hunk.file)]
-    return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), -worth[id(hunk)]))
+    return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), hunk.place(places) < 0, -worth[id(hunk)]))
+
+
+def told(
+    found: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[Place] = ()
+) -> Iterator[str]:
+    """Write in `chars` characters the hunks that matter first, none that repeats what stands above it."""
+    files: dict[str, set[str]] = {}
+    for hunk in rank(found, terms, places):
+        if chars < _LEAST_CHARS and files:
+            return
+        known = files.get(hunk.file, set())
+        if repeats(hunk, known):
+            continue
+        lines = shown(hunk, chars, terms, places)
+        if len(lines) > 1:
+            files[hunk.file] = known.union(line.strip() for line in hunk.added)
+            chars -= sum(map(_width, lines))
+            yield from lines
+
+
+_LEAST_CHARS = 80
+"""In less room than this no further hunk is shown."""
 
 
 REPEATS = 0.7
@@ -212,20 +252,44 @@ _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "packag
 """How lines begin that tell least of a hunk for which there is no room."""
 
 
-def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
-    """Write a hunk: its file, and its changed lines with little around them."""
+def shown(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
+    """Write a hunk: its file, and its changed lines with little around them.
+
+    In too little room for all of them, what is around them goes first, then what stands before the line that matters:
+    the first changed one behind a place, else the one with most of the words.
+    """
     changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
     near = {at + step for at in changed for step in (-1, 0, 1)}
-    lines = [line for at, line in enumerate(hunk.lines) if at in near and line.strip()]
-    if sum(len(line) + 5 for line in lines) > chars:
-        lines = [line for line in lines if line[1:].strip() and not line[1:].startswith(_IMPORTS)] or lines
-    kept = [f"{hunk.file}:"]
-    for line in lines:
-        chars -= len(line) + 5
+    kept = [at for at in range(len(hunk.lines)) if at in near and hunk.lines[at].strip()]
+    for only in (near, frozenset(changed)):
+        if sum(_width(hunk.lines[at]) for at in kept) > chars:
+            told = (at for at in kept if hunk.lines[at][1:].strip() and not hunk.lines[at][1:].startswith(_IMPORTS))
+            kept = [at for at in told if at in only] or kept
+    if sum(_width(hunk.lines[at]) for at in kept) > chars:
+        kept = kept[_telling(hunk, kept, chars, terms, places) :]
+    lines = [f"{hunk.file}:"]
+    for at in kept:
+        chars -= _width(hunk.lines[at])
         if chars < 0:
             break
-        kept.append(line)
-    return kept
+        lines.append(hunk.lines[at])
+    return lines
+
+
+def _telling(hunk: ExcerptHunk, kept: list[int], chars: int, terms: Collection[str], places: Collection[Place]) -> int:
+    """Return from which of the lines that are kept on a hunk is shown, so that the one that matters is among them."""
+    failed = hunk.place(places)
+    if failed >= 0:
+        best = next((place for place, at in enumerate(kept) if at >= failed), 0)
+    else:
+        matched = [len(terms & analysis.counts(hunk.lines[at]).keys()) if terms else 0 for at in kept]
+        best = matched.index(max(matched))
+    ends = sum(_width(hunk.lines[at]) for at in kept[: best + 2])
+    return 0 if ends <= chars else max(best - 1, 0)
+
+
+def _width(line: str) -> int:
+    return len(line) + 5
 
 
 # -- runs ------------------------------------------------------------------------------------------

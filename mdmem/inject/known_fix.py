@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from mdmem import timestamps
 from mdmem.inject import entry, excerpts, recent
-from mdmem.inject.block import Item, Section, cut
+from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.search import engine, freshness, index, recall
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmem.inject.occasion import Occasion
     from mdmem.search.index.view import View
     from mdmem.search.solved import Fix
@@ -18,6 +24,9 @@ CHARS = 800
 """The size of what is given after a failure."""
 _ROOM = 420
 _MAX_FILES = 3
+_MAX_BODY_CHARS = 20_000
+_PLACE = re.compile(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
+"""A place as programs name it: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
 
 
 def of_error(at: Occasion, error: str) -> Section:
@@ -57,18 +66,29 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
     how = " ".join(filter(None, [change, helped and f"after {helped}", again]))
     said = f"`{cut(fix.command, 80)}` failed with it, and succeeded {how}."
     ended = _ending(at, paths[-1])
-    changed = (line for line in fix.diff.splitlines() if line.startswith(("+", "-")))
-    lines = [line for line in changed if not line.startswith(("+++", "---"))]
+    room = _ROOM - min(len(said) + len(ended), _ROOM // 2)
+    lines = list(_change(at, fix, paths, room))
+    told = at.gate.stored(f"{said} {ended}".strip())
     return Item(
         id=[fix.solved, *fix.edits][-1],
         kind="fix",
         title=at.gate.stored(cut(fix.error, 160)),
         date=timestamps.readable(fix.created)[:10],
-        text=at.gate.stored(f"{said} {ended}".strip()),
+        text=whole_sentences(told, _ROOM - sum(len(line) + 5 for line in lines)),
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=() if fix.project in at.names else (f"of another project: {fix.project}",),
         room=_ROOM,
     )
+
+
+def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
+    """Show what was changed where the run failed, and what is about the error."""
+    root = at.config.vault
+    hunks = [hunk for path in paths[:-1] if fix.files for hunk in entry.hunks_of(people.read(root, path))]
+    failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
+    places = [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(failed)]
+    terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
+    return excerpts.told(hunks, terms, chars, places)
 
 
 def _ending(at: Occasion, solved: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,15 @@ class Talk:
             return self.store("PostToolUseFailure", error=error, **use)
         return self.store("PostToolUse", tool_response={"stdout": output, "stderr": ""}, **use)
 
-    def edits(self, name: str) -> Outcome:
-        """Store an edit of a file of the project."""
+    def edits(self, name: str, lines: Sequence[str] = (), start: int = 1) -> Outcome:
+        """Store an edit of a file of the project. lines: of its diff, from the one numbered `start` on."""
         path = str(self.cwd / name)
+        patch = [{"oldStart": start, "oldLines": 1, "newStart": start, "newLines": 1, "lines": [*lines]}]
         tool_input = {"file_path": path, "old_string": "a = 1", "new_string": "a = 2"}
         use = {"tool_name": "Edit", "tool_input": tool_input, "tool_use_id": f"toolu_{self.now}"}
-        return self.store("PostToolUse", tool_response={"filePath": path, "structuredPatch": []}, **use)
+        return self.store(
+            "PostToolUse", tool_response={"filePath": path, "structuredPatch": patch if lines else []}, **use
+        )
 
     def asks(self, prompt: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
         """Send a new prompt to `mdmem inject`, which runs before `mdmem hook` has stored it; return the context."""

@@ -76,6 +76,26 @@ def test_the_hook_that_stores_a_failed_run_says_what_solved_its_error_before(pas
     assert len([path for path in talk.vault.glob("journal/**/*-make-check-*.md") if talk.session[:8] in str(path)]) == 1
 
 
+def test_of_a_long_fix_the_lines_that_matter_are_given(past: Talk) -> None:
+    """The place of the failure, wherever it stands in the change, and no notes on it made before."""
+    error = "Exit code 1\n  File \"src/load.py\", line 57, in rows\nKeyError: 'depth_of_the_sea_floor'"
+    other = [f"+    extra_setting_{number} = read_the_setting(number={number})" for number in range(30)]
+    fix = ["+    row.setdefault('sea', None)"]
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=error)
+    past.edits("docs/changes.md", [f"+- Change {number} of the documentation is described here" for number in range(9)])
+    past.edits("src/load.py", [" def rows():", *other, *(["     pass"] * 16), "-    yield row", *fix], start=40)
+    past.edits("src/late.py", ["+LATE = True"])
+    past.runs("make check", "ok")
+    past.answers(f"Rows of old files have no depth {'of the sea floor ' * 20}. It is None there.")
+    talk = later(past, 1)
+    text = answer(talk, failing(talk, error))
+    assert fix[0] in text
+    assert "src/load.py:" in text
+    assert len(text) <= 1000
+
+
 def test_a_fix_is_given_once_a_session_and_error(past: Talk) -> None:
     solved(past, ERROR)
     talk = later(past, 1)
