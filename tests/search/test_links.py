@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
-from mdmem.search import index
+from mdmem.search import engine, index
 from mdmem.vault import journal, links
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+from tests.helpers.indexed import indexed
 from tests.helpers.talk import Talk
 
 
@@ -150,6 +151,21 @@ def test_a_link_in_a_prompt_is_no_link_of_its_sessions_page(vault: Path, tmp_pat
     lines = page.read_text().count("\n")
     (found,) = contents.links(settings, CheckScope())
     assert f":{lines}: the link to 'gone.md' leads nowhere" in found.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nkind: session\n---\n<!-- mdmem:begin -->\n1. [Quokka \\[1\\]](001-000-prompt-quokka-err8en03d7.md)\n",
+        "---\nkind: decision\nsupersedes: err8en03d7\nfixes: [err8en03d7]\n---\nQuokka.\n",
+        "Quokka, as [mem:err8en03d7] says.\n",
+    ],
+)
+def test_an_id_that_leads_to_a_note_is_no_word(day: Day, text: str) -> None:
+    write(day, "notes/export.md", text)
+    settings = indexed(day.config())
+    assert [hit.path for hit in engine.search(settings, "quokka").hits] == ["notes/export.md"]
+    assert "notes/export.md" not in [hit.path for hit in engine.search(settings, "err en").hits]
 
 
 def test_the_sample_vault_has_no_broken_link() -> None:

@@ -122,11 +122,18 @@ def build(
 
 
 def _own_words(parsed: note.Parsed) -> str:
-    """Return the body without what only leads to other notes; on a project's or a day's page that is all of mdmem's."""
+    """Return the body without what only leads to other notes; on a project's or a day's page that is all of mdmem's.
+
+    Ids are no words: `err8en03d7` is not about an error.
+    """
     body = parsed.body[:MAX_BODY_CHARS]
-    if parsed.meta.get("kind") in ("project", "day"):
+    kind = parsed.meta.get("kind")
+    if kind in ("project", "day"):
         body = journal.outside(body)
-    return journal.unmarked(body)
+    body = journal.unmarked(body)
+    if "mem:" in body:
+        body = links.CITED.sub("", body)
+    return links.without_targets(body) if kind in note.PAGES else body
 
 
 def _name_words(path: str) -> str:
@@ -219,7 +226,8 @@ def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
     for key, value in meta.items():
         named_again = key == "page" or (key == "aliases" and value == [title])
         if key not in _NO_WORDS and key not in _BODY and not named_again:
-            yield from (text for text in _texts(value) if not read_time(text))
+            is_id = key in LINK_KEYS
+            yield from (text for text in _texts(value) if not read_time(text) and not (is_id and "[" not in text))
 
 
 def _body_text(meta: Mapping[str, Any], body: str) -> str:

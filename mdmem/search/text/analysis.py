@@ -20,7 +20,7 @@ from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-VERSION = 5
+VERSION = 6
 """Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
 
 MAX_WORD_CHARS = 64
