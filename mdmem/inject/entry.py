@@ -173,7 +173,7 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
 def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str]:
     """Show the run that failed last and the one that then succeeded, and the run that has the question's words.
 
-    Where no file was changed, what was run in between is what helped.
+    Where no file was changed, what was run in between is what helped, and what was run last is what was done.
     """
     runs = list(turn.runs())
     failed = max((at for at, run in enumerate(runs) if run.failed), default=-1)
@@ -188,8 +188,18 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
         again += 1
     others = [run for run in [*runs[: max(failed, 0)], *runs[again:]] if not run.failed]
     asked = max(reversed(others), key=lambda run: run.has(terms), default=None)
-    if asked and asked.has(terms) > has_changes:
+    if asked and not has_changes and failed < 0 and not asked.has(terms):
+        asked = next((run for run in reversed(others) if _is_work(run.command)), None)
+        yield from _run(asked, 1) if asked else ()
+    elif asked and asked.has(terms) > has_changes:
         yield from _run(asked, 1)
+
+
+def _is_work(command: str) -> bool:
+    """Whether a command does more than look around."""
+    from mdmem.search import runs
+
+    return runs.check(command) is not None
 
 
 def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:

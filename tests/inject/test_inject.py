@@ -626,6 +626,17 @@ def test_a_question_how_something_is_run_is_answered_with_the_command(talk: Talk
     assert "git" not in first
 
 
+def test_a_command_without_a_word_of_the_question_is_shown_where_nothing_was_changed(talk: Talk, past: Talk) -> None:
+    past.says("Put the October numbers of the zeppelin fleet into the database")
+    past.runs("go run ./cmd/fleet load --schema 08 october.xml", "1,412 rows")
+    past.runs("git log -1", "abc")
+    past.answers("The numbers of the zeppelin fleet are in.")
+
+    (first,) = entries(build(talk, prompt="How do we run the import of the zeppelin numbers?"))
+
+    assert "    $ go run ./cmd/fleet load --schema 08 october.xml\n      1,412 rows" in first
+
+
 def test_of_a_run_that_failed_the_line_that_says_why_is_shown_wherever_it_stands(talk: Talk, past: Talk) -> None:
     past.says("Build the zeppelin site")
     trace = "TypeError: mast is not a function\n    at rig (a.js:1)\n    at build (b.js:2)"
