@@ -27,7 +27,7 @@ RARE = 0.7
 Later turns of its session need not: what was proposed in one may be decided in the next."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
-ALL, AS_GOOD = 0.95, 0.75
+ALL, AS_GOOD = 0.95, 0.7
 """Answers that have so much of the question, and score at least this share of the first, are ordered by time."""
 MAX_ANSWERS = 5
 
@@ -103,16 +103,36 @@ def is_kept(answer: Answer) -> bool:
     return not answer.folder and answer.hits[0].kind in PERSONS
 
 
-def bars(shape: Shape) -> tuple[Bar, ...]:
-    """Return the alternatives, one of which the best answer to a prompt must meet."""
+def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
+    """Return the alternatives, one of which the best answer to a prompt must meet.
+
+    is_foreign: the answer is of a session in another language than English.
+    """
     if shape.grade == NOT:
         return (_IN_FULL,)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # what has no error's name is known by its message alone
-    if shape.language == "en":
-        return (_POSSIBLE, _LIKELY, _SURE)[shape.grade - POSSIBLE]
+    english = (_POSSIBLE, _LIKELY, _SURE)[shape.grade - POSSIBLE] if shape.language == "en" else ()
+    if english and not is_foreign:
+        return english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
-    return (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
+    return english + (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
+
+
+def _is_foreign(answer: Answer) -> bool:
+    """Whether an answer is of a session in another language than English, by how its prompts and answers begin."""
+    first = answer.folder.rpartition("/")[2].replace("-", " ")
+    said = [first, *(hit.title for hit in answer.hits if hit.kind in ("prompt", "response"))]
+    return any(map(_is_other_script, said)) or analysis.is_foreign(" ".join(said))
+
+
+def _is_other_script(text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    return 4 * sum(letter >= _FROM_GREEK for letter in letters) > len(letters)
+
+
+_FROM_GREEK = "\u0370"
+"""Letters from here on are not Latin."""
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
@@ -133,7 +153,7 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     if shape is None:
         return _newest_first(near[:MAX_ANSWERS]), _BELOW
     lead = _lead(first, answers)
-    enough = bars(shape) + _more_bars(shape, first)
+    enough = bars(shape, is_foreign=_is_foreign(first)) + _more_bars(shape, first)
     top = [answer for answer in answers if answer.score >= ALIKE * first.score]
     if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"

@@ -226,6 +226,9 @@ def test_of_a_huge_prompt_no_more_than_its_ends_are_looked_at(unit: str) -> None
         "dove eravamo rimasti?",
         "我们上次做到哪里了?",
         "на чём мы остановились?",
+        "what is left to do?",
+        "is there anything half done?",
+        "is anything unfinished?",
     ],
 )
 def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
@@ -385,6 +388,12 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("how're we doing the backups these days", LIKELY, "backups"),
         ("do we have a plan for the relay", LIKELY, "relay"),
         ("Какой план был по relay?", LIKELY, "relay"),
+        ("what is the ballast tank for?", LIKELY, "ballast tank"),
+        ("are we going to use the relay?", LIKELY, "relay"),
+        ("the relay is being killed again", POSSIBLE, "relay"),
+        ("prod is down again", POSSIBLE, "prod"),
+        ("how do we back up the relay?", LIKELY, "back up the relay"),
+        ("what still remains to be done for the relay", SURE, "relay"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:
@@ -405,6 +414,9 @@ def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade:
         "i forgot to add the file, add it",
         "schedule the backup on friday",
         "what'd be good here?",
+        "what does bulk_create return?",
+        "make sure the index is rebuilt again",
+        "what is this option for?",
     ],
 )
 def test_what_the_files_tell_and_what_is_planned_is_not_asked_of_the_past(prompt: str) -> None:
@@ -438,6 +450,7 @@ def test_what_was_agreed_is_not_where_work_stopped() -> None:
         "undefined reference to `pthread_create'",
         'pq: duplicate key value violates unique constraint "users_email_key"',
         "Execution failed for task ':app:compileDebugKotlin'.",
+        "Host key verification failed. from the playbook on web5",
     ],
 )
 def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(message: str) -> None:
@@ -456,6 +469,8 @@ def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(mess
         "add missing imports in api.py",
         "fix the failing test in test_api.py",
         "The build failed",
+        "The build of the two new parts failed. Look into it.",
+        "Restart it if one failed.",
     ],
 )
 def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None:

@@ -117,7 +117,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
 
 
-LOOKS_UP = ("where", "how", "according to", " we ")
+LOOKS_UP = ("where", "how", "what do", "according to", " we ")
 """One of these is in each question that the files as they are may answer."""
 
 
@@ -145,13 +145,21 @@ def _reads_it(words: list[str], held: frozenset[str]) -> bool:
     if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
     counts = not held & _WE and _after(words, _words("how"), _words("many much"))
-    return counts or _after(words, _words("according"), _words("to"))
+    does = words[0] == "what" and words[-1] in _DOES and _after(words[:2], _words("what"), _words("do does"))
+    return counts or does or _after(words, _words("according"), _words("to"))
+
+
+_DOES = _words("do return mean take accept expect print output contain look")
+"""`what does X return`: what something does is read where it is defined."""
 
 
 def _asks_why(words: list[str], held: frozenset[str]) -> bool:
-    """Whether a question asks for the reason of something that is so, or for what is known or left of it."""
-    if words[-1] in _GOING and held & _ASKS_HOW and not held & (_HERE | _YOU):
-        return True
+    """Whether a question asks for the reason or purpose of something, for what is planned, known or left of it."""
+    if not held & (_HERE | _YOU):
+        how_far = words[-1] in _GOING and held & _ASKS_HOW
+        planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
+        if how_far or planned or (words[-1] == "for" and _after(words, _ASKS, _IS | _words("was were"))):
+            return True
     if held & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
     why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
@@ -174,12 +182,20 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    fails = words[-1] == "again" and held & _FAILS
+    fails = words[-1] == "again" and (held & _FAILS or _is_told(words))
     if returns or fails or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS - _RELATIVE, _PAST):
         return POSSIBLE
     return NOT
 
 
+def _is_told(words: list[str]) -> bool:
+    """Whether a sentence says how something is, and orders nothing: `prod is down again`, `the worker gets killed`."""
+    return words[1] in _BECOMES or (words[0] in _THE and not _BECOMES.isdisjoint(words)) if words[1:] else False
+
+
+_BECOMES = _IS | _words("was were gets got keeps kept")
+_THE = _words("the a our my its it this that these those")
+_PLANNED = _words("going planning supposed meant")
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for how far it is."""
 _CHANGES = _WE | _GOING | _words("now again still left")
@@ -277,6 +293,20 @@ def resumes(words: list[str]) -> bool:
     """Return whether a sentence goes on with earlier work."""
     held = frozenset(words)
     return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
+
+
+def asks_what_is_left(words: list[str]) -> bool:
+    """Return whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
+    held = frozenset(words)
+    if held.isdisjoint(_UNDONE) or held.isdisjoint(_ANYTHING) or held & (_MODAL | _HERE):
+        return False
+    after = [*words[1:], ""]
+    return any(word in _UNDONE and after[at] in _BEHIND_UNDONE for at, word in enumerate(words))
+
+
+_ANYTHING = _words("what whats anything any")
+_UNDONE = _words("left remains remaining unfinished undone half outstanding todo todos")
+_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "of", "open", "undone", "done", "finished", "with", "work", "tasks"])
 
 
 def _pairs(words: list[str]) -> zip[tuple[str, str]]:

@@ -107,7 +107,7 @@ _LEAST_LETTERS = 3
 _LEFT_OFF_WORDS = """
 off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
 latest still open up going on happening state status project repo repository codebase work working session sessions
-chat conversation where
+chat conversation where half remaining remains unfinished outstanding undone finished todo todos anything yet
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
 arrete arretes arretee etions etait hier projet
 ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
@@ -174,6 +174,8 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
     words = [prose.fold(word) for word in typed]
     if not words:
         return NOT, "", False
+    if english.asks_what_is_left(words):
+        return SURE, "en", True
     best = (english.judge(words, asks=asks), "en", english.resumes(words))
     if best[0] == SURE:
         return best
@@ -306,7 +308,7 @@ def topic(text: str, language: str = "en") -> str:
     kept = [
         word
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
-        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)))
+        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_backup(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
@@ -325,6 +327,10 @@ def _is_of_programs(before: str, word: str, after: str) -> bool:
     if bare == "memory" and before in _MUCH:
         return True
     return after.isalpha() and after not in _NOT_OF_PROGRAMS and word[-1:].isalpha()
+
+
+def _is_backup(word: str, after: str) -> bool:
+    return word.lower() == "back" and _bare(after) in ("up", "ups", "end", "ends", "off", "out")
 
 
 def _bare(word: str) -> str:
@@ -354,13 +360,31 @@ def _message(prompt: str) -> str:
     found = ""
     for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
         typed = line.split()
-        words = [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
+        words = _plain(typed)
         told = [at for at, word in enumerate(words) if word in _FAILURES]
-        if len(words) < 3 or not told or not _PEOPLE.isdisjoint(words) or not any(map(_is_code, typed)):
+        if len(words) < 3 or not told:
             continue
-        if any(word.endswith(":") for word in typed[:2]) or (told[0] <= 2 and words[told[0]] in _STATED):
+        stated = any(word.endswith(":") for word in typed[:2]) or (told[0] <= 2 and words[told[0]] in _STATED)
+        if stated and _PEOPLE.isdisjoint(words) and any(map(_is_code, typed)):
             found = line.strip()[:MAX_ERROR_CHARS]
+        elif not _STATED.isdisjoint(words):
+            found = next((one.strip(" .!") for one, _ in sentences(line) if _is_message(one.split())), found)
     return found
+
+
+def _plain(typed: list[str]) -> list[str]:
+    return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
+
+
+def _is_message(typed: list[str]) -> bool:
+    """Whether a sentence ends in what a program could not do: `Host key verification failed.`."""
+    words = _plain(typed)
+    is_named = typed[0][:1].isupper() and words[0] not in _NOT_NAMED
+    return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
+
+
+_CONDITIONS = frozenset(["if", "unless", "because", "since", "until", "after", "before"])
+_NOT_NAMED = frozenset(["the", "a", "an", "this", "that", "it", "all", "some", "every", "both"])
 
 
 def _is_code(word: str) -> bool:
