@@ -110,7 +110,9 @@ def search(
 
     def answer(view: View) -> SearchResult:
         more, words = guessed(view, config, options.guess), words_of(view)
-        found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more)
+        most = _wanted(options) if options.sort == "relevance" else None
+        found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more, most=most)
+        total = found.total if isinstance(found, ranking.Scores) else len(found)
         order = in_order(view, found, options.sort)
         if options.sort == "relevance" and asked.words:
             order = turn_groups.echoes_last(view, config.vault, order)
@@ -119,7 +121,7 @@ def search(
         suggestion = spelling.suggest(view, config.vault, asked)
         is_all = not is_partial and not completion.is_running(config)
         unmatched = select.unmatched(view, asked) if not found and is_all else select.unread(view, asked)
-        return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
+        return SearchResult(hits, total, (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def has_unknown(view: View) -> bool:
         """Somebody may just have written a word that no note has into an old one."""
@@ -254,17 +256,23 @@ def _find(
     here: Place | None = None,
     now: datetime | None = None,
     guessed: Iterable[Unit] = (),
+    most: int | None = None,
 ) -> Mapping[int, float]:
-    """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units."""
+    """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units.
+
+    most: as for `ranking.scores`.
+    """
     from mdmem.search import select
 
     permitted = select.allowed(view, root, asked, here=here)
     if not words:
         return Unranked(view.all if permitted is None else permitted)
     ranked = [*ranking.affordable(view, words), *guessed]
-    found = ranking.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now)))
-    if permitted is not None and (asked.must or asked.phrases or asked.prefixes):
-        return dict.fromkeys(permitted, 0.0) | found
+    others = permitted if asked.must or asked.phrases or asked.prefixes else None
+    most = most if others is None else None
+    found = ranking.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now), most=most))
+    if others is not None:
+        return dict.fromkeys(others, 0.0) | found
     return found
 
 
@@ -312,6 +320,11 @@ def in_order(view: View, found: Mapping[int, float], sort: str = "relevance") ->
     for _, equals in groupby(_by_key(found, key, falls=sort != "oldest"), key=key):
         group = list(equals)
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
+
+
+def _wanted(options: SearchOptions) -> int:
+    """Return how many of the best notes an answer may need, those that are put further down among them."""
+    return options.offset + 4 * options.limit + _LOOK_AHEAD + ranking.RERANKED + turn_groups.LOOKED_AT
 
 
 _FIRST = 250

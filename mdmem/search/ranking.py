@@ -22,7 +22,7 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, MutableSequence, Sequence
 
     from mdmem.search.index.view import View
 
@@ -128,6 +128,12 @@ class _Match(NamedTuple):
         return found
 
 
+class Scores(dict[int, float]):
+    """Notes and their scores. total: how many notes are found, of which it may have the best only."""
+
+    total = 0
+
+
 def scores(
     view: View,
     asked: Collection[Unit],
@@ -135,11 +141,13 @@ def scores(
     among: Collection[int] | None = None,
     prior: Callable[[int], float] = lambda _: 1.0,
     surroundings: bool = True,
-) -> dict[int, float]:
+    most: int | None = None,
+) -> Scores:
     """Return every note that has one of the words a score; other notes are not in the answer.
 
     among: only these notes are in the answer. prior: what a note's score is multiplied by, whatever was asked; of
-    the best `POOL` notes only. surroundings: whether neighbours and folders count.
+    the best `POOL` notes only. surroundings: whether neighbours and folders count. most: of more notes, only so many of
+    the best, and their equals, are in the answer: before neighbours count, and `prior`, which changes `POOL` of them.
     """
     matches: list[_Match] = []
     total = array("d", [0.0]) * view.size  # a dictionary of all that are found would take ten times as much
@@ -147,14 +155,7 @@ def scores(
     notes = array("I")
     folders: dict[int, float] = {}
     for match in _matches(view, asked):
-        for note, score in match.notes.items():
-            if among is None or note in among:
-                before = total[note]
-                if before:
-                    covered[note] += 1
-                else:
-                    notes.append(note)
-                total[note] = before + score
+        _take(match.notes, among, total, covered, notes)
         if surroundings:
             _add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
@@ -166,15 +167,42 @@ def scores(
     for folder, score in folders.items():
         of_folder[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
 
-    def whole(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> dict[int, float]:
-        return {note: score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes}
+    def whole(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
+        return [score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes]
 
-    scored = whole(total, notes)
+    every = whole(total, notes)
+    least = nlargest(most, every)[-1] if most is not None and most < len(every) else 0.0
+    scored = Scores({note: score for note, score in zip(notes, every, strict=True) if score >= least})
+    scored.total = len(every)
     best = {note: total[note] for note in largest(POOL, scored)}
     if surroundings:
         _add_context(view, matches, best, covered)
-    scored.update((note, score * prior(note)) for note, score in whole(best, best).items())
+    scored.update((note, score * prior(note)) for note, score in zip(best, whole(best, best), strict=True))
     return scored
+
+
+def _take(
+    found: Mapping[int, float],
+    among: Collection[int] | None,
+    total: MutableSequence[float],
+    covered: MutableSequence[int],
+    notes: array[int],
+) -> None:
+    """Add what a word gives to what notes score in all; notes: those that have one of the words, in order."""
+    if among is not None:
+        found = {note: score for note, score in found.items() if note in among}
+    if not notes:
+        notes.extend(found)
+        for note, score in found.items():
+            total[note] = score
+        return
+    for note, score in found.items():
+        before = total[note]
+        if before:
+            covered[note] += 1
+        else:
+            notes.append(note)
+        total[note] = before + score
 
 
 def largest(count: int, scores: Mapping[int, float]) -> list[int]:
@@ -334,7 +362,7 @@ def _add_context(view: View, matches: list[_Match], pool: dict[int, float], cove
             covered[note] += note not in having
 
 
-def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
+def rerank(view: View, found: Scores) -> Scores:
     """Change the scores and return them: among the best, each further note of a session counts less (`AGAIN`).
 
     An agent's session holds many notes on one thing, which would fill the first ten places.

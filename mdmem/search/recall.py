@@ -99,7 +99,8 @@ def answers(
         if not words and not guessed:
             return ()
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
-        scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, asker.now))
+        prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
+        scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
         weigh = _Weights(view, words, len(asked), foreign=foreign)
 

@@ -107,11 +107,11 @@ def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str
 
 
 def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
-    """Yield notes in their order, of the first `_LOOKED_AT` those last whose turn only asked for earlier work."""
+    """Yield notes in their order, of the first `LOOKED_AT` those last whose turn only asked for earlier work."""
     kind_of = Kinds(view, root)
     notes = iter(order)
     echoes: list[int] = []
-    for note in islice(notes, _LOOKED_AT):
+    for note in islice(notes, LOOKED_AT):
         if session_folder(view, note) and kind_of(note) in (RETOLD, ECHO):
             echoes.append(note)
         else:
@@ -120,7 +120,7 @@ def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     yield from echoes
 
 
-_LOOKED_AT = 100
+LOOKED_AT = 100
 
 
 def answer_title(view: View, prompt: int) -> str:

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, hits, index, query, ranking, recall, spelling
+from mdmem.search import engine, hits, index, query, ranking, recall, spelling, turn_groups
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import all_but, pending
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter
+from tests.bench import vaults
 from tests.helpers.talk import Talk
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)
@@ -126,6 +129,52 @@ def test_of_many_notes_the_first_are_put_in_order_before_the_others(
 
     assert list(engine.in_order(view, found, sort)) == at_once
     assert sorted(at_once) == list(view.all)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Config, list[str]]:
+    """Index a vault of two hundred notes; return its settings and its words, the most frequent first."""
+    root = tmp_path_factory.mktemp("many")
+    known = vaults.write(root / "vault", 200).known
+    settings = config.load(str(root / "vault"), {"HOME": str(root)})
+    index.update(settings)
+    return settings, known
+
+
+@given(st.data())
+def test_an_answer_is_the_same_whether_all_scores_are_kept_or_the_best(
+    many: tuple[Config, list[str]], data: st.DataObject
+) -> None:
+    settings, known = many
+    places = st.integers(0, 10).flatmap(lambda power: st.integers(0, 2**power))
+    words = " ".join(known[place] for place in data.draw(st.lists(places, min_size=1, max_size=4)))
+    narrowed = data.draw(st.sampled_from(["", " project:project-1", f" -{known[3]}", " kind:prompt", f" +{known[0]}"]))
+    limit, offset = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 4))
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((ranking, "POOL"), (ranking, "RERANKED"), (engine, "_LOOK_AHEAD")):
+            patch.setattr(module, name, data.draw(st.integers(1, 9)))
+        patch.setattr(turn_groups, "LOOKED_AT", data.draw(st.integers(1, 4)))
+        for most in (engine._wanted, lambda _: None):
+            patch.setattr(engine, "_wanted", most)
+            found.append(ask(settings, words + narrowed, limit=limit, offset=offset, update=False))
+
+    of_best, of_all = found
+    assert of_best.total == of_all.total
+    assert [(hit.path, hit.score, hit.similar) for hit in of_best.hits] == [
+        (hit.path, hit.score, hit.similar) for hit in of_all.hits
+    ]
+
+
+def test_of_many_notes_only_the_best_are_kept(many: tuple[Config, list[str]]) -> None:
+    settings, known = many
+    view = index.current(settings)
+    assert view is not None
+    every = ranking.scores(view, units_of(view, known[0]))
+    best = ranking.scores(view, units_of(view, known[0]), most=20)
+
+    assert best.total == every.total == len(every) > 100
+    assert 20 <= len(best) < 40 and best.items() <= every.items()
 
 
 def test_all_notes_but_some_are_a_set(settings: Config) -> None:
