@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import dropwhile, takewhile
 from pathlib import Path
@@ -26,6 +26,9 @@ from mdmem.watcher import events
 
 FEW = 64
 """Number of dirty notes that are indexed while a page waits."""
+
+AGAIN_SECONDS = 1.0
+"""After so long, what could not be indexed is tried again."""
 
 STATE_SECONDS = 0.5
 """How often the few files of state are looked at that pages show: what was given, what waits, what was lost."""
@@ -69,8 +72,8 @@ class Live:
         """
         with self.lock:
             paths = self._dirty.take_few(FEW)
-            if paths:
-                self._index(paths)
+            if paths and not self._index(paths):
+                self._dirty.sweep()
             found = freshness.ask(self.config, lambda view: view)
             self._tell(found)
             return found
@@ -82,21 +85,29 @@ class Live:
         for _ in events.settled(self._dirty, self._stop, sweep_seconds=sweep):
             with self.lock:
                 done = self._index(self._dirty.take())
-                view = freshness.answered(self.config, lambda view: view)
-                if view is not None:
-                    self._tell(view)
-            if not done and not self._stop.wait(1.0):
+                done = self._tell_of_index() and done
+            if not done and not self._stop.wait(AGAIN_SECONDS):
                 self._dirty.sweep()
 
     def _index(self, paths: set[str] | None) -> bool:
         """Index these paths, or look at the whole vault; False when that has to be done again."""
         if completion.is_running(self.config):
-            self._dirty.sweep()
             return False
+        return self._attempt(lambda: index.update_outside(self.config, paths=paths, wait_seconds=1.0))
+
+    def _tell_of_index(self) -> bool:
+        def tell() -> None:
+            view = freshness.answered(self.config, lambda view: view)
+            if view is not None:
+                self._tell(view)
+
+        return self._attempt(tell)
+
+    def _attempt(self, work: Callable[[], object]) -> bool:
+        """Do something with the index; False when it could not be done: whoever watches goes on."""
         try:
-            index.update_outside(self.config, paths=paths, wait_seconds=1.0)
+            work()
         except BusyError:
-            self._dirty.sweep()
             return False
         except (MdmemError, OSError) as error:
             log.write(self.config, "the pages could not bring the index up to date", error)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from html import escape
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from watchdog.events import FileModifiedEvent
 
 from mdmem import config
-from mdmem.errors import NotFoundError
+from mdmem.errors import BusyError, NotFoundError
 from mdmem.learn import decisions, proposals
 from mdmem.search import index
 from mdmem.vault import note, user_notes
@@ -657,6 +659,59 @@ def test_a_note_is_told_of_though_another_one_is_dated_ahead(vault: Path) -> Non
     index.update(settings)
     seen.view()
     assert seen.last.title == "New"
+
+
+@pytest.mark.parametrize("work", ["index.update_outside", "freshness.answered"])
+def test_a_note_is_told_of_though_the_index_could_not_be_used_at_first(
+    vault: Path, work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config.load(str(vault))
+    index.update(settings)
+    failed = threading.Event()
+    room, _, name = work.partition(".")
+    original = getattr(getattr(live, room), name)
+
+    def once(*words: Any, **given: Any) -> Any:
+        if not failed.is_set():
+            failed.set()
+            raise BusyError("Another process is at work.") if room == "freshness" else OSError("no space left")
+        return original(*words, **given)
+
+    seen = live.Live(settings)
+    seen.view()
+    monkeypatch.setattr(getattr(live, room), name, once)
+    seen.start()
+    try:
+        while not failed.is_set():
+            user_notes.add(settings, "Before", "Some words.", now=MORNING)
+            time.sleep(0.05)
+        user_notes.add(settings, "New", "Other words.", now=MORNING + 60)
+        for _ in range(600):
+            if seen.last.title == "New":
+                break
+            time.sleep(0.05)
+    finally:
+        seen.stop()
+
+    assert seen.last.title == "New"
+
+
+def test_what_a_page_could_not_index_is_indexed_later(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = config.load(str(vault))
+    index.update(settings)
+    seen = live.Live(settings)
+    made = user_notes.add(settings, "New", "Some words.", now=MORNING)
+    seen._dirty.take()
+    seen._dirty.on_any_event(FileModifiedEvent(str(vault / made.path)))
+    with monkeypatch.context() as broken:
+        broken.setattr(index, "update_outside", _full)
+        seen.view()
+
+    assert seen._dirty.take() is None
+
+
+def _full(*_: Any, **__: Any) -> None:
+    raise OSError("no space left")
 
 
 def test_a_page_that_missed_something_is_told_when_it_comes_back(web: Web, cookie: str) -> None:
