@@ -114,7 +114,7 @@ def quick_os() -> "Any":
 
 
 def _check_methods(checked: type, *methods: str) -> "Any":
-    """Return whether a class has methods, as `os.PathLike` asks."""
+    """Whether a class has methods, as `os.PathLike` asks."""
     from _collections_abc import _check_methods as check  # type: ignore[attr-defined]
 
     return check(checked, *methods)

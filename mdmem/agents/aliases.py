@@ -95,7 +95,7 @@ _CHANGING = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch", "Write"])
 
 
 def changes_files(tool: str) -> bool:
-    """Return whether the files of a run of `tool`, by any agent's name for it, were changed, not only read."""
+    """Whether the files of a run of `tool`, by any agent's name for it, were changed, not only read."""
     return ALIASES.get(tool.lower(), (tool, _NONE))[0] in _CHANGING
 
 

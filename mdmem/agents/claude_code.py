@@ -119,7 +119,7 @@ def _duration(payload: Mapping[str, Any]) -> int | None:
 
 
 def is_subagent(payload: Mapping[str, Any], transcript: str) -> bool:
-    """Return whether this is a sub-agent, by its id or by where its transcript lies, never by `agent_type`.
+    """Whether this is a sub-agent, by its id or by where its transcript lies, never by `agent_type`.
 
     `claude --agent NAME` sets the type for the main agent as well.
     """
@@ -156,7 +156,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def is_registered(mark: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Return whether some settings of the user's have a command with this in it, so that the plugin is one too many.
+    """Whether some settings of the user's have a command with this in it, so that the plugin is one too many.
 
     By a look at the text of the settings files: this happens at every event that the plugin hears of.
     """

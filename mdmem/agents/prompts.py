@@ -77,7 +77,7 @@ def ended(text: str) -> tuple[str, str, int | None]:
 
 
 def is_typed(text: str) -> bool:
-    """Return whether a person typed this, or part of it."""
+    """Whether a person typed this, or part of it."""
     return bool(typed(text)) or not text.strip()
 
 

@@ -391,7 +391,7 @@ def _is_typed(at: Capture) -> bool:
 
 
 def _is_scheduled(at: Capture, text: str) -> bool:
-    """Return whether a prompt is one that the session's own loop or cron job was set to send."""
+    """Whether a prompt is one that the session's own loop or cron job was set to send."""
     known = at.session.lines("cron")
     return bool(known) and [_cron(text)] in known
 

@@ -158,7 +158,7 @@ class Capture:
         return self.session.note_id(self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
     def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
-        """Return whether the note is known to have been deleted for good."""
+        """Whether the note is known to have been deleted for good."""
         return False
 
     def known(self, draft: PendingNote, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft

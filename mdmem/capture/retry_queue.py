@@ -35,7 +35,7 @@ def waiting(config: Config) -> list[str]:
 
 
 def waits(config: Config, session_key: str) -> bool:
-    """Return whether notes of this session wait."""
+    """Whether notes of this session wait."""
     return any(name.endswith(f"-{session_key}.json") for name in waiting(config))
 
 

@@ -98,7 +98,7 @@ class Session(journal.Record):
         return next((now for now, _ in self.moments("start")), 0.0)
 
     def is_continuous(self) -> bool:
-        """Return whether state has been there since the session began, or since its first note: no turn is unknown."""
+        """Whether state has been there since the session began, or since its first note: no turn is unknown."""
         return self.data.rfind(b"\n?\t") >= 0 or self.data.rfind(b"\n+\t") >= 0 or self._began_here()
 
     def _began_here(self) -> bool:
@@ -268,7 +268,7 @@ class Session(journal.Record):
 
 
 def _lacks_page(folder: disk.Folder) -> bool:
-    """Return whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
+    """Whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
     return not journal.page_in(folder) and not any(map(numbers, folder.names()))
 
 

@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     total: int = 0
 
     def has(self, path: str) -> bool:
-        """Return whether a path is among them."""
+        """Whether a path is among them."""
         return self.only is None or path in self.only
 
 

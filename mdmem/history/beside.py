@@ -87,12 +87,12 @@ def choose(
 
 
 def _is_part(path: str, seen: Targets) -> bool:
-    """Return whether a new file is part of the vault, as far as that can be told without all notes."""
+    """Whether a new file is part of the vault, as far as that can be told without all notes."""
     return is_linked(path, seen.public) or (attachments.is_at_home(path) and not is_linked(path, seen.private))
 
 
 def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
-    """Return whether a new file is one that git knows under a name which is gone."""
+    """Whether a new file is one that git knows under a name which is gone."""
     return any(objects.blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
 
 
@@ -107,7 +107,7 @@ def _why_not(config: Config, change: Change) -> str:
 
 
 def is_linked(path: str, targets: Collection[str]) -> bool:
-    """Return whether a path is among the targets of links, which may lack the folders in front."""
+    """Whether a path is among the targets of links, which may lack the folders in front."""
     rest = path.lower()
     while rest:
         if rest in targets:

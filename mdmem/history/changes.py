@@ -161,7 +161,7 @@ def _place(kind: str, change: Change) -> bytes:
 
 
 def is_own(path: str) -> bool:
-    """Return whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
+    """Whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
 

@@ -101,7 +101,7 @@ def _path(url: str) -> str:
 
 
 def _has_any(repo: Repository, remote: str, commits: Collection[str]) -> bool | None:
-    """Return whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
+    """Whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
     there = repository.attempt(repo, "rev-list", f"--remotes={remote}").out.decode("ascii").split()
     if not set(there).isdisjoint(commits):
         return True

@@ -71,7 +71,7 @@ def session_folders(config: Config, name: str) -> list[str]:
 
 
 def is_named(name: str, session: str) -> bool:
-    """Return whether a name means a session: the beginning of its id, or the tag at the end of its folder's name."""
+    """Whether a name means a session: the beginning of its id, or the tag at the end of its folder's name."""
     return len(name) >= MIN_ID_CHARS and (session.startswith(name) or journal.session_tag(session) == name.lower())
 
 

@@ -188,7 +188,7 @@ def _paths(config: Config, name: str) -> list[str]:
 
 
 def _is_worded_page(config: Config, path: str, name: str) -> bool:
-    """Return whether this is a session's page with words of a person, and `name` is not its own."""
+    """Whether this is a session's page with words of a person, and `name` is not its own."""
     if not journal.is_page(path) or (name and find.inside(config, name) == path):
         return False
     data = disk.read_path(config.vault, path) or b""

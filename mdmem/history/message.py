@@ -89,18 +89,18 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
 
 
 def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
-    """Return whether a commit would hold nothing but what mdmem keeps up to date on pages. before: as for `group`."""
+    """Whether a commit would hold nothing but what mdmem keeps up to date on pages. before: as for `group`."""
     return all(is_generated(file) and _is_upkeep(file, before) for file in members.files)
 
 
 def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
-    """Return whether a page has changed in its generated part alone, as far as is known what it was."""
+    """Whether a page has changed in its generated part alone, as far as is known what it was."""
     was = before.get(file.change.oid)
     return was is None or pages.with_generated(was, file.data) == file.data
 
 
 def is_generated(file: File) -> bool:
-    """Return whether a changed file has a part that mdmem keeps up to date: only that may have changed.
+    """Whether a changed file has a part that mdmem keeps up to date: only that may have changed.
 
     A day's page is so from the beginning.
     """

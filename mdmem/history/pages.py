@@ -84,7 +84,7 @@ _PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended", "identity", "root
 
 
 def is_worded(root: str, data: bytes) -> bool:
-    """Return whether a person has written on a page, outside what is kept up to date, or made it their own altogether.
+    """Whether a person has written on a page, outside what is kept up to date, or made it their own altogether.
 
     Their words are what mdmem would not have written: other keys, other tags or names, lines of no template.
     """

@@ -15,7 +15,7 @@ from mdmem.vault import disk, front_matter, layout, note, packed, people
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
-    """Return whether front matter keeps its note on this machine."""
+    """Whether front matter keeps its note on this machine."""
     return str(meta.get("sync", "")).lower() in front_matter.NO or people.keeps_private(meta)
 
 
@@ -44,7 +44,7 @@ def meta_of(path: str, data: bytes) -> dict[str, object]:
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:
-    """Return whether a note stays on this machine, by itself or with its project."""
+    """Whether a note stays on this machine, by itself or with its project."""
     if says_so(meta):
         return True
     return (layout.project_of(path) or str(meta.get("project", ""))) in private_projects

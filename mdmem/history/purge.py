@@ -59,7 +59,7 @@ class PurgePlan(NamedTuple):
     other_case: int = 0
 
     def finds(self, data: bytes) -> bool:
-        """Return whether there is anything to take out of a text."""
+        """Whether there is anything to take out of a text."""
         return bool(self.pattern.search(data) or self.names.search(data))
 
     def cleaned(self, data: bytes) -> bytes:

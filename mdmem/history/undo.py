@@ -74,7 +74,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
-    """Return whether a change is one of the generated part of a page that is not the session's: it is rebuilt."""
+    """Whether a change is one of the generated part of a page that is not the session's: it is rebuilt."""
     if new and not old and note.parse(new).meta.get("kind") == "day":
         return True
     if not new or not old or EMPTY_PAGE.split(b"\n")[0] not in new or pages.with_generated(old, new) != new:
@@ -105,7 +105,7 @@ def _is_project(path: str) -> bool:
 
 
 def _is_untouched(data: bytes) -> bool:
-    """Return whether a captured note is as mdmem wrote it; one without a digest cannot be told from that."""
+    """Whether a captured note is as mdmem wrote it; one without a digest cannot be told from that."""
     parsed = note.parse(data)
     tags = parsed.meta.get("tags")
     own = not isinstance(tags, list) or set(tags) <= _TAGS

@@ -66,7 +66,7 @@ SAME_SECONDS = 10.0
 
 
 def is_claimed(record: Record) -> bool:
-    """Return whether the once-a-session search has had its turn."""
+    """Whether the once-a-session search has had its turn."""
     return os.path.exists(record.flag("recalled"))
 
 

@@ -77,7 +77,7 @@ class Visit:
         return [name for name in self.names if name.split("-", 3)[2] == kind]
 
     def waits_elsewhere(self, branch: str) -> bool:
-        """Return whether what it is shown by waits on a code branch other than this one."""
+        """Whether what it is shown by waits on a code branch other than this one."""
         ends = [*self.names[:1], *self.names[-1:], *self.of_kind("prompt")[-1:], *self.of_kind("response")[-1:]]
         return any(str(self.read(name).meta.get("staged") or branch) != branch for name in dict.fromkeys(ends))
 

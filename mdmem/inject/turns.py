@@ -144,7 +144,7 @@ def _current(config: Config, record: Record, event: Event, stored: _Prompts, cle
 
 
 def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
-    """Return whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
+    """Whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
     marker = config.settings.privacy.marker
     kept = (stored.replace(marker, " ") if marker else stored).split()
     said = prompts.typed(prompt)

@@ -62,7 +62,7 @@ def check(command: str) -> CommandRun | None:
 
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:
-    """Return whether the success of `later` shows that what `failed` in another run works: the same, or more of it."""
+    """Whether the success of `later` shows that what `failed` in another run works: the same, or more of it."""
     set_then, wanted = _settings(failed.arguments)
     set_now, done = _settings(later.arguments)
     if later.family != failed.family or any(set_then.get(name, value) != value for name, value in set_now.items()):

@@ -71,7 +71,7 @@ def folders(view: View, here: Place | None) -> frozenset[str]:
 
 
 def are_asked_for(query: Query) -> bool:
-    """Return whether a query asks for notes of a branch, or for those that wait, wherever it is asked from."""
+    """Whether a query asks for notes of a branch, or for those that wait, wherever it is asked from."""
     return any(
         condition.wanted and (condition.key == "branch" or (condition.key == "is" and "staged" in condition.values))
         for condition in query.filters

@@ -90,7 +90,7 @@ class Access(NamedTuple):
         return self.line(str(value), 300)
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
-        """Return whether a note may be shown: nobody's internal memory, and no other project's private note."""
+        """Whether a note may be shown: nobody's internal memory, and no other project's private note."""
         if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
         owner = layout.project_of(path) or str(meta.get("project", ""))

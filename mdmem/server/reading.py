@@ -160,7 +160,7 @@ def _seen(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
 
 
 def _is_known(at: Access, suggestion: str) -> bool:
-    """Return whether a suggested spelling is one of notes that may be seen: it is taken from all."""
+    """Whether a suggested spelling is one of notes that may be seen: it is taken from all."""
     options = engine.SearchOptions(limit=1, update=False, here=at.here)
     result = engine.search(at.config, lookup.parsed(at, suggestion), options)
     return any(lookup.read(at, hit.path) is not None for hit in result.hits)

@@ -373,7 +373,7 @@ def _has_result(line: dict[str, Any], _: str) -> bool:
 
 
 def _is_foreign(line: dict[str, Any], words: str) -> bool:
-    """Return whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
+    """Whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
     kind = text(mapping(line.get("origin")).get("kind"))
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 

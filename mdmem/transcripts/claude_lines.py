@@ -88,7 +88,7 @@ class Branch:
         self._uses: set[str] = set()
 
     def has(self, line: dict[str, Any]) -> bool:
-        """Return whether a line is alive; to be asked of every line, in the order of the file."""
+        """Whether a line is alive; to be asked of every line, in the order of the file."""
         uuid = text(line.get("uuid"))
         alive = not uuid or uuid in self._uuids or self._belongs(line)
         if alive and line.get("type") == "assistant":
@@ -96,7 +96,7 @@ class Branch:
         return alive
 
     def _belongs(self, line: dict[str, Any]) -> bool:
-        """Return whether a line is alive through its answer, its tool run, or the line that it follows."""
+        """Whether a line is alive through its answer, its tool run, or the line that it follows."""
         kind = text(line.get("type"))
         if kind == "assistant":
             return message_id(line) in self._messages

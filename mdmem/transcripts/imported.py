@@ -31,7 +31,7 @@ class ImportedFiles:
                 self._rows.update(files.read(str(self._path), _MAX_BYTES).decode("ascii", "replace").split("\n"))
 
     def has(self, path: Path, size: int, changed_ns: int) -> bool:
-        """Return whether a file was imported as it is now."""
+        """Whether a file was imported as it is now."""
         return self._row(path, size, changed_ns) in self._rows
 
     def has_now(self, path: Path) -> bool:

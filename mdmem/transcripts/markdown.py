@@ -58,7 +58,7 @@ def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
 
 
 def has_any(root: Path) -> bool:
-    """Return whether there is markdown below a folder."""
+    """Whether there is markdown below a folder."""
     return next(disk.walk(str(root)), None) is not None
 
 

@@ -100,7 +100,7 @@ class OpenSession(Session):
         return self._names.get(note_id, "")
 
     def is_published(self, name: str) -> bool:
-        """Return whether a note got as far as its file."""
+        """Whether a note got as far as its file."""
         return name in self._published
 
     def next_sequence(self, prompt: int) -> int:
@@ -173,7 +173,7 @@ class OpenSession(Session):
     # -- what was stored before --------------------------------------------------------------------
 
     def is_marked(self, name: str) -> bool:
-        """Return whether something private was removed from a note, or nobody can tell because it is gone."""
+        """Whether something private was removed from a note, or nobody can tell because it is gone."""
         folder = self.open_folder()
         try:
             data = disk.read(folder, name) if folder else None

@@ -197,7 +197,7 @@ class _Replayed(Capture):
         return self.replay.home(self, created)
 
     def is_deleted(self, made: note.Note) -> bool:
-        """Return whether the note was purged, or deleted with its whole session: no folder is made for it."""
+        """Whether the note was purged, or deleted with its whole session: no folder is made for it."""
         if self.replay.purged(made.id):
             return True
         return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None

@@ -36,7 +36,7 @@ NOT_WALKED = frozenset(["journal", "internal", "templates"])
 
 
 def is_visible(path: str, settings: Settings) -> bool:
-    """Return whether a file may be part of the vault by its name: not hidden, and nothing that is left behind."""
+    """Whether a file may be part of the vault by its name: not hidden, and nothing that is left behind."""
     if path.startswith(EDITOR_SETTINGS):
         return settings.sync.obsidian and not path.startswith(OF_ONE_MACHINE) and "/." not in path
     name = f"/{path}"
@@ -44,7 +44,7 @@ def is_visible(path: str, settings: Settings) -> bool:
 
 
 def is_at_home(path: str) -> bool:
-    """Return whether a file is part of the vault whether or not a note links to it."""
+    """Whether a file is part of the vault whether or not a note links to it."""
     return path.startswith((HOME, EDITOR_SETTINGS)) or path.endswith(TYPES)
 
 

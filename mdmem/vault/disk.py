@@ -322,7 +322,7 @@ def walk(
 
 
 def is_note_path(path: str, *, ours: bool = True) -> bool:
-    """Return whether a vault-relative POSIX path names a note: markdown, not hidden, not mdmem's own.
+    """Whether a vault-relative POSIX path names a note: markdown, not hidden, not mdmem's own.
 
     ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` are mdmem's own.
     """

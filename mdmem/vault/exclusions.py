@@ -19,7 +19,7 @@ MAX_IGNORE_BYTES = 64 * 1024
 
 
 def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
-    """Return whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD) or paused, for all or this session."""
+    """Whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD) or paused, for all or this session."""
     if is_disabled(env):
         return True
     if not any(os.path.exists(os.path.join(config.state_dir, name)) for name in ("paused", f"paused-{session_key}")):
@@ -32,12 +32,12 @@ def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
 
 
 def is_disabled(env: Mapping[str, str]) -> bool:
-    """Return whether mdmem is to do nothing at all: switched off by its user, or run by a program that it started."""
+    """Whether mdmem is to do nothing at all: switched off by its user, or run by a program that it started."""
     return env.get("MDMEM_DISABLED", "") not in ("", "0", "false") or bool(env.get("MDMEM_CHILD"))
 
 
 def takes_tool(config: Config, tool: str) -> bool:
-    """Return whether the runs of a tool are stored."""
+    """Whether the runs of a tool are stored."""
     if any(matches(pattern, tool) for pattern in config.settings.capture.exclude_tools):
         return False
     wanted = config.settings.capture.tools
@@ -45,14 +45,14 @@ def takes_tool(config: Config, tool: str) -> bool:
 
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
-    """Return whether anything of a project, seen from `cwd`, is stored."""
+    """Whether anything of a project, seen from `cwd`, is stored."""
     if any(matches(pattern, project.name) for pattern in config.settings.capture.exclude_projects):
         return False
     return takes_path(config, cwd or project.root, project)
 
 
 def takes_path(config: Config, path: str, project: Project) -> bool:
-    """Return whether what is about a file or folder is stored; `.mdmemignore` of the project counts."""
+    """Whether what is about a file or folder is stored; `.mdmemignore` of the project counts."""
     patterns = config.settings.capture.exclude_paths
     if patterns and any(covers(os.path.expanduser(pattern), path) for pattern in patterns):
         return False
@@ -66,7 +66,7 @@ def takes_path(config: Config, path: str, project: Project) -> bool:
 
 
 def excludes_paths(config: Config, project: Project) -> bool:
-    """Return whether any path is excluded at all."""
+    """Whether any path is excluded at all."""
     return bool(config.settings.capture.exclude_paths or ignore_patterns(project.worktree))
 
 
@@ -122,7 +122,7 @@ def _is_ignored(patterns: Iterable[str], relative: str) -> bool:
 
 
 def covers(pattern: str, path: str) -> bool:
-    """Return whether a glob names this path or a folder above it; `**` stands for any folders, also none."""
+    """Whether a glob names this path or a folder above it; `**` stands for any folders, also none."""
     want = pattern.replace("\\", "/").rstrip("/").split("/")
     have = path.replace("\\", "/").rstrip("/").split("/")
     # The parts of the pattern that can be reached after each part of the path: linear, no backtracking.
@@ -149,7 +149,7 @@ def _skip(places: set[int], want: list[str]) -> set[int]:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a glob (`*` any characters, `?` one) fits the whole text; linear space, no regex."""
+    """Whether a glob (`*` any characters, `?` one) fits the whole text; linear space, no regex."""
     if "*" not in pattern and "?" not in pattern:
         return pattern == text
     p = t = 0

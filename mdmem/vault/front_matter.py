@@ -67,7 +67,7 @@ _NEVER_IN_NUMBERS = frozenset("ghjkmnpqrstvwyz")
 
 
 def is_plain(text: str, *, block: bool = False) -> bool:
-    """Return whether YAML 1.1 and 1.2 both read these very characters, unquoted, as this text.
+    """Whether YAML 1.1 and 1.2 both read these very characters, unquoted, as this text.
 
     block: as the value of a line of its own, not inside a list.
     """
@@ -252,7 +252,7 @@ def _plain_list(text: str) -> list[Any] | None:
 
 
 def _is_time(text: str) -> bool:
-    """Return whether this is a time as `write` writes it: 2026-09-14T08:00:01Z, on a day that there is."""
+    """Whether this is a time as `write` writes it: 2026-09-14T08:00:01Z, on a day that there is."""
     if len(text) == 25 and text[19] in "+-" and text[22] == ":":
         hours, minutes = text[20:22], text[23:]
         is_offset = (hours + minutes).isdigit() and text.isascii() and hours < "24" and minutes < "60"

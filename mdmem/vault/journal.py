@@ -168,12 +168,12 @@ class Record:
             end = start
 
     def has(self, note_id: str) -> bool:
-        """Return whether a note was published; its owner may have deleted or renamed it since."""
+        """Whether a note was published; its owner may have deleted or renamed it since."""
         name = self.name_of(note_id)
         return bool(name) and self.is_published(name)
 
     def is_published(self, name: str) -> bool:
-        """Return whether a note got as far as its file."""
+        """Whether a note got as far as its file."""
         line = b"\n+\t" + name.encode()
         return self.data.rfind(line + b"\t") >= 0 or self.data.rfind(line + b"\n") >= 0
 
@@ -234,7 +234,7 @@ def page_paths(folder: str) -> tuple[str, str]:
 
 
 def is_page(path: str) -> bool:
-    """Return whether a vault path is that of a session's page, also in a folder that was renamed."""
+    """Whether a vault path is that of a session's page, also in a folder that was renamed."""
     folder, _, name = path.rpartition("/")
     if not path.startswith("journal/"):
         return False

@@ -12,7 +12,7 @@ TEMP_SECONDS = 3600
 
 
 def is_temp(name: str) -> bool:
-    """Return whether a file is one that a writer makes for a moment."""
+    """Whether a file is one that a writer makes for a moment."""
     number, _, rest = name[1:].partition("-")
     plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
     return plain and number != "" and set("0123456789abcdef").issuperset(number)

@@ -32,7 +32,7 @@ _META_ROOM = MAX_META_BYTES - 768  # what numbering, the page's link and the dig
 
 
 def is_internal(path: str, kind: object = "") -> bool:
-    """Return whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
+    """Whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
     return path.split("/")[0].casefold() == "internal" or str(kind).lower() in INTERNAL
 
 
@@ -172,7 +172,7 @@ def fingerprint(title: str, body: str) -> str:
 
 
 def is_edited(parsed: Parsed) -> bool:
-    """Return whether a person has changed a captured note's title or body since, from the note alone."""
+    """Whether a person has changed a captured note's title or body since, from the note alone."""
     known = parsed.meta.get("digest")
     return known is not None and str(known) != fingerprint(str(parsed.meta.get("title", "")), parsed.body)
 

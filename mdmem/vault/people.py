@@ -20,7 +20,7 @@ _YES = ("true", "yes", "on")
 
 
 def keeps_private(meta: Mapping[str, object]) -> bool:
-    """Return whether front matter says that the note is private: `private: true`, `yes` or `on`.
+    """Whether front matter says that the note is private: `private: true`, `yes` or `on`.
 
     A number counts what was kept out of a captured note, and says nothing about the rest of it.
     """
@@ -28,7 +28,7 @@ def keeps_private(meta: Mapping[str, object]) -> bool:
 
 
 def is_captured(parsed: note.Parsed) -> bool:
-    """Return whether a note is as a hook stored it, cleaned; everything else counts as written by people."""
+    """Whether a note is as a hook stored it, cleaned; everything else counts as written by people."""
     from mdmem.vault import note  # YAML is slow to load
 
     return "digest" in parsed.meta and not note.is_edited(parsed)

@@ -230,7 +230,7 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 
 
 def is_owned(path: str, data: bytes) -> bool:
-    """Return whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
+    """Whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
     kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
     return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
 

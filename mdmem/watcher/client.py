@@ -32,7 +32,7 @@ PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_H
 
 
 def is_passed(name: str) -> bool:
-    """Return whether a variable of the environment belongs to a request."""
+    """Whether a variable of the environment belongs to a request."""
     return name.startswith("MDMEM_") or name in PASSED
 
 

@@ -92,7 +92,7 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
 
 
 def installed(vault: str, env: Mapping[str, str]) -> bool:
-    """Return whether there is a unit for a vault's watcher."""
+    """Whether there is a unit for a vault's watcher."""
     return (_read(_path(_system(), vault, env)) or "").find(MARK) >= 0
 
 

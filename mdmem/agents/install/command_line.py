@@ -59,7 +59,7 @@ def needs_no_shell(agent: str) -> bool:
 
 
 def is_own(line: Any) -> bool:
-    """Return whether a registered command is mdmem's, of whatever version and place."""
+    """Whether a registered command is mdmem's, of whatever version and place."""
     return isinstance(line, str) and any(word in line for word in (launcher.NAME, *_FORMER))
 
 

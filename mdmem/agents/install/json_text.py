@@ -27,7 +27,7 @@ class _Span(NamedTuple):
 
 
 def has_comments(text: str) -> bool:
-    """Return whether there are comments in a document, `//` or `/* */`: not in JSON, but in what some programs read."""
+    """Whether there are comments in a document, `//` or `/* */`: not in JSON, but in what some programs read."""
     return _bare(text) != text
 
 

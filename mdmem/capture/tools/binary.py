@@ -39,7 +39,7 @@ def without_base64(text: str) -> str:
 
 
 def is_encoded(run: str) -> bool:
-    """Return whether `run` is made of base64's characters alone, and of so many kinds that it is not a name or hash."""
+    """Whether `run` is made of base64's characters alone, and of so many kinds that it is not a name or hash."""
     if run.strip(_ALPHABET):
         return False
     return run != run.lower() and run != run.upper() and not run.isalpha()
@@ -50,7 +50,7 @@ def _is_one_run(text: str, samples: list[str]) -> bool:
 
 
 def _is_wrapped(samples: list[str]) -> bool:
-    """Return whether both ends are lines of base64, all of one width."""
+    """Whether both ends are lines of base64, all of one width."""
     lines = samples[0].split("\n")[:-1] + samples[-1].rstrip("\n").split("\n")[1:-1]
     return len(lines) >= _RUN_LINES and _end_of_wrapped(lines, 0) == len(lines)
 

@@ -376,7 +376,7 @@ def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registrati
 
 
 def _has_mcp(name: str, scope: str) -> bool:
-    """Return whether mdmem's MCP server may be in the settings of a client."""
+    """Whether mdmem's MCP server may be in the settings of a client."""
     from mdmem.agents.install import mcp_registration
     from mdmem.agents.install.known import CLIENTS
 

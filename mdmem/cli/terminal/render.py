@@ -69,7 +69,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def is_terminal() -> bool:
-    """Return whether a person is looking."""
+    """Whether a person is looking."""
     return sys.stdout.isatty()
 
 

@@ -28,7 +28,7 @@ Rules = Iterable[tuple[re.Pattern[bytes], bytes]]
 
 
 def is_installed() -> bool:
-    """Return whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
+    """Whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
     return importlib.util.find_spec(MODULE) is not None
 
 

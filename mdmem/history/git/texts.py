@@ -42,7 +42,7 @@ class Texts(MutableMapping[str, bytes]):
         return _Items(self)
 
     def is_as(self, path: str, data: bytes | None) -> bool:
-        """Return whether the text at a path is this one, without reading it; None: there is none."""
+        """Whether the text at a path is this one, without reading it; None: there is none."""
         held = self._files.get(path)
         if held is None or data is None:
             return held is None and data is None

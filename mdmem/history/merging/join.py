@@ -151,7 +151,7 @@ def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_file(mode: str, path: str) -> bool:
-    """Return whether a vault takes what lies at a path."""
+    """Whether a vault takes what lies at a path."""
     parts = path.split("/")
     return mode.startswith("100") and not any(part.lower().rstrip(". ") in ("", ".git", "git~1") for part in parts)
 

@@ -266,13 +266,13 @@ _BASES = _words("put cut set hit let split shut")
 
 
 def _is_back(words: list[str], held: frozenset[str]) -> bool:
-    """Return whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
+    """Whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = held & _LAST and _after(words, _LAST, _PERIOD)
     return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
-    """Return whether a word of `second` comes right after one of `first`."""
+    """Whether a word of `second` comes right after one of `first`."""
     return any(a in first and b in second for a, b in _pairs(words))
 
 
@@ -282,7 +282,7 @@ def _is_of_ours(words: list[str], first: str) -> bool:
 
 
 def _is_request(words: list[str], first: str) -> bool:
-    """Return whether a sentence only looks like a question: `can you look?`, `could we rename it?`, `should I push?`"""
+    """Whether a sentence only looks like a question: `can you look?`, `could we rename it?`, `should I push?`"""
     if first in _MODAL:
         return True
     place = words.index(first) if first else 0
@@ -290,13 +290,13 @@ def _is_request(words: list[str], first: str) -> bool:
 
 
 def resumes(words: list[str]) -> bool:
-    """Return whether a sentence goes on with earlier work."""
+    """Whether a sentence goes on with earlier work."""
     held = frozenset(words)
     return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
 
 
 def asks_what_is_left(words: list[str]) -> bool:
-    """Return whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
+    """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
     held = frozenset(words)
     if held.isdisjoint(_UNDONE) or held.isdisjoint(_ANYTHING) or held & (_MODAL | _HERE):
         return False

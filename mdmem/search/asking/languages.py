@@ -46,7 +46,7 @@ class Language:
         return sum([word in known for word in words])
 
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
-        """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
+        """Whether the words say "we", and whether they speak of the past. typed: the words with accents."""
         we, past = self.has("we", words), self.has("past", words)
         past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
         if past_ends and not past:

@@ -121,7 +121,7 @@ def _prose_lines(prompt: str) -> Iterator[str]:
 
 
 def _is_greek(line: str) -> bool:
-    """Return whether a line ends in a Greek question mark, which looks like the end of a statement."""
+    """Whether a line ends in a Greek question mark, which looks like the end of a statement."""
     return line[-1] == ";" and "\u0370" <= line[:-1].rstrip()[-1:] <= "\u1fff"
 
 
@@ -227,7 +227,7 @@ def _match(phrase: str, words: list[str], begin: int) -> list[int]:
 
 
 def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: int) -> bool:
-    """Return whether what was found from `begin` to `last` is part of something that only looks like asking."""
+    """Whether what was found from `begin` to `last` is part of something that only looks like asking."""
     for start in range(max(0, begin - 2), begin + 1):
         for _, phrase in (row for table in denials for row in table.get(words[start], ())):
             places = _match(phrase, words, start)

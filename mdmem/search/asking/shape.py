@@ -136,7 +136,7 @@ def _with_named(topic: str, prompt: str) -> str:
 
 
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
-    """Return whether a set phrase asks for what was done last, whatever it was."""
+    """Whether a set phrase asks for what was done last, whatever it was."""
     words = [prose.fold(word) for word in found.words.split()]
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped

@@ -418,7 +418,7 @@ class _Tally:
 
 
 def _up_to_date(view: View, note: int, entry: WalkedFile, digest: int) -> bool:
-    """Return whether nothing needs to be written for this file, whose time, size or inode was another.
+    """Whether nothing needs to be written for this file, whose time, size or inode was another.
 
     Another process may have indexed it meanwhile. And where only the inode differs, the text is looked at:
     some file systems make inodes up, and must not make every note new at every look.

@@ -18,7 +18,7 @@ MANY_NOTES, MANY_PATHS = 10_000, 256
 
 
 def takes_memory(config: Config, files: int | None = None) -> bool:
-    """Return whether an update of the index is work for a process that ends. files: how many changed, None: unknown."""
+    """Whether an update of the index is work for a process that ends. files: how many changed, None: unknown."""
     if files is not None and files <= MANY_PATHS:
         return False
     view = opened(config)

@@ -141,7 +141,7 @@ def _save(path: str, data: bytes) -> None:
 
 
 def fresh(at_ns: int, looked_ns: int) -> bool:
-    """Return whether a change just after looking could have the same mtime, so that it would not be seen."""
+    """Whether a change just after looking could have the same mtime, so that it would not be seen."""
     return abs(looked_ns - at_ns) < _step_ns(at_ns)
 
 

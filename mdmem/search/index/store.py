@@ -180,7 +180,7 @@ def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> S
 
 
 def _holds(folder: str, view: View) -> bool:
-    """Return whether a view is still the newest generation, in files that nobody has touched; asked before each use."""
+    """Whether a view is still the newest generation, in files that nobody has touched; asked before each use."""
     try:
         _check_owner(folder)
         return all(_stamp(folder, name) == stamp for name, stamp in view.files.items())

@@ -135,7 +135,7 @@ def _starts(text: list[str], wanted: list[str]) -> list[int]:
 
 
 def _begins(text: list[str], before: list[str], last: str) -> bool:
-    """Return whether a word that begins with `last` follows the words `before`."""
+    """Whether a word that begins with `last` follows the words `before`."""
     ends = (at for at in range(len(before), len(text)) if text[at].startswith(last))
     return any(text[at - len(before) : at] == before for at in ends)
 
@@ -149,7 +149,7 @@ def _places(text: list[str], wanted: list[str], stemmed: bool) -> list[int]:
 
 
 def _near(places: list[list[int]], wanted: list[tuple[list[str], bool]], number: int) -> bool:
-    """Return whether all parts stand so close that at most `number` words lie between the first and the last."""
+    """Whether all parts stand so close that at most `number` words lie between the first and the last."""
     for part, starts in enumerate(places):
         for start in starts:
             after = [min((at for at in other if at >= start), default=None) for other in places]

@@ -228,7 +228,7 @@ def query_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def is_foreign(text: str) -> bool:
-    """Return whether a question is in a language that is written in Latin letters, and is not English.
+    """Whether a question is in a language that is written in Latin letters, and is not English.
 
     One sign of it is none: `az`, `du`, `der` and `nas` are names, too. Vietnamese does not count: its words have one
     form only, and many are a function word of another language once their accents are gone.
@@ -244,7 +244,7 @@ def is_foreign(text: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether a text begins in a script that is written without spaces."""
+    """Whether a text begins in a script that is written without spaces."""
     return text[:1] >= _FIRST_UNSPACED and _within(text[0], _UNSPACED)
 
 

@@ -253,7 +253,7 @@ def _by_setting(config: Config, context: Context) -> float:
 
 
 def forges(tag: str) -> bool:
-    """Return whether a tag would pass for one that only a connection can give."""
+    """Whether a tag would pass for one that only a connection can give."""
     bare = normalize("NFKC", tag).strip().lstrip("#").casefold()
     return bare.partition(":")[0].strip() in ("ghost", "agent", "ghost_type", "ghost_owner")
 
@@ -310,7 +310,7 @@ class GhostConfig(NamedTuple):
         return 1.0
 
     def publishes_to(self, kind: str, name: str) -> bool:
-        """Return whether the owner lets this ghost publish to a space or a group."""
+        """Whether the owner lets this ghost publish to a space or a group."""
         named = {"space": self.spaces, "group": self.groups}.get(kind, ())
         return not self.broken and name in named
 
