@@ -206,14 +206,18 @@ class Watcher:
 
         It is ended with the watcher: each of them can be, at any point.
         """
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mdmem", "--vault", self.config.vault, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            **system.detached(),
-        )
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "mdmem", "--vault", self.config.vault, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                **system.detached(),
+            )
+        except OSError as error:  # the system has no room for one now
+            log.write(self.config, f"`mdmem {words[0]}` could not be started", error)
+            return False
         deadline = time.monotonic() + PATIENCE_SECONDS[words[0]]
         while process.poll() is None:
             if self.stop.wait(0.1) or time.monotonic() > deadline:

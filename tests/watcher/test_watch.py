@@ -28,7 +28,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.look import LookMode
 from mdmem.search import index
 from mdmem.search.index import scan
-from mdmem.watcher import client, events, touched
+from mdmem.watcher import client, events, loop, touched
 from tests.helpers.plain_git import git, make_remote
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -300,6 +300,23 @@ def test_a_watcher_that_is_killed_again_and_again_loses_nothing(vault: Path) -> 
     with running(vault):
         until(lambda: in_step(settings), "everything is indexed")
         assert known(settings) == len(list(vault.glob("*.md")))
+
+
+def test_a_watcher_goes_on_where_the_system_starts_no_process(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watcher = loop.Watcher(config.load(str(vault)), {})
+    (vault / "one.md").write_text("# one\n")
+
+    with monkeypatch.context() as full:
+        full.setattr(subprocess, "Popen", _refused)
+        full.setattr(loop, "BATCH_SECONDS", 0.0)
+        assert not watcher._index_batch()
+
+    assert watcher._index_batch()
+    assert known(watcher.config) == 1
+
+
+def _refused(*_: Any, **__: Any) -> None:
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
 @pytest.mark.slow
