@@ -193,13 +193,12 @@ def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
     if "cursor_version" in payload or "conversation_id" in payload:
         return "cursor"
     transcript = payload.get("transcript_path", "")
-    if "turn_id" in payload or transcript is None or "/.codex/" in text(transcript):
+    is_own = any(key in payload for key in ("prompt_id", "scratchpad_dir", "effort"))
+    if "turn_id" in payload or (transcript is None and not is_own) or "/.codex/" in text(transcript):
         return "codex"
     if "sessionId" in payload or "tool_result" in payload:
         return "copilot"
-    if any(key in payload for key in ("prompt_id", "scratchpad_dir", "effort", "permission_mode")):
-        return NAME
-    if "timestamp" not in payload or "/.claude/" in text(transcript):
+    if is_own or "permission_mode" in payload or "timestamp" not in payload or "/.claude/" in text(transcript):
         return NAME
     native = text(payload.get("hook_event_name")).startswith(("Before", "After", "PreCompress"))
     return "gemini" if native or "GEMINI_SESSION_ID" in env else "copilot"

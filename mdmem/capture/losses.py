@@ -31,10 +31,13 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
 def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
     """Return the losses of the last `days`, oldest first: `time`, `event`, `agent`, `why`."""
     found = []
-    for line in files.logged(os.path.join(config.state_dir, FILE), 2 * MAX_BYTES):
+    path = os.path.join(config.state_dir, FILE)
+    for line in files.logged(path, 2 * MAX_BYTES):
         time, *rest = line.split("\t")
         if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
             found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
+    if os.path.exists(path) and not os.path.getsize(path):  # a full disk took the file's name alone
+        found.append({"time": int(os.path.getmtime(path)), "event": "unknown", "agent": "an agent", "why": "disk full"})
     return found
 
 

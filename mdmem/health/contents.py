@@ -60,10 +60,10 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             found.add(path, problem)
         name = str(parsed.meta.get("id", ""))
         for other in twins(scope.view, path, name) if scope.view and name else ():
-            found.add(path, _doubled(path, name, other))
+            found.add(path, _doubled(config, path, name, other))
         marks[-1] = hash(name) if name and not scope.view else 0
     for path, name, other in _with_same_id(config, paths, marks):
-        found.add(path, _doubled(path, name, other))
+        found.add(path, _doubled(config, path, name, other))
     yield from found.listed
     if found.count > MOST:
         yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
@@ -108,9 +108,19 @@ def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> 
             yield path, name, first[name]
 
 
-def _doubled(path: str, name: str, other: str) -> HealthFinding:
+def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     text = f"{path} has the id {name}, and so has {other}."
-    return warning(text, "A copy? Remove the line `id:` from one of them.")
+    moved = next((one for one in (path, other) if _is_moved_page(config, one)), "")
+    if not moved:
+        return warning(text, "A copy? Remove the line `id:` from one of them.")
+    make_own = partial(user_notes.set_keys, config, moved, {"id": None, "kind": None})
+    return warning(text, f"`mdmem doctor --fix` makes {moved}, a page that was moved, a note of your own.", make_own)
+
+
+def _is_moved_page(config: Config, path: str) -> bool:
+    """Whether a note was one of mdmem's pages until its owner moved it: mdmem has made that page again."""
+    at_home = path.startswith(("journal/", f"{generated.DAYS}/"))
+    return not at_home and notes.load(config.vault, path).meta.get("kind") in notes.PAGES
 
 
 EARLIER_MARK = b"<!-- mdmem:both: one version -->"

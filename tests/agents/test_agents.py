@@ -290,6 +290,15 @@ def test_claude_code_stays_itself_when_it_takes_up_a_timestamp_one_day() -> None
     assert read("claude-code", payload, {"GEMINI_SESSION_ID": "inherited"}).agent == "claude-code"
 
 
+@pytest.mark.parametrize(
+    "path", [path for path in RECORDED if path.parent.name == "claude_code"], ids=lambda path: path.stem
+)
+def test_claude_code_stays_itself_without_a_transcript(path: Path) -> None:
+    payload = load(path) | {"transcript_path": None, "prompt_id": "9f1c"}
+
+    assert read("claude-code", payload).agent == "claude-code"
+
+
 # --- hostile payloads ----------------------------------------------------------------------------
 
 JUNK = st.recursive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
 import stat
 import sys
 import time
@@ -257,3 +258,19 @@ def test_that_notes_wait_and_that_one_is_lost_are_each_told_at_its_own_first_tim
     assert ["will be retried" in line for line in said] == [True, False, False, False]
     assert ["is lost" in line for line in said] == [False, False, True, False]
     assert len(losses.recent(config.load(str(vault)), time.time())) == 2
+
+
+def test_a_loss_that_a_full_disk_does_not_let_be_counted_is_told_each_time(fresh: Callable[[], Path]) -> None:
+    vault = fresh()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def nothing() -> None:
+        disk._write = retry_queue._write = full
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    said = [limited(bash(f"run {number}", f"toolu_{number}"), nothing) for number in range(2)]
+
+    assert ["is lost" in line for line in said] == [True, True]
+    assert [one["why"] for one in losses.recent(config.load(str(vault)), time.time())] == ["disk full"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -391,3 +392,19 @@ def test_each_of_several_copies_of_a_note_is_named_with_the_first(day: Day) -> N
 
     first = "notes/c.md"
     assert texts == [f"notes/{name}.md has the id 7gk2q9m4x1, and so has {first}." for name in ("a/two", "d/one")]
+
+
+def test_a_page_that_was_moved_and_made_again_becomes_a_note_of_its_owner(day: Day) -> None:
+    page = next(day.vault.glob("journal/*/project.md"))
+    moved = day.vault / "notes/app.md"
+    before = page.read_text("utf-8")
+    moved.write_text(f"{before}\nMy own line.\n", "utf-8")
+
+    (found,) = wrong(look(day, "notes"))
+    assert found["text"].startswith("notes/app.md has the id ")
+    assert [one["done"] for one in wrong(look(day, "notes", fix=True))] == ["fixed"]
+    assert wrong(look(day, "notes")) == []
+
+    assert page.read_text("utf-8") == before
+    kept = re.sub(r"(?m)^(id|kind): .*\n", "", before)
+    assert moved.read_text("utf-8") == f"{kept}\nMy own line.\n"
