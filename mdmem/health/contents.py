@@ -132,7 +132,7 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
         text = f"{where}: {what or parsed.problem}. The note is searchable, its front matter is not."
         yield warning(text, f"`mdmem edit {path}`")
-    if b"\n<<<<<<< " in data and b"\n>>>>>>> " in data:
+    if notes.has_two_versions(data):
         at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
     if EARLIER_MARK in data:

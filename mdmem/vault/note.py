@@ -81,6 +81,11 @@ def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
     return {key: str(meta.get(key, "")) for key in keys}
 
 
+def has_two_versions(data: bytes) -> bool:
+    """Whether a merge left two versions in a note, with git's marks around them."""
+    return b"\n<<<<<<< " in data and b"\n>>>>>>> " in data
+
+
 def make_id(*identity: str) -> str:
     """Return a name for an event: the same identity gives the same id, on any machine and by any way."""
     return short("\0".join(identity), 10)

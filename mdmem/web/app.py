@@ -48,6 +48,7 @@ PAGES: dict[str, Handler] = {
     "/body/{name:name}": session.body,
     "/versions/{name:name}": notes.versions,
     "/edit/{name:name}": notes.edit,
+    "/new": notes.new,
     "/file": files.file,
     "/attachment/{path:name}": files.attachment,
     "/injected": injected.injected,

@@ -131,6 +131,7 @@ NAVIGATION = (
     ("/timeline", "Timeline"),
     ("/search", "Search"),
     ("/projects", "Projects"),
+    ("/new", "New note"),
     ("/injected", "Injected"),
     ("/preview", "Preview"),
     ("/review", "Review"),

@@ -12,7 +12,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.history import forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
-from mdmem.learn import proposals
+from mdmem.learn import decisions, proposals
 from mdmem.vault import layout, note, user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
@@ -80,6 +80,20 @@ def _tag(request: PageRequest) -> Response:
     change(request.config, opened.path, words)
     done = f"{'Removed' if request.form.get('remove') else 'Added'} {wording.number(len(words), 'tag')}."
     return _done(request, done, address.note(opened.id, opened.path))
+
+
+def _add(request: PageRequest) -> Response:
+    """Write a new note."""
+    form = request.form
+    text = form.get("text", "").replace("\r\n", "\n")
+    kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
+    try:
+        made = decisions.add(
+            request.config, form.get("title", ""), text, kind=kind, project=project, tags=tags.split(), now=time.time()
+        )
+    except (MdmemError, OSError) as error:
+        return notes.new_form(request, {**form, "text": text}, str(error))
+    return _done(request, "Saved.", address.note(made.path, made.path))
 
 
 def _edit(request: PageRequest) -> Response:
@@ -202,6 +216,7 @@ def _reviewed(request: PageRequest) -> Response:
 ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "pin": _pin,
     "tag": _tag,
+    "add": _add,
     "edit": _edit,
     "forget": _forget,
     "undo": _undo,

@@ -12,26 +12,30 @@ import time
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 import pytest
 from watchdog.events import FileModifiedEvent
 
 from mdmem import config
+from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.errors import BusyError, NotFoundError
 from mdmem.learn import decisions, proposals
 from mdmem.search import index
 from mdmem.vault import note, user_notes
 from mdmem.web import live
+from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
+from tests.helpers.pages import serving
 from tests.web.conftest import Web
 
 PAGES = (
     "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
     "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
     "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
-    "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
+    "/new", "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
 )  # fmt: skip
 
 
@@ -279,6 +283,32 @@ def test_a_note_shows_where_it_came_from_and_what_names_it(web: Web, cookie: str
     assert "vscode://file/" in get(web, cookie, f"/note/notes/{ideas.name}")
 
 
+def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    asked = Event(
+        agent="claude-code", name="UserPromptSubmit", session="old-1", cwd=str(tmp_path), prompt="An old question"
+    )
+    assert not events.capture(day.config(), asked, MORNING - 500 * 86_400, day.env).error
+    day.run("init", str(day.vault))
+    day.run("commit")
+    day.run("archive", "2025")
+    with serving(day.vault, day.env) as served:
+        page = served.ask(f"/note/{day.id('An old question')}", headers={"Cookie": served.enter()})[2]
+
+    opened = re.search(r'"vscode://file([^"]+)"', page)
+    assert opened
+    assert Path(unquote(opened[1])).is_file()
+    assert "An old question" in Path(unquote(opened[1])).read_text()
+    assert "packed in this file" in page
+
+
+def test_a_part_of_the_results_behind_the_last_is_the_last(web: Web, cookie: str) -> None:
+    page = get(web, cookie, "/search?q=parser&page=99")
+
+    assert 'class="hit"' in page
+    assert "Nothing found" not in page
+
+
 def test_a_wiki_link_leads_to_its_note_or_to_a_search(web: Web, cookie: str) -> None:
     (web.vault / "notes" / "how we ship.md").write_text("# How we ship\n\nOn Tuesdays.\n", encoding="utf-8")
     deadline = time.monotonic() + 240
@@ -364,7 +394,6 @@ def test_what_is_not_there_is_a_page_that_says_so(web: Web, cookie: str) -> None
 
 @pytest.mark.slow
 def test_the_link_of_a_demo_shows_the_recorded_day() -> None:
-    from tests.helpers.pages import serving
 
     with serving(None, {}, "--demo") as served:
         status, _, body = served.ask("/timeline", headers={"Cookie": served.enter()})
@@ -376,7 +405,7 @@ def test_the_link_of_a_demo_shows_the_recorded_day() -> None:
 # -- what forms may change -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", ["pin", "tag", "edit", "forget", "undo", "review", "reviewed", "check"])
+@pytest.mark.parametrize("action", ["pin", "tag", "add", "edit", "forget", "undo", "review", "reviewed", "check"])
 def test_a_form_without_the_token_changes_nothing(web: Web, cookie: str, action: str) -> None:
     before = {path: path.read_bytes() for path in web.vault.rglob("*.md")}
     name = next(path for path in (web.vault / "notes").glob("*ideas*")).name
@@ -415,6 +444,52 @@ def test_pin_and_tags_change_a_line_and_nothing_else(web: Web, cookie: str) -> N
     post(web, cookie, "pin", csrf=secret, note=path, pinned="no")
     post(web, cookie, "tag", csrf=secret, note=path, tags="two", remove="1")
     assert (web.vault / path).read_text() == before
+
+
+def test_a_new_note_passes_the_gate_and_is_shown(web: Web, cookie: str) -> None:
+    fields = {"csrf": csrf(get(web, cookie, "/new?project=notes-app")), "project": "notes-app"}
+    text = "Cut on Tuesdays.\r\n\n<private>x9x</private> password=hunter2hunter2"
+
+    status, headers, _ = post(
+        web, cookie, "add", **fields, title="Our releases", text=text, kind="decision", tags="process web"
+    )
+
+    assert status == 303
+    page = get(web, cookie, headers["location"])
+    assert "Saved." in page
+    assert "Our releases" in page
+    (file,) = (web.vault / "notes").rglob("*our-releases*.md")
+    made = note.parse(file.read_bytes())
+    assert [made.meta[key] for key in ("kind", "project", "tags")] == ["decision", "notes-app", ["process", "web"]]
+    assert made.body.strip() == "Cut on Tuesdays.\n\n[PRIVATE] password=[REDACTED]"
+    file.unlink()
+
+
+def test_a_new_note_that_cannot_be_saved_stays_in_its_form(web: Web, cookie: str) -> None:
+    before = sorted((web.vault / "notes").rglob("*.md"))
+    fields = {"csrf": token(web, cookie), "title": "", "kind": "lesson", "project": "notes-app", "tags": "one two"}
+
+    status, _, body = post(web, cookie, "add", **fields, text="<private>all of it</private>")
+
+    assert status == 400
+    assert "Nothing was saved: There is nothing to store" in body
+    assert escape("<private>all of it</private>") in body
+    assert "<option selected>lesson</option>" in body
+    assert "<option selected>notes-app</option>" in body
+    assert 'value="one two"' in body
+    assert sorted((web.vault / "notes").rglob("*.md")) == before
+
+
+def test_a_note_with_two_versions_says_so_and_is_shown_as_it_stands(web: Web, cookie: str) -> None:
+    path = a_note(web, "Merged by git", "Before.")
+    file = web.vault / path
+    file.write_text(file.read_text() + "\n<<<<<<< HEAD\nmine\n=======\n<b>theirs</b>\n>>>>>>> other\n")
+
+    page = get(web, cookie, f"/note/{path}")
+    file.unlink()
+
+    assert "A merge left two versions in this note" in page
+    assert escape("<<<<<<< HEAD\nmine\n=======\n<b>theirs</b>\n>>>>>>> other") in page
 
 
 def form_of(page: str) -> dict[str, str]:
@@ -533,8 +608,6 @@ def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
 
 @pytest.mark.slow
 def test_a_vault_without_history_forgets_nothing(tmp_path: Path) -> None:
-    from tests.helpers import cli_day
-    from tests.helpers.pages import serving
 
     day = cli_day.make(tmp_path)
     with serving(day.vault, day.env) as served:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +18,8 @@ from mdmem.history import why
 from mdmem.history.git import repository
 from mdmem.learn import relations
 from mdmem.search import engine
-from mdmem.vault import note, user_notes
-from mdmem.views import injections, markup, rows
+from mdmem.vault import layout, note, user_notes
+from mdmem.views import injections, markup, rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
 from mdmem.web import address, markdown
@@ -49,17 +50,27 @@ def show(request: PageRequest) -> Response:
         meta={key: value for key, value in meta.items() if key not in ("title",)},
         tags=user_notes.tags_of(meta.get("tags")),
         row=fresh,
-        html=markdown.render(markup.without_title(opened.parsed.body, opened.title), base, level=2),
+        html=_html(opened, base),
         asked=_asked(request, fresh),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=related.hits,
         given=_given(request, opened),
         editors=editors(request, opened),
+        kept_in=file_of(request, opened),
         is_page=meta.get("kind") in note.PAGES,
+        has_two_versions=note.has_two_versions(opened.data),
         edited=note.is_edited(opened.parsed),
         value_text=value_text,
     )
+
+
+def _html(opened: OpenNote, base: str) -> Markup:
+    """Return a note's text as HTML; one with two versions as it stands, since the marks around them are no Markdown."""
+    body = markup.without_title(opened.parsed.body, opened.title)
+    if note.has_two_versions(opened.data):
+        return Markup('<pre class="block" tabindex="0"><code>{}</code></pre>').format(body[: markdown.MAX_CHARS])
+    return markdown.render(body, base, level=2)
 
 
 def value_text(value: Any) -> str:
@@ -84,9 +95,15 @@ def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
     return injections.read(request.view, log[-RELATED:][::-1])
 
 
+def file_of(request: PageRequest, opened: OpenNote) -> str:
+    """Return the file that holds a note, vault-relative."""
+    is_file = Path(request.config.vault, opened.path).is_file()
+    return opened.path if is_file else layout.archive_of(layout.folder_of(opened.path)) or opened.path
+
+
 def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
-    """Return the links that open a note in a person's editor."""
-    full = str(Path(request.config.vault, opened.path))
+    """Return the links that open a note in a person's editor: its file, or that of the session it is packed in."""
+    full = str(Path(request.config.vault, file_of(request, opened)))
     return [
         ("VS Code", f"vscode://file{address.quoted(full)}"),
         ("Obsidian", f"obsidian://open?path={quote(os.fsencode(full), safe='')}"),
@@ -115,12 +132,32 @@ def _patch(repo: repository.Repository, oid: str, path: str) -> str:
     return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
 
 
-# -- changing the text -----------------------------------------------------------------------------
+# -- a new one, and changing the text --------------------------------------------------------------
 
 
 def digest(data: bytes) -> str:
     """Return by what a form knows which text it changes."""
     return sha256(data).hexdigest()
+
+
+def new(request: PageRequest) -> Response:
+    """Show a form for a new note."""
+    return new_form(request, request.query)
+
+
+def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -> Response:
+    """Show what a new note shall hold in a form. problem: why it could not be saved."""
+    given = {key: sent.get(key, "") for key in ("title", "text", "kind", "project", "tags")}
+    known = {row.project for row in sessions.table(request.view)} | {given["project"]}
+    return request.page(
+        "new",
+        status=400 if problem else 200,
+        given=given,
+        problem=problem,
+        kinds=note.WRITTEN,
+        projects=sorted(known - {""}),
+        most=user_notes.MAX_BODY_BYTES,
+    )
 
 
 def edit(request: PageRequest) -> Response:

@@ -50,6 +50,9 @@ def search(request: PageRequest) -> Response:
     sort = "newest" if request.query.get("sort") == "newest" or not asked.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     found = engine.search(request.config, asked, options)
+    if found.total and not found.hits:  # behind the end, as when notes went meanwhile
+        page = shared.part(found.total, page, SIZE).page
+        found = engine.search(request.config, asked, options._replace(offset=(page - 1) * SIZE))
     total = found.total if anything else 0
     return request.page(
         "search",
