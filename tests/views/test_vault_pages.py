@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.history.merging import both, join
+from mdmem.search import index
+from mdmem.search.index import contents as index_contents
 from mdmem.search.index import document
 from mdmem.vault import disk, generated, journal, layout, note, template
 from mdmem.views.vault_pages import day_page, making, upkeep
@@ -260,7 +263,7 @@ def test_pages_are_looked_at_again_only_when_something_they_are_made_of_has_chan
     looked: list[float] = []
     make = making.make
 
-    def counted(*given: Any, **named: Any) -> tuple[list[str], frozenset[str], frozenset[str]]:
+    def counted(*given: Any, **named: Any) -> tuple[list[str], Set[str], Set[str]]:
         looked.append(given[2])
         return make(*given, **named)
 
@@ -283,6 +286,25 @@ def test_pages_are_looked_at_again_only_when_something_they_are_made_of_has_chan
         upkeep.refresh(day.config(), now=NOW + 1)
         assert len(looked) == before + 1
         assert any(is_quiet() for _ in range(500))
+
+
+def test_a_full_disk_while_pages_are_made_does_not_cost_the_index(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(2):
+        (day.vault / f"notes/new-{number}.md").write_text("# New\n")
+        index.update(day.config())
+    before = index_contents.load(day.config().index_dir)
+
+    def full(*_: Any, **__: Any) -> bool:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
+        patched.setattr(disk, "replace", full)
+        upkeep.refresh(day.config(), now=NOW, everything=True)
+    after = index_contents.load(day.config().index_dir)
+    assert before is not None
+    assert after is not None
+    assert after.generation >= before.generation > 1
+    assert upkeep.refresh(day.config(), now=NOW, everything=True)
 
 
 def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> None:

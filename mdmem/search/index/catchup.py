@@ -124,14 +124,16 @@ def update(
 def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS) -> str:
     """Remove what is damaged of an index whose reading raised `error`; return what was wrong with it.
 
-    The other notes are found still; those that were removed are new to whoever looks at every file next.
+    The other notes are found still; those that were removed are new to whoever looks at every file next. Nothing is
+    removed of a whole index for what the system refused, such as to write a page that is made of it on a full disk.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
     """
     from mdmem.search.index import writer
 
-    writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds)
+    is_suspect = not isinstance(error, OSError)
+    writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds, is_suspect=is_suspect)
     return str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
 
 

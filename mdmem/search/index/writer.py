@@ -290,11 +290,11 @@ def _remove_all(folder: str) -> None:
             os.unlink(path)
 
 
-def remove_damaged(folder: str, *, wait_seconds: float) -> None:
+def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> None:
     """Throw away the segments of an index that are not what was written.
 
-    All of it goes where it cannot be told which, and where reading failed though each is what was written. Nothing
-    goes when another process has done it already.
+    All of it goes where it cannot be told which, and, if it is suspect, where reading failed though each is what was
+    written. Nothing goes when another process has done it already.
 
     Raises:
         BusyError, ConfigError: as `discard`.
@@ -306,7 +306,7 @@ def remove_damaged(folder: str, *, wait_seconds: float) -> None:
         except Exception:  # noqa: BLE001 - whatever a damaged file makes a reader do
             found = None
         whole = [segment for segment in found.segments if store.is_whole(folder, segment)] if found else []
-        if found is None or (was_open and len(whole) == len(found.segments)):
+        if found is None or (is_suspect and was_open and len(whole) == len(found.segments)):
             _remove_all(folder)
         elif len(whole) < len(found.segments):
             files.remove(os.path.join(folder, contents.FOLDERS))  # every file is looked at again
