@@ -205,7 +205,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
                 timestamps.iso_time(created[number]),
                 str(facts["id"]),
             )
-    edits = solved.edits(view)
+    edits = solved.edits(view, frozenset(numbers))
     changed = [str(view.facts(number)["id"]) for number in numbers if number in edits and found.kind == "file"]
     links = [
         EntityLink(one.id, link.relation, link.id, link.title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -120,7 +120,8 @@ class _Project:
         return [*self._tasks(), *self._written(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
-        found = self._view.with_any(f"tool:{name}" for name in names) & self._notes
+        every = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
+        found = self._notes.intersection(every)
         return sorted(found, key=lambda number: (self._created[number], self._view.name(number)))
 
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,

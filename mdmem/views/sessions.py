@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from heapq import nlargest
+from itertools import chain
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -67,9 +69,14 @@ class SessionTurn(NamedTuple):
 @cached_with_view
 def table(view: View) -> tuple[SessionRow, ...]:
     """Return a row for every session, the last one first."""
+    return tuple(sorted(each(view), key=lambda row: row.started, reverse=True))
+
+
+def each(view: View) -> Iterator[SessionRow]:
+    """Yield a row for every session."""
     sets = _Sets(view)
-    made = [sets.row(view.notes("facet", term)) for term in view.starting_with("facet", "session:") if len(term) > 8]
-    return tuple(sorted((row for row in made if row is not None), key=lambda row: row.started, reverse=True))
+    made = (sets.row(view.notes("facet", term)) for term in view.terms("facet", "session:") if len(term) > 8)
+    return (row for row in made if row is not None)
 
 
 def logged(config: Config, first: str, last: str, *, failed: bool = False, **wanted: str) -> Iterator[LoggedSession]:
@@ -89,15 +96,16 @@ def logged(config: Config, first: str, last: str, *, failed: bool = False, **wan
 
 
 class _Sets:
-    """The columns and sets of notes by which sessions are counted."""
+    """The columns and marks of notes by which sessions are counted; a set of all edits would show."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._created, self._flags = view.numbers("created"), view.numbers("flags")
         self._internal = view.internal
-        self._failed = view.notes("facet", "is:failed")
-        self._private = view.notes("facet", "is:private") | view.notes("facet", "is:redacted")
-        self._edits = solved.edits(view)
+        self._failed = _marked(view, view.each("facet", "is:failed"))
+        self._private = _marked(view, view.each("facet", "is:private"), view.each("facet", "is:redacted"))
+        self._edits = _marked(view, solved.each_edit(view))
+        self._same: dict[str, str] = {}
 
     def row(self, found: set[int]) -> SessionRow | None:
         """Return the row of the session that these notes belong to; None when all are internal."""
@@ -113,8 +121,8 @@ class _Sets:
         head = self._view.facts((pages or prompts or steps)[0])
         return SessionRow(
             session=str(facts.get("session", "")),
-            project=str(facts.get("project", "")),
-            agent=str(facts.get("agent", "")),
+            project=self._once(facts.get("project", "")),
+            agent=self._once(facts.get("agent", "")),
             branch=str(facts.get("branch", "")),
             title=str(head["title"]),
             outcome=str(self._view.facts(answers[-1])["title"]) if answers else "",
@@ -123,11 +131,23 @@ class _Sets:
             notes=len(notes) - len(pages),
             prompts=len(prompts),
             runs=len(kinds.get(_RUN, ())),
-            failed=len(self._failed.intersection(notes)),
-            edits=len(self._edits.intersection(notes)),
-            private=len(self._private.intersection(notes)),
+            failed=sum(map(self._failed.__getitem__, notes)),
+            edits=sum(map(self._edits.__getitem__, notes)),
+            private=sum(map(self._private.__getitem__, notes)),
             page=self._view.path(pages[0]) if pages else "",
         )
+
+    def _once(self, value: object) -> str:
+        """Return a text that many sessions have as one that all of them share."""
+        return self._same.setdefault(str(value), str(value))
+
+
+def _marked(view: View, *notes: Iterable[int]) -> bytearray:
+    """Return for every note whether it is among these: 1 or 0."""
+    marks = bytearray(view.size)
+    for number in chain.from_iterable(notes):
+        marks[number] = 1
+    return marks
 
 
 def files_changed_most(view: View, among: set[int], *, edits: int, most: int) -> list[tuple[str, int]]:
@@ -136,7 +156,7 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
     edits: how many edits are looked at. most: how many files are returned.
     """
     created = view.numbers("created")
-    newest = sorted(solved.edits(view) & among, key=created.__getitem__, reverse=True)[:edits]
+    newest = nlargest(edits, solved.each_edit(view, among), key=created.__getitem__)
     counted = Counter(str(file) for number in newest for file in view.facts(number).get("files", ()))
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:most]
 

@@ -149,6 +149,11 @@ class View:
                 found[term] = found.get(term, 0) + count
         return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
 
+    def terms(self, field: str, prefix: str) -> Iterator[str]:
+        """Yield the terms that begin with `prefix`, in order: there may be one for each of many notes."""
+        of_leaves = ((term for term, _ in leaf.terms.starting_with(field, prefix)) for leaf in self.leaves)
+        return (term for term, _ in groupby(merge(*of_leaves)))
+
     def remaining(self, field: str, prefix: str) -> set[str]:
         """Return the terms that begin with `prefix` and occur in a note that is not deleted."""
         found: set[bytes] = set()

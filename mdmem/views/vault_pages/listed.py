@@ -22,7 +22,7 @@ from mdmem.views.sessions import SessionRow
 MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""
 MAX_KNOWN = 2_000
-"""Number of notes of which it is kept whether they may be named, beside what lists of sessions ask again and again."""
+"""Number of notes of which it is kept whether they may be named, beside the pages of sessions."""
 
 
 class Listing:
@@ -43,8 +43,8 @@ class Listing:
         self._known: dict[str, bool] = {}
         self._lately: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
-        self._first_prompts: dict[str, str] = {}  # of sessions, by their pages; "" for none
-        self.sessions = sessions.table(view)
+        self._staying_prompts: dict[str, str] = {}  # by the pages of sessions; "" where the first one does not stay
+        self.sessions = sorted(map(_without_facts, sessions.each(view)), key=lambda row: row.started, reverse=True)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
         """The days of which sessions may be named."""
         self._day_pages = generated.places_of_days(self.root, self.days)
@@ -66,14 +66,18 @@ class Listing:
         """Whether a note may be named: it does not stay on this machine, or the page does as well."""
         if self._staying and path.startswith(f"journal/{self._staying}/"):
             return True
-        known = self._known if journal.is_page(path) or "-000-prompt-" in path else self._lately
+        return self._travels(path) or (bool(self._staying) and self._is_of(path, self._staying))
+
+    def _travels(self, path: str) -> bool:
+        """Whether a note does not stay on this machine, and its name may be read elsewhere."""
+        known = self._known if journal.is_page(path) else self._lately
         if path not in known:
             if len(self._lately) >= MAX_KNOWN:
                 self._lately.clear()
             data = disk.read_path(self.root, path)
             leaves = data is not None and not private.stays(path, data, self._private)
             known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path, data) == path)
-        return known[path] or (bool(self._staying) and self._is_of(path, self._staying))
+        return known[path]
 
     def _is_of(self, path: str, project: str) -> bool:
         """Whether a note that lies elsewhere is of a project."""
@@ -84,12 +88,13 @@ class Listing:
         return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
 
     def _asks(self, one: SessionRow) -> bool:
-        if one.page not in self._first_prompts:
+        if one.page not in self._staying_prompts:
             folder = one.page.rpartition("/")[0]
             names = map(self.view.name, self.view.members_of(folder))
             first = min((name for name in names if "-000-prompt-" in name), key=journal.numbers, default="")
-            self._first_prompts[one.page] = first and f"{folder}/{first}"
-        first = self._first_prompts[one.page]
+            first = first and f"{folder}/{first}"
+            self._staying_prompts[one.page] = "" if not first or self._travels(first) else first
+        first = self._staying_prompts[one.page]
         return not first or self.leaves(first)
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
@@ -116,6 +121,11 @@ class Listing:
             parsed = note.load(self.root, path)
             self._dated[path] = document.when_made(parsed.meta, path) is not None
         return known if self._dated[path] else 0
+
+
+def _without_facts(one: SessionRow) -> SessionRow:
+    """Return a row without what no page lists: there may be very many of them."""
+    return one._replace(agent="", branch="", outcome="", ended="")
 
 
 DECISIONS = ("kind:decision", "tag:decision")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from mdmem.config import Config
 from mdmem.hashing import short
@@ -21,8 +21,8 @@ _SLACK_SECONDS = 2.0
 
 
 def make(
-    config: Config, view: View, seen: float, known: frozenset[str], left: frozenset[str], *, everything: bool
-) -> tuple[list[str], frozenset[str], frozenset[str]]:
+    config: Config, view: View, seen: float, known: Set[str], left: Set[str], *, everything: bool
+) -> tuple[list[str], Set[str], Set[str]]:
     """Write the pages that may have changed; return their paths, and marks.
 
     The first marks are of what the page of every session and day names, the others of the files as they were written.
@@ -40,19 +40,19 @@ def make(
         if _put(config, path, lines):
             written.append(path)
             fresh.leave(path)
-    return written, frozenset(fresh.marks), frozenset(fresh.left)
+    return written, fresh.marks, fresh.left
 
 
 class _Fresh:
     """What changed since pages were made last: notes that were written, and what pages name of other notes."""
 
-    def __init__(self, found: Listing, seen: float, known: frozenset[str], left: frozenset[str]) -> None:
+    def __init__(self, found: Listing, seen: float, known: Set[str], left: Set[str]) -> None:
         self.marks = set[str]()
         self.left = set[str]()
         self._root = found.root
         self._known = known
-        view = found.view
-        changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
+        self._view = view = found.view
+        changed, folder_of = view.numbers("mtime_ns"), view.folder_of
         since = (seen - _SLACK_SECONDS) * 1e9
 
         def is_new(number: int) -> bool:
@@ -60,14 +60,13 @@ class _Fresh:
 
         pages = filter(is_new, view.notes("facet", "kind:session") if left else ())
         as_left = {number for number in pages if self.leave(view.path(number)) in left}
-        written_in = {folder_of[one] for one in view.all if is_new(one) and one not in as_left}
-        self._folders = {folders[number] for number in written_in}
+        self._folders = {folder_of[one] for one in view.all if is_new(one) and one not in as_left}
         written = filter(is_new, view.of_kinds(note.WRITTEN))
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
 
     def has(self, one: SessionRow | None) -> bool:
         """Whether a note of a session was written since, or its page by somebody else."""
-        return one is not None and one.page.rpartition("/")[0] in self._folders
+        return one is not None and self._view.folders.find(one.page.rpartition("/")[0]) in self._folders
 
     def leave(self, path: str) -> str:
         """Remember a page as it is, so that it counts as written again only when it changes; return its mark."""
@@ -138,7 +137,8 @@ def _with_neighbors(
     """Yield sessions, the last one first, each with those before and after it that its page may name."""
     after: SessionRow | None = None
     for place, one in enumerate(held):
-        yield one, (next((other for other in held[place + 1 :] if other.page in named), None), after)
+        earlier = (held[at] for at in range(place + 1, len(held)) if held[at].page in named)
+        yield one, (next(earlier, None), after)
         after = one if one.page in named else after
 
 
@@ -171,7 +171,8 @@ def _deleted_days(found: Listing, seen: float) -> set[str]:
     deleted = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
     gone = {path.rpartition("/")[2]: when for path, when in sorted(deleted.items(), key=lambda one: one[1])}
     since = {day.name: gone.get(f"{day.name}.md", seen - _SLACK_SECONDS) for day in missing}
-    return {day.name for day in missing if _latest(found, day, here=bool(seen)) <= since[day.name]}
+    known = [day for day in missing if since[day.name] >= 0]
+    return {day.name for day in known if _latest(found, day, here=bool(seen)) <= since[day.name]}
 
 
 def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:

@@ -7,6 +7,7 @@ person has removed is theirs alone.
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -80,8 +81,8 @@ class _Made(NamedTuple):
     """The pages that were written, and for the next `Stamp`: marks, and of what all pages are made."""
 
     written: list[str]
-    marks: frozenset[str]
-    left: frozenset[str]
+    marks: Set[str]
+    left: Set[str]
     source: str
 
 
@@ -122,9 +123,9 @@ class Stamp(NamedTuple):
 
     seen: float = 0.0
     cost: float = 0.0
-    marks: frozenset[str] = frozenset()
+    marks: Set[str] = frozenset()
     source: str = ""
-    left: frozenset[str] = frozenset()
+    left: Set[str] = frozenset()
 
 
 def _source(config: Config, view: View) -> str:

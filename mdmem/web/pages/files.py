@@ -137,7 +137,7 @@ def about(view: View, path: str, *, project: str = "", most: int = 100) -> About
     found = view.notes("facet", f"file:{tails[0]}") if tails else set()
     found = decisions.of_project(view, found - view.internal - view.notes("facet", "kind:session"), project)
     failed = found & view.notes("facet", "is:failed")
-    edits = found & solved.edits(view)
+    edits = solved.edits(view, found)
     written = found & view.of_kinds(note.WRITTEN)
 
     def part(numbers: set[int]) -> list[NoteRow]:

@@ -150,7 +150,7 @@ def _resume(view: View, row: SessionRow, every: list[NoteRow]) -> str:
 
 
 def _files(view: View, row: SessionRow) -> list[str]:
-    numbers = view.of_session(row.session) & solved.edits(view)
+    numbers = solved.edits(view, view.of_session(row.session))
     names = (name for number in sorted(numbers) for name in view.facts(number).get("files", ()))
     return list(dict.fromkeys(map(str, names)))[:40]
 
