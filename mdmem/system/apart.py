@@ -43,6 +43,8 @@ class Apart:
             return None
 
     def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self._end()  # somebody has ended it since the last answer
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", self._code],

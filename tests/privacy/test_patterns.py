@@ -104,6 +104,20 @@ def test_in_a_thread_a_pattern_masks_and_one_that_takes_for_ever_stores_nothing_
     assert masked.value == again.value == here.value
 
 
+def test_in_a_thread_a_pattern_masks_although_the_process_that_looks_for_it_was_ended() -> None:
+    ours = privacy.Rules(patterns=(r"heron-(\d+)",))
+    with ThreadPoolExecutor(1) as pool:
+        masked = []
+        for _ in range(2):
+            masked.append(pool.submit(lambda: privacy.clean(["the heron-42"], rules=ours)).result().value)
+            helper = patterns._other[0]._process
+            assert helper is not None
+            helper.kill()
+            helper.wait()
+
+    assert masked == [["the heron-[REDACTED]"]] * 2
+
+
 def test_a_person_s_own_patterns_are_masked() -> None:
     rules = Rules(patterns=(r"ACME-\d{4}", r"case (\w+)"))
 
