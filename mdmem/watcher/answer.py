@@ -1,4 +1,4 @@
-"""Answering over the watcher's local socket, in a folder of the user's own, to the user's own processes."""
+"""Answering over a local socket, in a folder of the user's own, to the user's own processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ PATIENCE_SECONDS = 5.0
 POLL_SECONDS = 10.0
 """How often the server looks up when nobody asks."""
 
-ANYBODY = frozenset(["status", "stop"])
+LINK = "link"
+"""Asks whoever serves the vault's pages for a link that opens a browser."""
+ANYBODY = frozenset(["status", "stop", LINK])
 """What a mdmem of another version can ask, too."""
 
 
@@ -46,8 +48,8 @@ class _Handler(socketserver.BaseRequestHandler):
                 link.sendall(answer + b"\n")
         except OSError:
             return  # the asker has gone
-        except Exception as error:  # noqa: BLE001 - one bad request must not end the watcher
-            log.write(self.server.config, "a request to the watcher failed", error)
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the server
+            log.write(self.server.config, "a request over the local socket failed", error)
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -80,11 +82,11 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 @contextmanager
-def serving(config: Config, answers: Mapping[str, Answer]) -> Iterator[Server]:
-    """Answer on the vault's socket while the block runs. Only for who holds the watcher's lock."""
+def serving(config: Config, answers: Mapping[str, Answer], name: str = client.NAME) -> Iterator[Server]:
+    """Answer on the socket `name` of the vault while the block runs. Only for who knows that nobody else does."""
     files.make_folder(config.runtime_dir)
-    bound = local.Bound(config.runtime_dir, client.NAME)
-    bound.remove()  # of a watcher that was killed: we hold its lock
+    bound = local.Bound(config.runtime_dir, name)
+    bound.remove()  # of a server that was killed
     before = os.umask(0o177)
     try:
         server = Server(config, bound, answers)

@@ -42,11 +42,13 @@ def sender(config: Config) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def ask(config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float) -> bytes | None:
-    """Ask the watcher; None when there is none, it declines, or it does not answer within `seconds`."""
+def ask(
+    config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float, name: str = NAME
+) -> bytes | None:
+    """Ask the watcher, or who listens at the socket `name`; None when nobody does, or answers within `seconds`."""
     deadline = time.monotonic() + seconds
     try:
-        link = local.connect(config.runtime_dir, NAME, deadline)
+        link = local.connect(config.runtime_dir, name, deadline)
     except OSError:
         return None
     if link is None:

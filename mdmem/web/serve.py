@@ -5,19 +5,16 @@ Another `mdmem web` of the vault asks the one that runs for a link, over a socke
 
 from __future__ import annotations
 
-import os
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 
-from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
 from mdmem.server import port as ports
-from mdmem.system import local, memory
+from mdmem.system import memory
+from mdmem.watcher import answer, client
 from mdmem.web import gate
 from mdmem.web.app import application
 from mdmem.web.gate import Browsers
@@ -54,7 +51,8 @@ def run(
     def new_link() -> str:
         return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
 
-    with nullcontext() if beside else answering(config, new_link):
+    answers = {answer.LINK: lambda *_: new_link().encode()}
+    with nullcontext() if beside else answer.serving(config, answers, NAME):
         memory.give_back()
         freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
         if not freshness.being_built(config):
@@ -76,58 +74,10 @@ _WAIT_SECONDS = 1.0
 
 NAME = "web"
 """The socket's name in the vault's runtime folder."""
-MAX_LINK_BYTES = 1024
 _SECONDS = 20.0
 
 
 def link(config: Config) -> str:
     """Return a new link to the pages that are served of this vault; "" when nobody serves them."""
-    try:
-        connection = local.connect(config.runtime_dir, NAME, time.monotonic() + _SECONDS)
-        if connection is None:
-            return ""
-        said = b""
-        try:
-            while len(said) < MAX_LINK_BYTES and (piece := connection.recv(MAX_LINK_BYTES)):
-                said += piece
-        finally:
-            connection.close()
-    except OSError:
-        return ""
+    said = client.ask(config, answer.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
     return said.decode("ascii", "replace") if said.startswith(b"http://") else ""
-
-
-@contextmanager
-def answering(config: Config, new_link: Callable[[], str]) -> Iterator[None]:
-    """Answer each of the user's processes that asks with a link, while the block runs."""
-    files.make_folder(config.runtime_dir)
-    bound = local.Bound(config.runtime_dir, NAME)
-    bound.remove()  # of a server that was killed: nobody answered there
-    before = os.umask(0o177)
-    try:
-        server = socket.socket(bound.family, socket.SOCK_STREAM)
-        server.bind(bound.address)
-    finally:
-        os.umask(before)
-    server.listen()
-    bound.publish(server)
-    threading.Thread(target=_answer, args=(server, bound, new_link), daemon=True).start()
-    try:
-        yield
-    finally:
-        bound.remove()
-        with suppress(OSError):
-            server.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for somebody
-        server.close()
-
-
-def _answer(server: socket.socket, bound: local.Bound, new_link: Callable[[], str]) -> None:
-    while True:
-        try:
-            connection, _ = server.accept()
-        except OSError:
-            return  # it was closed
-        with connection, suppress(OSError):
-            connection.settimeout(_SECONDS)
-            if bound.admits(connection):
-                connection.sendall(new_link().encode())
