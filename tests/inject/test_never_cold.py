@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -56,6 +58,23 @@ def test_the_user_is_told_once_while_it_works(vault: Path) -> None:
     assert "indexing the vault" in completion.notice(settings)
     assert completion.notice(settings) == ""
     assert not completion.finish(settings), "one is at work already"
+
+
+def test_nobody_is_said_to_finish_the_index_where_the_system_starts_no_process(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past(vault, tmp_path)
+    settings = config.load(str(vault))
+
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with monkeypatch.context() as full:
+        full.setattr(subprocess, "Popen", refused)
+        assert not completion.finish(settings)
+        assert not completion.run(settings)
+
+    assert not completion.is_running(settings)
 
 
 @pytest.mark.slow

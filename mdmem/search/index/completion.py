@@ -36,29 +36,33 @@ def _start(config: Config, mark: str) -> bool:
             return False
     except OSError:
         return False
-    _index(config, "from mdmem.system import to_background; to_background(sys.argv[1:]); ")
+    if not run(config, "from mdmem.system import to_background; to_background(sys.argv[1:]); "):
+        files.remove(mark)
+        return False
     return True
 
 
-def run(config: Config) -> bool:
-    """Update the index in a process of its own, and wait for it; return whether that went well."""
-    return _index(config) == 0
+def run(config: Config, before: str = "") -> bool:
+    """Update the index in a process of its own, and wait for it; return whether that went well.
 
-
-def _index(config: Config, before: str = "") -> int:
-    """Run `mdmem index`, and return its status. before: what the process does first."""
+    before: what the process does first.
+    """
     import subprocess
     import sys
 
     code = f"import sys; sys.path[:0] = {sys.path!r}; {before}from mdmem.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, "--vault", config.vault, "index"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=os.sep,
-        check=False,
-    ).returncode
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "--vault", config.vault, "index"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep,
+            check=False,
+        )
+    except OSError:
+        return False  # the system has no room for a process now
+    return done.returncode == 0
 
 
 def done(config: Config) -> None:
