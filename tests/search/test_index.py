@@ -862,13 +862,15 @@ def test_two_processes_make_the_index_that_one_makes(vault: Path, settings: Conf
     assert not [name for name in os.listdir(settings.index_dir) if name.startswith("part-")]
 
 
+@pytest.mark.parametrize("python", [shutil.which("false"), "/nowhere/python"])
 def test_an_index_is_made_all_the_same_when_the_second_process_fails(
-    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+    settings: Config, shared: list[Path], python: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    monkeypatch.setattr(sys, "executable", python)
 
     assert index.update(settings).added == len(shared)
     _assert_agrees(settings)
+    assert not [name for name in os.listdir(settings.index_dir) if name.startswith("part-")]
 
 
 def test_a_segment_gets_fewer_notes_where_they_are_long(

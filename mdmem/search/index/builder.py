@@ -115,14 +115,15 @@ class SecondProcess:
         if cores() > 1:
             os.mkdir(self._part, 0o700)
             code = f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.search.index import builder; builder.serve()"
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.sep,  # nothing is imported from where the user happens to be
-            )
-            self._feeding.start()
+            with suppress(OSError):  # where the system has no room for it, this process works alone
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", code],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd=os.sep,  # nothing is imported from where the user happens to be
+                )
+                self._feeding.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -133,7 +134,7 @@ class SecondProcess:
             for pipe in filter(None, (self._process.stdin, self._process.stdout)):
                 with suppress(OSError):
                     pipe.close()
-            shutil.rmtree(self._part, ignore_errors=True)
+        shutil.rmtree(self._part, ignore_errors=True)
 
     def chunks(self) -> Iterator[Sequence[WalkedFile]]:
         """Yield the chunks that are left to this process, and at the end, when all are done, an empty one.
