@@ -157,7 +157,7 @@ def _output(response: Any) -> str:
 
 
 def _listed(output: str) -> Iterator[str]:
-    """List the files that an output gives lines of: `path:12:…` of grep, `+++ b/path` of a patch, a path above all."""
+    """List the files of which an output shows lines: `path:12:…`, `a.path:…`, `+++ b/path` of a patch, a heading."""
     lines = output.split("\n", _MOST_LINES)[:_MOST_LINES] if ":" in output or "+++ " in output else ()
     heading = ""
     for line in lines:
@@ -167,7 +167,7 @@ def _listed(output: str) -> Iterator[str]:
             name, _, rest = line.partition(":")
             if name.isdecimal():
                 yield heading
-            elif (rest[:1].isdecimal() or not rest.strip()) and " " not in name:
+            elif (rest[:1].isdecimal() or not rest.strip() or "." in name) and " " not in name:
                 yield name
         heading = line.strip() if " " not in line.strip() else ""
 

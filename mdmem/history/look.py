@@ -20,14 +20,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import files
+from mdmem import files, privacy
 from mdmem.config import Config
 from mdmem.history import changes
 from mdmem.history.changes import Change, State
 from mdmem.history.git import git_index, objects, part, repository, writer
 from mdmem.history.git.objects import Tree
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, layout
+from mdmem.vault import disk, layout, people
 
 NAME = "folders-seen"
 """A file of state: what the folders of the vault were like at the last look."""
@@ -158,7 +158,12 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
     paths = {change.path for change in left}
     again = dict.fromkeys((path.rpartition("/")[0] for path in paths), -1)
     paths.update(look.seen.left)
-    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(paths), times={**look.seen.times, **again})
+    times = {**look.seen.times, **again}
+    for path in people.private_names(privacy.Rules.of(config.settings), [*times, *paths]):
+        paths.discard(path)
+        times.pop(path, None)
+        times.update(dict.fromkeys(times.keys() & {path.rpartition("/")[0]}, -1))  # that is looked into at each look
+    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(paths), times=times)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:

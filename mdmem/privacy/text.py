@@ -154,9 +154,12 @@ def apply(text: str, edits: list[Edit], job: Job) -> str:
 
 def may_hold_private(text: str, rules: RuleSet) -> bool:
     """Whether a text may hold a private tag; False is sure."""
-    if not has_any(text, _ASCII_OPENERS if text.isascii() else _OPENERS):
-        return False  # looking for a character is ten times quicker than for a word
-    return _has_tag(lower(text), rules.tags)
+    return may_open_tag(text) and _has_tag(lower(text), rules.tags)
+
+
+def may_open_tag(text: str) -> bool:
+    """Whether a text holds a sign that tags begin with; looking for one is ten times quicker than for a word."""
+    return has_any(text, _ASCII_OPENERS if text.isascii() else _OPENERS)
 
 
 def _has_tag(low: str, words: tuple[str, ...]) -> bool:
@@ -360,6 +363,10 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import tokens
 
         found.append(tokens.find(text))
+        if "@" in text:
+            from mdmem.privacy.secrets import loose
+
+            found.append(loose.of_hosts(text))
     if has_any(text, _PLACE_SIGNS):
         from mdmem.privacy.secrets import places
 
@@ -389,7 +396,7 @@ _PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":5432:", ":6432:", "@//", ":152",
     ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
-    "master/", "user/", "default/", "ogin:", "ccount:", "elnet", "계정",
+    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
@@ -401,6 +408,7 @@ _COMMAND_SIGNS = (
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
     "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
+    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

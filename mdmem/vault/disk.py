@@ -16,7 +16,7 @@ from mdmem.hook_errors import VaultError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator
 
 MAX_READ_BYTES = 32 * 1024 * 1024
 """Of a longer file only this much is read: notes are small, and a stray video must not fill the memory."""
@@ -276,12 +276,13 @@ def walk(
     skip: Container[str] = (),
     *,
     packed: bool = True,
+    hides: Callable[[str], bool] | None = None,
 ) -> Iterator[WalkedFile]:
     """Yield every note below `root`, folder by folder: `.md` files, without hidden ones, links and templates.
 
     below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
     skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
-    path that it had, in place of that file.
+    path that it had, in place of that file. hides: tells which files and folders are passed over by their paths.
     """
     from mdmem.vault import layout
 
@@ -301,9 +302,9 @@ def walk(
         below_it = []
         with scan:
             for item in scan:
-                if item.name.startswith("."):
-                    continue
                 path = prefix + item.name
+                if item.name.startswith(".") or (hides and hides(path)):
+                    continue
                 try:
                     if not (path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False)):
                         is_passed_over = path in skip or (ours and path == "templates")

@@ -10,7 +10,7 @@ from mdmem import config, privacy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from mdmem.vault import note
@@ -107,6 +107,18 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
     if not path.startswith("journal/"):
         folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
     return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
+
+
+def hides_name(rules: privacy.Rules, path: str) -> bool:
+    """Return whether private tags stand in the name of a file, or of a folder that it is in."""
+    return privacy.may_hold_private(path, rules) and clean_path(rules, path) != path
+
+
+def private_names(rules: privacy.Rules, paths: Sequence[str]) -> list[str]:
+    """Return those of some paths in which private tags stand; the innermost first."""
+    if not privacy.may_hold_private("\n".join(paths), rules):
+        return []
+    return sorted((path for path in paths if hides_name(rules, path)), key=len, reverse=True)
 
 
 def _made_end(stem: str, data: bytes | None) -> str:

@@ -41,6 +41,23 @@ def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str,
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
 
 
+@pytest.mark.parametrize("between", [" ", "  ", "-", "\u00a0", "\u202f", "\u200b", "\u2060", "\u2011", "\u00a0\u200b"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "app password: {}",
+        "the app password “{}” works",
+        "your app password is:\n{}",
+        "App passwords\n{}\nHow to use it",
+        "{} is the app password",
+        "Here is the app password we use: **{}**",
+    ],
+)
+def test_a_password_in_groups_of_four_is_masked_whatever_is_between_them(line: str, between: str) -> None:
+    groups = between.join(["xkqz", "wvbn", "mrtp", "ljhg"])
+    assert clean(line.format(groups), origin="prompt").value == line.format("[REDACTED]")
+
+
 @pytest.mark.parametrize("word", ["kfk7q-7z-ztlzse7vnvt6_ih9p0x", "ggh5gbupbg2o45mz4x3_aixi04-qc2su"])
 def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
     assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"

@@ -42,6 +42,7 @@ def stored(vault: Path) -> str:
         ("grep -n beta plan.md", "4:beta 4711904226"),
         ("grep -rn beta .", "plan.md:4:beta 4711904226"),
         ("grep -rn walrus .", "plan.md:3:alpha walrus code"),
+        ("git grep walrus", "plan.md:alpha walrus code"),
         ("rg --heading -n beta", "plan.md\n3:alpha walrus code\n4:beta 4711904226"),
         ("cd .. && sed -n 4p app/plan.md", "beta 4711904226"),
         ("cd sub; sed -n 4p ../plan.md", "beta 4711904226"),

@@ -181,3 +181,23 @@ def test_no_planted_text_is_in_any_file_or_output(
     assert len(objects) > 50_000
     assert leaks(objects) == []
     assert tempfile.gettempdir() != str(vault)
+
+
+def test_a_private_name_of_a_persons_file_is_in_no_index_and_no_state(vault: Path, mdmem: Run, home: Path) -> None:
+    mdmem("init", check=True)
+    for number, name in enumerate(["<private>{}.md", "[private]{}.md", "＜private＞{}.md", "<private>{}/a.md", "b.md"]):
+        path = vault / "notes" / name.format(f"{CANARY}{number}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("All the boats.\n")
+    for words in (["index"], ["commit"], ["search", "boats"], ["status"]):
+        mdmem(*words)
+    (vault / "notes" / f"<private>{CANARY}9.md").write_text("More boats.\n")
+    (vault / "notes" / f"<private>{CANARY}3" / "c.md").write_text("More boats.\n")
+    found = mdmem("search", "boats")
+    mdmem("commit")
+    mdmem("index", "--rebuild")
+
+    assert "b.md" in found.stdout
+    assert leaks(found.stdout.encode()) == []
+    for path, data in tree.contents(home):
+        assert leaks(data) == [], path

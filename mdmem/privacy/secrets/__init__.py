@@ -15,7 +15,7 @@ KEYWORDS = (
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
-    "sandi", "recovery code", "backup code", "2fa code",
+    "sandi", "recovery code", "backup code", "2fa code", "key content",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
@@ -40,7 +40,7 @@ ESCAPES = {
 
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
-    "recovery code", "backup code", "2fa code",
+    "recovery code", "backup code", "2fa code", "key content",
 )  # fmt: skip
 """Those of them that are more than a part of a name."""
 

@@ -41,6 +41,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-upw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo")),
     ("-A", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-X", WORD, BOTH, ("snmpget", "snmpwalk")),
+    ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
     ("-k", WORD, APART, ("openssl",)),
     ("-W", WORD, APART, ("pg_restore", "svn ")),
     ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
@@ -66,6 +67,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("env:set", LAST, APART, ("netlify env:set",)),
     ("input_pw", WORD, APART, ("pdftk",)),
     ("community", WORD, APART, ("snmp-server",)),
+    ("2c", WORD, APART, ("snmp-server host",)),
+    ("key", WORD, APART, ("isakmp key", "tacacs-server", "radius-server")),
+    ("identify", LAST, APART, ("nickserv",)),
     ("secret", LAST, APART, ("enable secret",)),
     ("key-string", LAST, APART, ("key-string",)),
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
@@ -86,7 +90,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd")),
     ("<<<", WORD, APART, ("gh auth", "glab auth", "sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ")),
-    ("<<<", WORD, APART, ("passphrase-fd", "su - ")),
+    ("<<<", WORD, APART, ("passphrase-fd", "su - ", "keepassxc-cli")),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", WORD, APART, ("identified ",)),
     ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
@@ -150,7 +154,7 @@ for _flag, _holds, _place, _commands in COMMANDS:
 _FIRST_WORDS = {command: command.replace("_", " ").replace("-", " ").split()[0] for command in BY_COMMAND}
 """Each command, and the first word of its name."""
 
-_SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring")
+_SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring", "community", "2c", "key", "identify")
 """Plain words behind which even a plain word is a secret."""
 
 _ENDS = "|;&>`"

@@ -248,12 +248,29 @@ def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> 
     around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
     if around in ('""', "''", "``") and text[name.end] == "=":
         return True  # - "PASSWORD=word"
-    if text[name.start - 1 : name.start] == ";" and text[name.end] == "=" and name.kind == "password":
-        return True  # User Id=sa;Password=word;…
-    if is_flag or text.startswith("--", name.start):
+    if name.kind == "password" and _is_among_settings(name, literal):
+        return True
+    if is_flag or text.startswith("--", name.outer()):
         return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
     is_statement = text[name.end : literal.start] == " = " or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
+
+
+def _is_among_settings(name: Name, literal: Literal) -> bool:
+    """Whether it stands as in no code: `Id=a;Password=…`, `?user=a&pw=…&b=1`, `user=a pw=… b`, `user: a / pass: …`."""
+    text, before = name.text, name.line_before()
+    after = text[literal.end : literal.end + 1]
+    if text[name.end] == "=" and literal.start == name.end + 1:
+        last = before.split(" ")[-2:-1]
+        in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
+        in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
+        return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
+    is_login = ("user" in before or "login" in before) and ":" in text[name.closed : literal.start]
+    return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
+
+
+_ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
+_CODE_BEFORE = frozenset("(){}[]<>\"'=")
 
 
 def _is_alone_on_line(name: Name, literal: Literal) -> bool:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from mdmem.privacy import limits
 from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets.formats import DOTTED
 from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.names import ELSEWHERE
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
 TYPE_CHECKING = False
@@ -25,8 +27,10 @@ USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 LOGINS = ("login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """What stands before a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
-_LONGEST_GROUPS = 19
-_BEFORE_GROUPS = " :=\"'`*("
+_GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64
+_BEFORE_GROUPS = " :=\"'`*(“„”«‘\u00a0\u202f"
+_AFTER_GROUPS = frozenset(("", "\n", "\r", '"', "'", "`", "“", "”", "»", "’"))
+_BETWEEN_GROUPS = " -\u00a0\u00ad\u2007\u2009\u2010\u2011\u200b\u200c\u202f\u2060\ufeff"
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
 _HANGUL = ("가", "힣")
@@ -92,11 +96,7 @@ def _letters_beyond_ascii(word: str) -> str:
     return "".join([sign for sign in set(word) if sign > "\x7f"])
 
 
-_ELSEWHERE = (
-    "passwort", "kennwort", "senha", "wachtwoord", "parola", "salasana", "heslo", "haslo", "sifre", "contrasena",
-    "kodeord", "adgangskode", "passord", "passordet", "kodeordet", "adgangskoden", "parolam", "passe", "mdp",
-    "clave", "sandi",
-)  # fmt: skip
+_ELSEWHERE = (*ELSEWHERE, "passe", "mdp", "clave", "sandi")
 """How names in other languages end that are written in ASCII."""
 _GIVERS = ("with ", "use ", "use the ", "using ", "using the ", "with the ")
 """What stands before "password" where the password itself follows."""
@@ -105,18 +105,57 @@ _MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
 
 
 def in_groups(name: Name, at: int) -> list[Span]:
-    """Find four groups of four letters, as programs get them in place of a password: `abcd efgh ijkl mnop`."""
-    ahead = name.text[at : at + 2 * _LONGEST_GROUPS]
+    """Find groups of four, as programs get them in place of a password: `abcd efgh ijkl mnop`, `EsTz 4kWm 1qXv …`.
+
+    Four of small letters, or more of letters and digits; any blank, seen or not, or a hyphen is between them.
+    """
+    text = name.text
+    ahead = text[at : at + 2 * _GROUP * _FEWEST_GROUPS]
     rest = ahead.lstrip(_BEFORE_GROUPS).removeprefix("is ").lstrip(_BEFORE_GROUPS)
-    groups, separator = rest[:_LONGEST_GROUPS], rest[4:5]
-    letters = groups.replace(separator, "") if separator in (" ", "-") else ""
-    if len(letters) != 16 or not letters.isalpha() or groups[4::5] != 3 * separator or rest[19:20].isalnum():
-        return []
     start = at + len(ahead) - len(rest)
-    is_value = name.text[name.sign] in ":=" and name.text[start + len(groups) :][:1] in ("", "\n", "\r", '"', "'")
-    if not letters.islower() or (reads_like_words(shape(letters), letters) and not is_value):
-        return []
-    return [(start, start + len(groups), name.kind)]
+    end, letters = _groups(text, start)
+    is_closed = text[end : end + 1] in _AFTER_GROUPS
+    is_value = is_closed and (text[name.sign : name.sign + 1] in (":", "=") or text[start - 1] in _AFTER_GROUPS)
+    if letters.islower() and letters.isalpha():
+        is_secret = len(letters) == _LETTERS and (is_value or not reads_like_words(shape(letters), letters))
+    else:
+        is_secret = len(letters) >= _LETTERS and turns(shape(letters)) >= _LEAST_TURNS_OF_GROUPS * len(letters)
+    return [(start, end, name.kind)] if is_secret else []
+
+
+def _groups(text: str, start: int) -> tuple[int, str]:
+    """Return where the groups of four end that begin here, and their letters: "" if anything else follows."""
+    end, letters = start, ""
+    while len(letters) < _MOST_LETTERS:
+        ahead = text[end : end + _MOST_BLANKS] if letters else ""
+        begin = end + len(ahead) - len(ahead.lstrip(_BETWEEN_GROUPS))
+        group = text[begin : begin + _GROUP]
+        if len(group) < _GROUP or not (group.isalnum() and group.isascii()) or (letters and begin == end):
+            break
+        letters, end = letters + group, begin + _GROUP
+    return (end, letters) if not text[end : end + 1].isalnum() else (end, "")
+
+
+def groups_near(name: Name) -> list[Span]:
+    """Find four such groups of small letters before the name, further behind it, or on the next line."""
+    begin = max(0, name.start - _NEAR_GROUPS)
+    near = name.text[begin : name.closed + _NEAR_GROUPS]
+    words = near.translate(_APART).split(" ")
+    sizes = [len(word) for word in words]
+    at = begin
+    for number, size in enumerate(sizes):
+        if size == _GROUP and words[number].islower():
+            end, letters = _groups(name.text, at)
+            is_groups = len(letters) == _LETTERS and letters.islower() and letters.isalpha()
+            if is_groups and not reads_like_words(shape(letters), letters):
+                return [(at, end, name.kind)]
+        at += size + 1
+    return []
+
+
+_APART = dict.fromkeys(map(ord, _BEFORE_GROUPS + _BETWEEN_GROUPS + "\n\r\t),.;”»’"), " ")
+_NEAR_GROUPS = 80
+_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.3
 
 
 def said_before(name: Name) -> list[Span]:
@@ -164,6 +203,22 @@ def of_users(text: str) -> Iterator[Span]:
             if apart and _is_secret(word) and len(set(shape(word))) > 2:
                 yield start, start + len(word), "password"
             at = text.find(user, start)
+
+
+def of_hosts(text: str) -> Iterator[Span]:
+    """Find the password in `user@host:…`; a path has signs that none has here, and a port is a number."""
+    at = text.find("@")
+    while at >= 0:
+        host = text[at + 1 : at + 1 + _LONGEST]
+        begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
+        word = _word(text, begin + 1) if text[begin : begin + 1] == ":" else ""
+        is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
+        if is_mixed and begin > at + 1 and text[at - 1].isalnum() and turns(shape(word)) * 3 >= len(word):
+            yield begin + 1, begin + 1 + len(word), "password"
+        at = text.find("@", max(begin, at + 1))
+
+
+_OF_PATHS = frozenset("/\\.~:=([]{}")
 
 
 def of_logins(text: str, low: str) -> Iterator[Span]:

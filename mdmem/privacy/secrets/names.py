@@ -12,19 +12,22 @@ NONE, WEAK, LITERAL, STRONG = 0, 1, 2, 3
 """Nothing to hide; a secret if the value looks random; a secret if it is a literal that reads like no word; a secret
 unless the value is plainly none."""
 
+ELSEWHERE = (
+    "passwort", "kennwort", "senha", "motdepasse", "wachtwoord", "parola", "parolam", "salasana", "heslo", "haslo",
+    "sifre", "contrasena", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "passord", "passordet",
+)  # fmt: skip
+"""What passwords are called in other languages that are written in ASCII; for the others see the keywords."""
+
 KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     (
         "password",
         STRONG,
         (
             "paasword", "pasword", "passowrd", "passwrod", "passwrd",
-            "password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort",
+            "password", "passwords", "passwd", "passphrase", "passcode",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
-            "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña",
-            "senha", "motdepasse", "wachtwoord", "hasło", "şifre", "parola", "lösenord", "salasana", "jelszó",
-            "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
-            "passord", "passordet", "kodeordet", "adgangskoden", "parolam",
+            *ELSEWHERE,
         ),
     ),
     ("secret", STRONG, ("secret", "secrets")),
@@ -38,7 +41,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "subscriptionkey", "functionkey", "functionskey", "cosmoskey", "adminkey", "serverkey", "unsealkey",
             "recoverykey", "cipherkey", "cryptokey", "aeskey", "hmackey", "jwtkey", "writekey", "ingestionkey",
             "instrumentationkey", "integrationkey", "rootkey", "mapskey", "securitykey", "transactionkey",
-            "presharedkey", "gatewaykey", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
+            "presharedkey", "gatewaykey", "keycontent", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
         ),
     ),
     ("credentials", STRONG, ("credential", "credentials", "contribsyscom")),

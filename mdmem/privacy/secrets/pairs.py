@@ -98,8 +98,10 @@ def _secrets_of(name: Name) -> list[Span]:
             if value:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
-                    return (name.kind == "password" and loose.in_groups(name, name.closed)) or found or loose.said(name)
-    return loose.said(name) or loose.said_before(name) or loose.nearby(name)
+                    grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key") else []
+                    return grouped or found or loose.said(name)
+    found = loose.said(name) or loose.said_before(name) or loose.nearby(name)
+    return found or (loose.groups_near(name) if name.kind == "password" else [])
 
 
 # -- what a name weighs
@@ -126,6 +128,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
     is_given = _is_set(text, end) or (len(name) > len("key") and text[end : end + 1] in _AFTER_KEY)
+    if low.endswith("key", start, end) and text[end : end + 1] == " " and starts.type_digit(text, end + 1):
+        return LITERAL, "key"
     if low.endswith("key", start, end) and is_given and names.may_open(low[start:end]):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""
@@ -205,6 +209,21 @@ def _heads_bare_line(name: Name) -> bool:
     return _is_bare(name) and name.heads_line()
 
 
+def _is_of_router(name: Name) -> bool:
+    """Whether a digit follows that says how a router keeps the value: `username x password 7 …`."""
+    return _is_bare(name) and starts.type_digit(name.text, name.sign) > 0
+
+
+def _is_of_statement(name: Name) -> bool:
+    """Whether it is SQL: `ALTER ROLE x WITH LOGIN PASSWORD '…'`."""
+    return name.word() == "password" and secrets.has_any(name.line_before(), ("role ", "user ", "login ", "options ("))
+
+
+def _is_form_field(name: Name) -> bool:
+    """Whether it is a field of a form that is sent in parts: `form-data; name="password"`."""
+    return name.low.endswith('form-data; name="', 0, name.start)
+
+
 def _is_label(name: Name) -> bool:
     before = name.line_before()
     return name.weight > WEAK and len(before) <= 40 and not any(sign in before for sign in ",;|\t")
@@ -254,6 +273,9 @@ RULES: tuple[Rule, ...] = (
     ("", _is_bare, starts.after_type, judge.assigned),
     ("fF", _always, starts.after_for, judge.assigned),
     (":：\n\r", _is_label, starts.on_next_line, judge.below),
+    ("\n\r", _is_form_field, starts.on_next_line, judge.flag),
+    ("0123456789", _is_of_router, starts.after_type_digit, judge.flag),
+    ("'", _is_of_statement, starts.at_sign, judge.flag),
     ("[", _always, starts.after_brackets, judge.assigned),
     ("rR/", _is_bare, starts.after_registry_type, judge.flag),
     (">", _is_tag, starts.behind_sign, judge.markup),

@@ -48,6 +48,14 @@ CALLS = (
     ("setbasicauth(", 1),
     ("basicauth(", 1),
     ("wifi.begin(", 1),
+    ("mysqldb.connect(", 2),
+    ("pymysql.connect(", 2),
+    ("sp_addlogin ", 1),
+    ("sp_addapprole ", 1),
+    ("sp_setapprole ", 1),
+    ("sp_addlinkedsrvlogin ", 4),
+    ("sp_password ", 0),
+    ("sp_password ", 1),
 )
 """Calls that take a password without its name, and the number of that argument."""
 
@@ -61,6 +69,7 @@ LOGINS = (
     ("jwt.verify(", 1),
     ("hmac.new(", 0),
     ("createhmac(", 1),
+    (".connect(", 3),
 )
 """Calls that may take something else as well: there, only what is unlike words counts."""
 
@@ -98,8 +107,11 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         yield from loose.pairs(text)
     yield from loose.of_users(text)
     yield from loose.of_logins(text, low)
-    if "jdbc:oracle:thin:" in low:
-        yield from _oracle_urls(text, low)
+    for sign in _ORACLE_USERS:
+        if sign in low:
+            yield from _oracle_users(text, low, sign)
+    if " LOGIN " in text:
+        yield from _imap_logins(text)
     for sign in _ORACLE_HOSTS:
         if sign in text:
             yield from _easy_connect(text, sign)
@@ -190,7 +202,10 @@ def _body_end(text: str, at: int) -> int:
 
 
 def _is_key_line(body: str) -> bool:
-    return not body.strip(BASE64) or (": " in body and body.startswith(("Proc-Type", "DEK-Info", "Comment", "Version")))
+    return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
+
+
+_KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 
 
 # -- addresses
@@ -261,17 +276,38 @@ def _wifi_codes(text: str) -> Iterator[Span]:
         at = text.find("WIFI:", at + 1)
 
 
-def _oracle_urls(text: str, low: str) -> Iterator[Span]:
-    """`jdbc:oracle:thin:user/password@host`."""
-    at = low.find("oracle:thin:")
+def _imap_logins(text: str) -> Iterator[Span]:
+    """`A001 LOGIN user password`."""
+    at = text.find(" LOGIN ")
     while at >= 0:
-        begin = at + len("oracle:thin:")
+        begin = at + len(" LOGIN ")
+        tag = text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2].split()[-1:]
+        line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
+        user, _, password = line.partition('" "' if line[:1] == '"' else " ")
+        password = password.lstrip('"')
+        is_tag = bool(tag) and tag[0][0].isalpha() and tag[0][-1].isdigit() and tag[0].isalnum()
+        if is_tag and user and len(password) > 2 and (line[:1] == '"' or " " not in password):
+            yield begin + len(line) - len(password), begin + len(line), "password"
+        at = text.find(" LOGIN ", begin)
+
+
+_LONGEST_TAG = 24
+
+
+def _oracle_users(text: str, low: str, sign: str) -> Iterator[Span]:
+    """`jdbc:oracle:thin:user/password@host`, `CONNECT user/password@name`."""
+    at = low.find(sign)
+    while at >= 0:
+        begin = at + len(sign)
         address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
         user, slash, rest = address.partition("/")
         size = rest.rfind("@")
         if slash and user.isidentifier() and size > 2 and not values.is_placeholder(rest[:size]):
             yield begin + len(user) + 1, begin + len(user) + 1 + size, "url-password"
-        at = low.find("oracle:thin:", begin)
+        at = low.find(sign, begin)
+
+
+_ORACLE_USERS = ("oracle:thin:", "connect ", "conn ")
 
 
 def _easy_connect(text: str, sign: str) -> Iterator[Span]:
@@ -300,7 +336,7 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
         begin = at + len(call)
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
-            value = arguments[number].strip().removeprefix("@").removeprefix("b")
+            value = arguments[number].strip().lstrip("@bN")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or values.is_unlike_words(core)
             if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):

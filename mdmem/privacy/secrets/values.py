@@ -17,7 +17,7 @@ _WORDS = frozenset(
     xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
     self data result args kwargs options option config settings request response process callback function lambda
     new await async return yield const let var else then when while flag argument parameter switch enabled disabled
-    pass passed password passwd pwd secret token credentials cookie define undef read write files compat
+    public pass passed password passwd pwd secret token credentials cookie define undef read write files compat
     key-id keyid identifier keyword comment constant operator punctuation describe always on_create amd64 arm64 i386
     armhf x86_64 aarch64
     """.split()  # noqa: SIM905 - a list of words reads better as text

@@ -8,9 +8,11 @@ from heapq import heappush, heapreplace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import config, privacy
+from mdmem.privacy import text
 from mdmem.search.index import layout
 from mdmem.search.index.view import View
-from mdmem.vault import disk
+from mdmem.vault import disk, people
 from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
 
@@ -111,21 +113,41 @@ class Diff(NamedTuple):
         )
 
 
+def _walk(
+    root: str, below: str = "", visited: list[str] | None = None, skip: Container[str] = ()
+) -> Iterator[WalkedFile]:
+    """Yield every note below a folder but those whose names private tags stand in: the index holds no such name."""
+    return disk.walk(root, below, visited, skip, hides=_private_names(root))
+
+
+def _private_names(root: str) -> Callable[[str], bool]:
+    """Return what tells of a path in a vault whether private tags stand in it."""
+    rules: list[privacy.Rules] = []
+
+    def hides(path: str) -> bool:
+        if not text.may_open_tag(path):
+            return False
+        rules[:] = rules or [privacy.Rules.of(config.load(root).settings)]
+        return people.hides_name(rules[0], path)
+
+    return hides
+
+
 def everywhere(root: str) -> Seen:
     """Look at every file: one lstat each."""
     folders: list[str] = []
-    newest = Newest(disk.walk(root, visited=folders))
+    newest = Newest(_walk(root, visited=folders))
     return Seen(newest, folders, newest=newest)
 
 
 def newest(root: str, limit: int) -> list[WalkedFile]:
     """Return notes, no more than `limit`: those outside the journal first, then those of its newest days."""
-    found = list(islice(disk.walk(root, skip=("journal",)), limit))
+    found = list(islice(_walk(root, skip=("journal",)), limit))
     by_day = [found for project in projects(root) for found in days(root, project) if found[0][:4].isdecimal()]
     for _, folder in sorted(by_day, reverse=True):
         if len(found) >= limit:
             break
-        found += islice(disk.walk(root, folder), limit - len(found))
+        found += islice(_walk(root, folder), limit - len(found))
     return found
 
 
@@ -136,15 +158,16 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
     entries: dict[str, WalkedFile] = {}
     folders: list[str] = []
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
+    hides = _private_names(root)
     for path in relative:
         try:
             found = disk.look(root, path)
         except (OSError, ValueError):
-            entries |= {entry.path: entry for entry in disk.walk(root, path)}  # a folder whose notes are packed
+            entries |= {entry.path: entry for entry in _walk(root, path)}  # a folder whose notes are packed
             continue
         if stat.S_ISDIR(found.st_mode):
-            entries |= {entry.path: entry for entry in disk.walk(root, path, folders)}
-        elif stat.S_ISREG(found.st_mode) and disk.is_note_path(path, ours=ours):
+            entries |= {entry.path: entry for entry in _walk(root, path, folders)}
+        elif stat.S_ISREG(found.st_mode) and disk.is_note_path(path, ours=ours) and not hides(path):
             entries[path] = WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
     return Seen(list(entries.values()), folders, deep=tuple(relative))
 
@@ -160,7 +183,7 @@ def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None 
     folders: list[str] = []
     for folder in changed:
         if folder_time(root, folder) is not None:
-            entries |= {entry.path: entry for entry in disk.walk(root, folder, folders, skip=times)}
+            entries |= {entry.path: entry for entry in _walk(root, folder, folders, skip=times)}
     return Seen(list(entries.values()), folders, shallow=frozenset(changed), unchanged=times)
 
 
