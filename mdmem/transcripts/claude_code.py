@@ -108,13 +108,13 @@ class ClaudeReader:
             yield self._saved("SessionStart", source="startup")
         yield from row(self, line)
 
-    def take_back(self, line: dict[str, Any], how: Reading) -> Iterator[Saved]:
-        """Yield what a line on a dead branch said, if that may be private."""
+    def pass_over(self, line: dict[str, Any], how: Reading) -> Iterator[Saved]:
+        """Yield what a line said of which no event is made, or not yet, if that may be private."""
         typed, words = line.get("type") == "user", own_text(line)
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
         event.prompt, event.message = (words, "") if typed else ("", words)
         event.tool_input = [block.get("input") for block in blocks(line)]
-        event.tool_response = line.get("toolUseResult")
+        event.tool_response = line.get("toolUseResult") or line.get("attachment")
         return pass_over(event, moment(line.get("timestamp")) or self._at, how)
 
     def finish(self, now: float) -> Iterator[Saved]:

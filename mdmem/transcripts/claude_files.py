@@ -50,10 +50,10 @@ def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> It
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
             how.skipped["line of the session that this one was forked from"] += 1
         elif branch is None or branch.has(line):
-            yield from reader.feed(line)
+            yield from list(reader.feed(line)) or reader.pass_over(line, how)
         else:
             how.skipped["line on a dead branch"] += 1
-            yield from reader.take_back(line, how)
+            yield from reader.pass_over(line, how)
     yield from reader.finish(how.now)
 
 

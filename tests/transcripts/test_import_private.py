@@ -220,6 +220,35 @@ def test_what_was_private_in_a_prompt_that_was_taken_back_is_masked_in_what_foll
     assert SECRET.encode() not in stored()
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("user", {"isMeta": True, "message": {"role": "user", "content": f"Read <private>{SECRET}</private>."}}),
+        (
+            "user",
+            {"message": {"role": "user", "content": f"<bash-input>echo '<private>{SECRET}</private>'</bash-input>"}},
+        ),
+        (
+            "attachment",
+            {"attachment": {"type": "file", "content": {"file": {"content": f"<private>{SECRET}</private>"}}}},
+        ),
+    ],
+)
+def test_what_was_private_in_a_line_that_leaves_nothing_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], kind: str, fields: dict[str, Any]
+) -> None:
+    talk = Talk()
+    talk.typed("Where is the plan?")
+    talk.line(kind, **fields)
+    talk.ran("cat plan.md", f"plan: {SECRET}")
+    talk.said(f"It says {SECRET}.")
+
+    tally = bring(talk.save(tmp_path / "projects"))
+
+    assert (tally.added["observation"], tally.added["response"], tally.added["prompt"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
 class GeminiChat:
     """A chat of Gemini CLI, line by line."""
 
