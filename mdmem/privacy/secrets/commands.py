@@ -70,6 +70,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("2c", WORD, APART, ("snmp-server host",)),
     ("key", WORD, APART, ("isakmp key", "tacacs-server", "radius-server")),
     ("identify", LAST, APART, ("nickserv",)),
+    (":identify", LAST, APART, ("nickserv",)),
     ("secret", LAST, APART, ("enable secret",)),
     ("key-string", LAST, APART, ("key-string",)),
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
@@ -154,7 +155,7 @@ for _flag, _holds, _place, _commands in COMMANDS:
 _FIRST_WORDS = {command: command.replace("_", " ").replace("-", " ").split()[0] for command in BY_COMMAND}
 """Each command, and the first word of its name."""
 
-_SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring", "community", "2c", "key", "identify")
+_SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring", "community", "2c", "key", "identify", ":identify")
 """Plain words behind which even a plain word is a secret."""
 
 _ENDS = "|;&>`"

@@ -5,6 +5,7 @@ One function for each way to join a name and a value; each takes the name and th
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.formats import HEX
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
@@ -265,12 +266,13 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
         in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
         return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
-    is_login = ("user" in before or "login" in before) and ":" in text[name.closed : literal.start]
+    is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
+    is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
     return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
 
 
 _ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
-_CODE_BEFORE = frozenset("(){}[]<>\"'=")
+_CODE_BEFORE = frozenset('(){}[]<>"=')
 
 
 def _is_alone_on_line(name: Name, literal: Literal) -> bool:

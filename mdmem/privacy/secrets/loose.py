@@ -213,11 +213,13 @@ def of_hosts(text: str) -> Iterator[Span]:
         begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
         word = _word(text, begin + 1) if text[begin : begin + 1] == ":" else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
+        is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
         if is_mixed and begin > at + 1 and text[at - 1].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin + 1, begin + 1 + len(word), "password"
         at = text.find("@", max(begin, at + 1))
 
 
+_SHORTEST_HASH = 16
 _OF_PATHS = frozenset("/\\.~:=([]{}")
 
 
@@ -283,7 +285,7 @@ def _is_secret(word: str) -> bool:
     form = shape(word)
     if "0" not in form or ("a" not in form and "A" not in form) or values.is_placeholder(word):
         return False
-    if word[:2] == "0x" or (len(word) >= 16 and not word.strip(_HEX)):
+    if word[:2] == "0x" or (len(word) >= _SHORTEST_HASH and not word.strip(_HEX)):
         return False  # a number, or a hash
     if not _SIGNS.isdisjoint(word):
         return turns(form) >= 2
