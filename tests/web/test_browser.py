@@ -401,6 +401,26 @@ def test_an_edited_text_is_not_left_without_a_question(web: Web, page: Page) -> 
     page.wait_for_url("**/note/**")
     assert asked == ["beforeunload"]
 
+    page.goto(f"{web.served.url}/new")
+    page.get_by_role("textbox", name="Title").fill("Only a title")
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url("**/search")
+    assert asked == ["beforeunload"] * 2
+
+
+def test_a_note_is_written_by_keyboard(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/new?project=notes-app")
+    page.get_by_role("textbox", name="Title").focus()
+    page.keyboard.type("Written by keyboard")
+    page.keyboard.press("Tab")
+    page.keyboard.type("g and / are letters here.")
+    page.get_by_role("button", name="Save").focus()
+    page.keyboard.press("Enter")
+
+    page.get_by_role("heading", name="Written by keyboard").wait_for()
+    assert page.get_by_text("g and / are letters here.").is_visible()
+    assert not violations(page)
+
 
 def test_a_note_is_forgotten_and_brought_back(web: Web, page: Page) -> None:
     path = a_note(web, "Forgotten in the browser")

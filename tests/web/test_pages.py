@@ -262,6 +262,25 @@ def test_a_project_shows_its_notes_and_only_a_persons_words_of_its_page(web: Web
         (web.vault / added).unlink()
 
 
+def test_a_day_on_which_somebody_only_wrote_shows_what_they_wrote(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    paths = [
+        user_notes.add(settings, title, "Words.", project="api", now=MORNING + days * 86_400).path
+        for title, days in (("On a quiet day", 40), ("A day later", 41))
+    ]
+    indexed(settings)
+    day = time.strftime("%Y-%m-%d", time.localtime(MORNING + 40 * 86_400))
+
+    page = get(web, cookie, f"/timeline?on={day}")
+    assert "On a quiet day" in page
+    assert "A day later" not in page
+    assert "On a quiet day" in get(web, cookie, f"/timeline?on={day}&project=api")
+    assert "On a quiet day" not in get(web, cookie, f"/timeline?on={day}&project=notes-app")
+    assert "On a quiet day" not in get(web, cookie, f"/timeline?on={day}&failed=1")
+    for path in paths:
+        (web.vault / path).unlink()
+
+
 def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     path = user_notes.add(settings, "Found without a word", "Words.", now=time.time()).path
@@ -822,6 +841,7 @@ def test_a_proposal_is_accepted_on_the_review_page(web: Web, cookie: str) -> Non
     while "Zones are named" not in body and time.monotonic() < deadline:
         body = get(web, cookie, "/review")
     assert "decision proposed by an agent" in body
+    assert "<p>Keep this note?</p>" in body
     post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="nonsense")
     assert "status: proposed" in (web.vault / made.path).read_text()
     post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="accept")

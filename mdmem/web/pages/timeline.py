@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
 from starlette.responses import Response
 
+from mdmem.search.index.view import View
+from mdmem.vault import note
 from mdmem.views import sessions, wording
+from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
@@ -18,6 +21,8 @@ SIZE = 40
 """Sessions on a page."""
 FLAGS = ("failed", "edits", "private")
 _WEEKS = 53
+_DAY_SECONDS = 25 * 3600
+"""One with an hour more, as in autumn."""
 _SPARK_WEEKS = 26
 
 
@@ -51,11 +56,25 @@ def timeline(request: PageRequest) -> Response:
         chosen=chosen,
         days={day: list(rows) for day, rows in groupby(found[part.start : part.end], key=lambda row: row.day)},
         part_of=part,
+        written=_written(request.view, chosen),
         calendar=calendar(sessions.by_day(request.view, chosen["project"])),
         projects=sorted({row.project for row in table if row.project}),
         agents=sorted({row.agent for row in table if row.agent}),
         narrowed=any(chosen.values()),
     )
+
+
+def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
+    """Return what people and agents wrote on the chosen day, which the calendar counts as well."""
+    try:
+        start = datetime.fromisoformat(chosen["on"]).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return []
+    if any(chosen[key] for key in ("agent", *FLAGS)):
+        return []
+    created, end = view.numbers("created"), start + _DAY_SECONDS
+    found = {one for one in view.of_kinds(note.WRITTEN) if start <= created[one] < end}
+    return shared.newest(view, found, day=chosen["on"], project=chosen["project"], most=SIZE)
 
 
 def fits(row: SessionRow, chosen: dict[str, str]) -> bool:

@@ -179,7 +179,8 @@ function keepText(form) {
   const text = one("textarea", form);
   let saved = false;
   addEventListener("beforeunload", (event) => {
-    if (!saved && (text.value !== text.defaultValue || form.dataset.unsaved)) event.preventDefault();
+    const typed = all("input:not([type=hidden]), textarea", form).some((field) => field.value !== field.defaultValue);
+    if (!saved && (typed || form.dataset.unsaved)) event.preventDefault();
   });
   text.addEventListener("input", () => text.setCustomValidity(""));
   form.addEventListener("submit", async (event) => {
