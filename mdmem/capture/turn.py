@@ -215,8 +215,11 @@ def _make_whole(at: Capture) -> bool:
     """Mark that a mark was lost, if one was, and count what that cost; False while no mark can be written."""
     _move_from_spare(at)
     *both, spare = _places(at)
-    if not _has_lost(at, at.session.key):
-        return True
+    try:
+        if not _has_lost(at, at.session.key):
+            return True
+    except OSError:
+        return False  # whoever reads the marks hears of it
     made = [_append(path, _LOST_LINE) for path in both]
     if not any(made) and not _append(spare, _LOST_LINE):
         return False
