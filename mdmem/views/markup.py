@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape, unescape
+from itertools import pairwise
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
@@ -166,6 +168,24 @@ def _callouts(state: StateCore) -> None:
         token.children = [Token("strong_open", "strong", 1), *inside[:end], Token("strong_close", "strong", -1), *rest]
 
 
+def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take a line `[name]: address` for the address of a link, but not the text of a footnote, `[^1]: text`."""
+    begin = state.bMarks[first] + state.tShift[first]
+    return not state.src.startswith("[^", begin) and reference(state, first, last, silent)
+
+
+def _footnotes(state: StateCore) -> None:
+    """Begin the text of every footnote, `[^1]: text`, on a line of its own."""
+    for token in state.tokens:
+        inside = token.children or []
+        for one, after in pairwise(inside):
+            if one.type == "softbreak" and after.type == "text" and _FOOTNOTE.match(after.content):
+                one.type, one.tag = "hardbreak", "br"
+
+
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:")
+
+
 # -- the renderer ----------------------------------------------------------------------------------
 
 
@@ -264,6 +284,8 @@ def _parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("callouts", _callouts)
+    parser.core.ruler.push("footnotes", _footnotes)
+    parser.block.ruler.at("reference", _reference)
     rules = {
         "text": _text,
         "task": _task,

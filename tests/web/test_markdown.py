@@ -258,3 +258,13 @@ def test_a_quote_that_begins_with_its_kind_is_a_callout() -> None:
     assert '<blockquote class="callout">\n<p><strong>Note</strong><br />\nUseful.</p>' in html
     assert '<blockquote class="callout urgent">\n<p><strong>Mind the <code>gap</code></strong></p>' in html
     assert "<p>Not [!NOTE]</p>" in html
+
+
+def test_the_text_of_a_footnote_is_read_and_stands_on_its_own_line() -> None:
+    html = str(
+        markdown.render("Said[^1] twice[^b].\n\n[^1]: Once\n[^b]: https://x.example\n\n[c]: https://y.example\n\n[c]")
+    )
+
+    assert "<p>Said[^1] twice[^b].</p>" in html
+    assert "<p>[^1]: Once<br />\n[^b]: <a " in html
+    assert '<a href="https://y.example"' in html

@@ -228,10 +228,11 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     assert not any(one.get("session") == FIRST and not one["ids"] for one in injection_log.read_log(settings))
 
 
-def test_growth_ends_at_the_size_of_all_notes(view: View) -> None:
+def test_growth_ends_at_the_size_of_all_notes(view: View, day: Day) -> None:
     found = health.growth(view)
 
     assert found is not None
+    assert found.notes == day.json("stats")["notes"] < len(view.all)
     assert found.bytes == sum(view.number("size", number) for number in view.all)
     points = [list(map(float, point.split(","))) for point in found.points.split()]
     assert points[-1] == [health.WIDTH, 4.0]

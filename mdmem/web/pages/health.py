@@ -82,7 +82,7 @@ def growth(view: View) -> Growth | None:
         sofar += sizes[number]
         heights[(created[number] - first) * WIDTH // (last - first)] = HEIGHT - sofar / total * (HEIGHT - 4)
     points = " ".join(f"{x},{y:.1f}" for x, y in {0: float(HEIGHT), **heights}.items())
-    return Growth(points, iso_time(first), iso_time(last), total, len(ordered))
+    return Growth(points, iso_time(first), iso_time(last), total, sum(view.counts(None).kinds.values()))
 
 
 def _heard(config: Config) -> list[tuple[str, str]]:
