@@ -15,7 +15,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine, index, select
-from mdmem.search.index import builder, contents, dictionary, folders, joining, layout, store, tiers, writer
+from mdmem.search.index import builder, catchup, contents, dictionary, folders, joining, layout, store, tiers, writer
 from mdmem.search.index import table as index_table
 from mdmem.search.index.document import Document
 from mdmem.vault import disk
@@ -112,6 +112,24 @@ def test_an_index_in_many_segments_is_joined_by_who_looks_at_every_file(
     assert view is not None and len(view.leaves) == 1
     assert answer() == wanted
     assert index.verify(settings, repair=False).agrees
+
+
+def test_an_index_of_another_version_is_rebuilt_in_few_segments(
+    settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
+        write_segments(settings.index_dir, documents, 50)
+    monkeypatch.setattr(catchup, "MANY_NOTES", 10)
+    monkeypatch.setattr(builder, "MOST", 4)
+    monkeypatch.setattr(builder, "LEAST", 4)
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+
+    assert index.update(settings).rebuilt
+
+    view = store.open_view(settings.index_dir, verify=True)
+    assert view is not None and view.live == len(documents)
+    assert len(view.leaves) <= tiers.MAX_SEGMENTS
 
 
 def test_many_segments_have_the_same_beginnings_of_words_as_one(

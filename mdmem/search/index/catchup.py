@@ -118,6 +118,8 @@ def update(
         reason = repair(config, error, wait_seconds)
         begun = begin(config, most, wait_seconds) if most is not None else None
         changes = begun or _update(config, None, limits)
+        if begun is None and deadline is None:
+            _join_segments(config, limits)
         return changes._replace(rebuilt=True, reason=reason)
 
 
