@@ -280,6 +280,10 @@ def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> _M
     return _Match(notes, {}, [one._replace(within=notes) for one in found.lists], found.rarity)
 
 
+_TIMES = range(256)
+"""How often a posting list can say that a note has a term."""
+
+
 def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS) -> _Match:
     notes: dict[int, float] = {}
     every: list[_Posting] = []
@@ -294,8 +298,9 @@ def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FI
         # of bodies they are asked for again
         lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(lists))
         flat, slope = K * (1 - B), K * B / view.average_length(field)
+        gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
         found = {
-            note: gain * times / (times + flat + slope * lengths[note])
+            note: gains[times] / (flats[times] + slope * lengths[note])
             for rows, weights in lists
             for note, times in zip(rows, weights or repeat(1), strict=False)
         }

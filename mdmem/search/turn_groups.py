@@ -184,8 +184,7 @@ class Kinds:
         if folder not in self._turns:
             turns: dict[int, list[str]] = {}
             self._turns[folder] = turns
-            for member in self._view.members[folder]:
-                name = self._view.name(member)
+            for name in self._view.names(self._view.members[folder]):
                 numbers = journal.numbers(name)
                 if numbers:
                     turns.setdefault(numbers[0], []).append(name)
