@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
 from mdmem import timestamps
@@ -42,7 +43,11 @@ Words = Annotated[
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most 50.")]
-Offset = Annotated[int, Field(ge=0, description="`next_offset` of the previous answer.")]
+MAX_OFFSET = 1_000_000_000
+"""A greater one is taken for this; nothing is so far behind."""
+Offset = Annotated[
+    int, Field(ge=0, description="`next_offset` of the previous answer."), AfterValidator(partial(min, MAX_OFFSET))
+]
 Project = Annotated[str, Field(description="Project name.")]
 Note = Annotated[str, Field(description="mem:ID, id or path.")]
 Kind = Annotated[str, Field(description="Such as prompt,response,observation,note.")]

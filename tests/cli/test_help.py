@@ -141,6 +141,18 @@ def test_what_is_no_number_is_refused_in_plain_words(ask: Run, words: tuple[str,
     assert f"'{words[-1]}' is not a valid whole number" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("search", "x", "-n"), ("search", "x", "--kind", "note", "--offset"), ("list", "-n"), ("sessions", "-n"),
+     ("log", "-n")],
+)  # fmt: skip
+def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: tuple[str, ...]) -> None:
+    done = ask(*words, "9" * 30)
+
+    assert done.returncode == 2
+    assert "is not in the range" in done.stderr
+
+
 @pytest.mark.parametrize("group", ["branch", "config", "privacy"])
 def test_a_group_says_in_whole_sentences_what_its_commands_do(group: str) -> None:
     shown = click.testing.CliRunner().invoke(cli, [group, "--help"]).output

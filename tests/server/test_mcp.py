@@ -131,6 +131,8 @@ def test_pages_hold_still_and_say_how_many_there_are(server: Server, vault: Path
         offset = page.value["next_offset"]
 
     assert len(seen) == len(set(seen)) == 23
+    far = server.call("search", {"query": "zebra stripe", "offset": 10**30})
+    assert (far.value["total"], entries(far), far.value["hints"]) == (23, [], [])
 
 
 def test_lists_hold_every_note_and_rankings_one_of_those_that_say_the_same(server: Server, vault: Path) -> None:

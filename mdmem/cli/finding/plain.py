@@ -61,7 +61,7 @@ def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | N
         elif name in _NUMBERS or name in _FILTERS:
             if not equals or name == "-n":
                 value = next(rest, "-") if not equals else "-"
-            if value[:1] == "-" or (name in _NUMBERS and not (value.isascii() and value.isdigit())):
+            if value[:1] == "-" or (name in _NUMBERS and not _is_number(value)):
                 return None
             if name in _NUMBERS:
                 how[_NUMBERS[name]] = int(value)
@@ -71,3 +71,8 @@ def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | N
             return None
     text = " ".join(words)
     return (text, filters, how) if text.strip() else None
+
+
+def _is_number(value: str) -> bool:
+    """Whether a value is a number that needs no check; click refuses one that is too large."""
+    return value.isascii() and value.isdigit() and len(value) < 10

@@ -104,10 +104,17 @@ def limit(default: int, what: str = "results") -> Callable[[Function], Function]
     return number("--limit", "-n", default=default, said=f"Maximum number of {what} (0: no limit).")
 
 
+MOST_OF_ALL = 1_000_000_000
+"""No command counts further than this."""
+
+
 class WholeNumber(click.IntRange):
     """A whole number within bounds, called so where another text is refused."""
 
     name = "whole number"
+
+    def __init__(self, least: int, most: int = MOST_OF_ALL) -> None:
+        super().__init__(least, most)
 
 
 def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
