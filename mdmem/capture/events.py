@@ -100,6 +100,8 @@ def _prompt(at: Capture) -> Outcome:
     if _is_subagent_at_work(at):
         _subagents().forget(at.session)
     may_hide = privacy.may_hold_private(text, at.rules)
+    if "@" in text or text[:1] == "/":
+        _learn_mentioned(at)
     if may_hide:
         turn.mark_unsure(at)  # first: a hook killed from here on leaves the turn private
     if at.event.extra.get("asked_at"):
@@ -129,11 +131,26 @@ def _tool(at: Capture) -> Outcome:
         return pass_over(at, pending.SUBAGENT)
     if turn.is_private(at):
         return pass_over(at, pending.PRIVATE)
+    if at.event.tool in _LOADING:
+        _learn_mentioned(at)
     if not exclusions.takes_tool(at.config, at.event.tool):
         return pass_over(at, pending.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
 
     return _counted(at, tool_run.keep(at))
+
+
+_LOADING = ("Skill", "Agent", "Task")
+"""Tools that make an agent read files of which no hook is told."""
+
+
+def _learn_mentioned(at: Capture) -> None:
+    """Remember what is private in the files that an event makes the agent read."""
+    if at.live:
+        from mdmem.capture import files_on_disk
+
+        if not turn.learn(at, files_on_disk.private_mentions(at.event, at.rules)):
+            turn.withhold(at)
 
 
 def _counted(at: Capture, outcome: Outcome) -> Outcome:

@@ -181,6 +181,46 @@ def private_instructions(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
         paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
+    return _private_in(paths, rules)
+
+
+def private_mentions(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what is private in the files that a prompt, a skill or an agent's name makes the agent read.
+
+    No hook is told of their texts: `@plan.md` in a prompt, `/command`, and what `Skill` and `Agent` are given.
+    """
+    given = event.tool_input if isinstance(event.tool_input, dict) else {}
+    names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
+    if event.prompt[:1] == "/":
+        names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
+    paths = _mentioned(event.prompt, event.cwd)
+    tops = [f"{top}/{folder}" for top in (event.cwd, config.home()) for folder in _AGENT_FOLDERS]
+    tops.append(agents.load(event.agent).folder(os.environ))
+    for name in filter(None, names):
+        base = name.replace(":", "/")
+        paths += [f"{top}/{form.format(base)}" for top in tops for form in _NAMED]
+    return _private_in(paths, rules)
+
+
+_NAME_KEYS = ("skill", "command", "subagent_type")
+_AGENT_FOLDERS = (".claude", ".codex", ".gemini", ".opencode")
+_NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md", "skills/{}/SKILL.md", "agents/{}.md")
+"""Where agents keep commands, skills and agents, below their folders."""
+
+
+def _mentioned(text: str, folder: str) -> list[str]:
+    """List the files that a text names with an `@` before them, as prompts and instructions do."""
+    found = []
+    for part in text.split("@")[1 : _MOST_SHOWN + 1]:
+        name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
+        name = name.partition("#")[0].rstrip(".,;:!?)`'\"")
+        if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:
+            found.append(os.path.join(folder, os.path.expanduser(name)))
+    return found
+
+
+def _private_in(paths: list[str], rules: privacy.Rules, hops: int = 3) -> tuple[str, ...]:
+    """Return what private sections of files say, and of those that they name with an `@`, so many hops away."""
     spans: tuple[str, ...] = ()
     for path in paths:
         if not os.access(path, os.R_OK):
@@ -191,6 +231,8 @@ def private_instructions(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
             continue
         if privacy.may_hold_private(text, rules):
             spans += privacy.clean(text, rules=rules, origin="tool").spans
+        if "@" in text and hops:
+            spans += _private_in(_mentioned(text, os.path.dirname(path)), rules, hops - 1)
     return spans
 
 

@@ -177,7 +177,7 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
 _OPENERS = "<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪"
 """One of these stands in every text with a tag."""
 _ASCII_OPENERS = tuple(_OPENERS[:6])
-_TAG_SIGNS = ("<", "[", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c")
+_TAG_SIGNS = ("<", "[", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c", "\\u{3c}", "\\074")
 """What a tag begins with, in lower case."""
 _OTHER_SIGNS = ("{", "(", "/", "/ ")
 """What stands before the word where other brackets make tags: one opens a prompt, or a tag is closed."""

@@ -148,6 +148,8 @@ DISGUISES = (
     "<pri\u200bvate>{}</priv\u00adate>",
     "<\u2060private\ufeff>{}<\u200d/private>",
     r"\x3cprivate\x3e{}\x3c/private\x3e",
+    r"\074private\076{}\074/private\076",
+    r"\u{{3c}}private\u{{3e}}{}\u{{3c}}/private\u{{3e}}",
     r"\\x3Cprivate\\x3E{}\\x3C\/private\\x3E",
     r"\u005bprivate\u005d{}\u005b/private\u005d",
     r"\x5bprivate\x5d{}\x5b/private\x5d",
@@ -208,7 +210,7 @@ def test_a_tag_that_means_to_hide_hides(text: str, stored: str) -> None:
 def test_a_tag_counts_however_its_characters_are_written(form: str, origin: str) -> None:
     assert clean(f"a {form.format('S S')} b", origin=origin).value == "a [PRIVATE] b"
     if form[0] not in "[［【〔«{(「｛" and "5b" not in form.lower():
-        opening = form.partition("{}")[0]
+        opening = form.format("|").partition("|")[0]
         assert clean(f"a {opening}S\nS", origin=origin).value == "a [PRIVATE]"
 
 

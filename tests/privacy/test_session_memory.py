@@ -277,6 +277,46 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
 # -- forks -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("name", "asked", "run"),
+    [
+        ("plan.md", "what is in @plan.md?", None),
+        ("the plan.md", 'what is in @"the plan.md", please', None),
+        (".claude/commands/git/plan.md", "/git:plan now", None),
+        (".claude/skills/plan/SKILL.md", "use it", ("Skill", {"skill": "plan"})),
+        ("~/.claude/agents/planner.md", "ask it", ("Agent", {"subagent_type": "planner", "prompt": "go"})),
+        ("docs/rules.md", "log in", None),
+    ],
+)
+def test_what_is_private_in_a_file_that_the_agent_reads_unasked_is_masked_in_what_follows(
+    vault: Path,
+    hook: Hook,
+    left: Callable[[], bytes],
+    home: Path,
+    tmp_path: Path,
+    name: str,
+    asked: str,
+    run: tuple[str, dict[str, str]] | None,
+) -> None:
+    work = tmp_path / "work" / "app"
+    path = home / name[2:] if name[0] == "~" else work / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"The account is <private>{SECRET}</private>; never show it.\n")
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "CLAUDE.md").write_text("See @docs/rules.md first.\n")
+
+    hook(payload("SessionStart", source="startup", cwd=str(work)))
+    hook(prompt(asked, cwd=str(work)))
+    if run:
+        hook({**bash("done", cwd=str(work)), "tool_name": run[0], "tool_input": run[1]})
+    hook(bash(f"logged in as {SECRET}", "toolu_9", cwd=str(work)))
+    path.unlink()
+    hook(stop(f"Logged in as {SECRET.upper()}.", cwd=str(work)))
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == 3 + bool(run)
+    assert leaks(left()) == []
+
+
 def test_a_fork_knows_what_its_parent_kept_private(vault: Path, hook: Hook, left: Callable[[], bytes]) -> None:
     hook(prompt(TAGGED))
     hook(payload("SessionEnd", reason="other"))
