@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mdmem.search.asking.english import NOT, POSSIBLE
+from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
 from mdmem.vault import journal
 
@@ -141,8 +142,24 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
     Questions that led to no change are shown only where nothing else answers.
     """
     work = [answer for answer in answers if not answer.is_talk]
+    if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):
+        return changed[:MAX_ANSWERS], _BELOW
     kept, why = _chosen(shape, work)
     return (kept, why) if kept or len(work) == len(answers) else _chosen(shape, answers)
+
+
+def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
+    """Return the turns that changed the file whose name is all that is asked about, the newest first."""
+    words = (word.strip("?!.,:;'\"()`").lower() for word in shape.topic.split())
+    name, *others = [word for word in words if word and word not in STOPWORDS] or [""]
+    if others or "." not in name:
+        return []
+
+    def has(answer: Answer) -> bool:
+        files = (str(file).lower() for hit in answer.hits for file in hit.facts.get("files", ()))
+        return not answer.is_said and any(f"/{file}".endswith(f"/{name}") for file in files)
+
+    return sorted(filter(has, answers), key=lambda one: one.hits[0].created, reverse=True)
 
 
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:

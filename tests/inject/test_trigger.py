@@ -326,6 +326,20 @@ def test_of_answers_that_have_all_of_a_question_the_newest_comes_first(tmp_path:
     assert 0 < given.find("GoCardless") < given.find("Noted: SEPA goes through Adyen")
 
 
+def test_asked_about_a_file_the_turns_that_changed_it_are_given_the_newest_first(tmp_path: Path, vault: Path) -> None:
+    for number, what in enumerate(("Set up the tasks.py of the relay, tasks.py is for tasks", "Write rows in chunks")):
+        talk = Talk(vault, tmp_path / "shop", f"{number:08d}-0000-4000-8000-000000000000")
+        talk.now += number * 86_400
+        talk.says(what)
+        talk.edits("relay/tasks.py" if number else "tasks.py")
+        talk.answers(f"{what}: done.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    given = block(there, "what did we change in tasks.py?")
+
+    assert 0 < given.find("Write rows in chunks") < given.find("Set up the tasks.py")
+
+
 def test_an_answer_without_a_change_is_as_good_as_work_that_has_less_of_the_question(
     journal: tuple[config.Config, str], tmp_path: Path
 ) -> None:

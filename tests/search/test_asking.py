@@ -394,6 +394,13 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("prod is down again", POSSIBLE, "prod"),
         ("how do we back up the relay?", LIKELY, "back up the relay"),
         ("what still remains to be done for the relay", SURE, "relay"),
+        ("what still has to happen for the relay?", SURE, "relay"),
+        ("what's left of the string after the split?", LIKELY, "string"),
+        ("do we refund the shipping?", POSSIBLE, "refund the shipping"),
+        ("cargo release says uncommitted changes detected", POSSIBLE, "uncommitted changes detected"),
+        ("tell me about the retention policy", POSSIBLE, "retention policy"),
+        ("what was our reasoning on algolia?", SURE, " algolia"),
+        ("how were whiteouts handled?", LIKELY, "how were whiteouts"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:
@@ -415,12 +422,19 @@ def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade:
         "schedule the backup on friday",
         "what'd be good here?",
         "what does bulk_create return?",
+        "do the same for what we do next",
         "make sure the index is rebuilt again",
         "what is this option for?",
     ],
 )
 def test_what_the_files_tell_and_what_is_planned_is_not_asked_of_the_past(prompt: str) -> None:
     assert shape.of(prompt) is None
+
+
+def test_what_is_counted_in_the_files_is_hardly_asked_of_the_past() -> None:
+    counted, agreed = shape.of("Wie viele Zeilen hat Raptor.kt?"), shape.of("Wie viele Kopien behalten wir?")
+    assert counted is not None and agreed is not None
+    assert (counted.grade, agreed.grade) == (POSSIBLE, LIKELY)
 
 
 def test_an_idea_of_something_is_searched_by_what_it_is_about() -> None:
@@ -451,6 +465,8 @@ def test_what_was_agreed_is_not_where_work_stopped() -> None:
         'pq: duplicate key value violates unique constraint "users_email_key"',
         "Execution failed for task ':app:compileDebugKotlin'.",
         "Host key verification failed. from the playbook on web5",
+        "Failed to connect to the host via ssh",
+        "Refusing to seed: DATABASE_URL does not end in _dev",
     ],
 )
 def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(message: str) -> None:

@@ -183,7 +183,14 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
         words, _words("once"), _words("more")
     )
     fails = words[-1] == "again" and (held & _FAILS or _is_told(words))
-    if returns or fails or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS - _RELATIVE, _PAST):
+    says = (words[0] not in _PRONOUNS and not held.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
+    if (
+        returns
+        or fails
+        or says
+        or (held & _AGAIN and (past or held & _TROUBLE))
+        or _after(words, _ASKS - _RELATIVE, _PAST)
+    ):
         return POSSIBLE
     return NOT
 
@@ -193,6 +200,9 @@ def _is_told(words: list[str]) -> bool:
     return words[1] in _BECOMES or (words[0] in _THE and not _BECOMES.isdisjoint(words)) if words[1:] else False
 
 
+_SAYS = _words("says complains refuses throws rejects")
+"""What programs do when they fail, in reports of it: `cargo release says uncommitted changes detected`."""
+_PRONOUNS = _words("he she who it that this which")
 _BECOMES = _IS | _words("was were gets got keeps kept")
 _THE = _words("the a our my its it this that these those")
 _PLANNED = _words("going planning supposed meant")
@@ -286,7 +296,10 @@ def _is_request(words: list[str], first: str) -> bool:
     if first in _MODAL:
         return True
     place = words.index(first) if first else 0
-    return first in ("can", "cant", "do", "dont") and words[place + 1 : place + 2] in (["you"], ["i"], ["we"])
+    subject = words[place + 1] if words[place + 1 :] else ""
+    if first in ("do", "dont") and subject == "we" and _MODAL.isdisjoint(words):
+        return False  # it asks what is agreed
+    return first in ("can", "cant", "do", "dont") and subject in ("you", "i", "we")
 
 
 def resumes(words: list[str]) -> bool:
@@ -298,7 +311,11 @@ def resumes(words: list[str]) -> bool:
 def asks_what_is_left(words: list[str]) -> bool:
     """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
     held = frozenset(words)
-    if held.isdisjoint(_UNDONE) or held.isdisjoint(_ANYTHING) or held & (_MODAL | _HERE):
+    if held.isdisjoint(_ANYTHING) or held & _HERE:
+        return False
+    if _after(words, _words("still"), _words("has have needs need")) and "to" in held:
+        return True
+    if held.isdisjoint(_UNDONE) or held & _MODAL:
         return False
     after = [*words[1:], ""]
     return any(word in _UNDONE and after[at] in _BEHIND_UNDONE for at, word in enumerate(words))
@@ -306,7 +323,7 @@ def asks_what_is_left(words: list[str]) -> bool:
 
 _ANYTHING = _words("what whats anything any")
 _UNDONE = _words("left remains remaining unfinished undone half outstanding todo todos")
-_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "of", "open", "undone", "done", "finished", "with", "work", "tasks"])
+_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
 
 
 def _pairs(words: list[str]) -> zip[tuple[str, str]]:

@@ -15,10 +15,10 @@ class Language:
 
     asks: words that questions begin with. why: those of them that ask for a reason, which lies in the past. we: who did
     it, the user and the agent. past: what only stands in a sentence about the past. back: times past. resumes: going on
-    with what was begun. again: what says that something has come back. here: what points at the work at hand. notes:
-    what memories are called. other: more words by which the language is told. endings: ends of verbs that mean "we
-    did". not_ends: words with such an end that mean something else. past_ends: ends of verbs of the past, with their
-    accents. words: all classes of words together, a space on either side of each.
+    with what was begun. again: what says that something has come back. counts: what asks for a number. here: what
+    points at the work at hand. notes: what memories are called. other: more words by which the language is told.
+    endings: ends of verbs that mean "we did". not_ends: words with such an end that mean something else. past_ends:
+    ends of verbs of the past, with their accents. words: all classes of words together, a space on either side of each.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -67,6 +67,7 @@ LANGUAGES: dict[str, Language] = {
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener",
         "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
         why="warum wieso weshalb",
+        counts="viele viel",
         again="wieder erneut nochmal nochmals",
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
@@ -81,6 +82,7 @@ LANGUAGES: dict[str, Language] = {
         "lautre precedente precedent auparavant",
         "reprend reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
         why="pourquoi",
+        counts="combien",
         again="encore",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici",
@@ -96,6 +98,7 @@ LANGUAGES: dict[str, Language] = {
         not_ends="podemos debemos vamos tenemos queremos hacemos necesitamos estamos sabemos podriamos deberiamos "
         "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
         why="por porque",
+        counts="cuantos cuantas",
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
         past_ends="ó",
@@ -111,6 +114,7 @@ LANGUAGES: dict[str, Language] = {
         not_ends="podemos devemos vamos temos queremos fazemos precisamos estamos sabemos poderiamos deveriamos "
         "continuemos",
         why="por porque",
+        counts="quantos quantas",
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu",
@@ -124,6 +128,7 @@ LANGUAGES: dict[str, Language] = {
         "riprendi riprendiamo riprendere continua continuiamo proseguiamo",
         endings="ammo emmo immo",
         why="perche",
+        counts="quanti quante",
         again="ancora",
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
@@ -136,6 +141,7 @@ LANGUAGES: dict[str, Language] = {
         "gisteren eergisteren vorige laatste eerder al destijds toen onlangs laatst",
         "verder doorgaan hervat gebleven vervolg",
         why="waarom",
+        counts="hoeveel",
         again="weer opnieuw",
         notes="notities",
         here="deze dit mijn hier",

@@ -228,6 +228,8 @@ def _in_language(
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
+    if language.has("counts", words[:2]) and not (we or back):
+        return NOT, resumes  # it is counted in the files as they are
     spoken = back and (asking or asks) and (we or past)
     if (asking and we and past) or spoken or (resumes and (back or (we and past))):
         return SURE, resumes
@@ -278,7 +280,7 @@ conversation discussion left finally originally recently lately tell told know s
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
-use used using uses
+use used using uses reasons reasoning motivation handle handled
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -293,7 +295,10 @@ mention mentions contain contains hold holds show shows record records say says 
 _NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
 
-_HEADS = frozenset(["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion"])
+_HEADS = frozenset(
+    ["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion", "state", "status",
+     "progress"]
+)  # fmt: skip
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
 """`the idea of caching` is about caching."""
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
@@ -364,8 +369,9 @@ def _message(prompt: str) -> str:
         told = [at for at, word in enumerate(words) if word in _FAILURES]
         if len(words) < 3 or not told:
             continue
-        stated = any(word.endswith(":") for word in typed[:2]) or (told[0] <= 2 and words[told[0]] in _STATED)
-        if stated and _PEOPLE.isdisjoint(words) and any(map(_is_code, typed)):
+        stated = any(word.endswith(":") for word in typed[:4]) or (told[0] <= 2 and words[told[0]] in _STATED)
+        begins = typed[0][:1].isupper() and told[0] < 2 and words[told[0]] in _STATED and len(words) > 3
+        if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, typed))):
             found = line.strip()[:MAX_ERROR_CHARS]
         elif not _STATED.isdisjoint(words):
             found = next((one.strip(" .!") for one, _ in sentences(line) if _is_message(one.split())), found)
