@@ -28,7 +28,7 @@ RARE = 0.7
 Later turns of its session need not: what was proposed in one may be decided in the next."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
-ALL, AS_GOOD = 0.95, 0.7
+ALL, AS_GOOD = 0.95, 0.75
 """Answers that have so much of the question, and score at least this share of the first, are ordered by time."""
 MAX_ANSWERS = 5
 

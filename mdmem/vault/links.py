@@ -76,11 +76,6 @@ def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
         yield WrittenLink(found[1], "id", number)
 
 
-def without_targets(text: str) -> str:
-    """Return a text without what its Markdown links lead to in the vault: paths and ids, which nobody reads."""
-    return _MARKDOWN.sub(lambda found: found[0] if _SCHEME.match(found[1] or found[2]) else "]", text)
-
-
 def tags(text: str) -> list[str]:
     """Return the inline tags of a text, each once, without their number sign."""
     if "#" not in text:

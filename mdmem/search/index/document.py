@@ -133,7 +133,11 @@ def _own_words(parsed: note.Parsed) -> str:
     body = journal.unmarked(body)
     if "mem:" in body:
         body = links.CITED.sub("", body)
-    return links.without_targets(body) if kind in note.PAGES else body
+    return _LINKED_ID.sub("", body) if kind in note.PAGES else body
+
+
+_LINKED_ID = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{10}(?=\.md\))")
+"""The id in a link to a captured note; the words before it are those with which the note begins."""
 
 
 def _name_words(path: str) -> str:
