@@ -139,13 +139,22 @@ _FROM_GREEK = "\u0370"
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     """Return the answers to show, and why the others are not; without a shape, only a gap in the scores decides.
 
-    Questions that led to no change are shown only where nothing else answers.
+    Questions that led to no change are shown only where nothing else answers, or nothing nearly as well.
     """
-    work = [answer for answer in answers if not answer.is_talk]
+    best = max((answer for answer in answers if not answer.is_talk), key=lambda one: one.score, default=None)
+    work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]
     if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):
         return changed[:MAX_ANSWERS], _BELOW
     kept, why = _chosen(shape, work)
     return (kept, why) if kept or len(work) == len(answers) else _chosen(shape, answers)
+
+
+def _is_far_better(talk: Answer, work: Answer) -> bool:
+    return talk.score > TALK_LEAD * work.score and talk.coverage > work.coverage
+
+
+TALK_LEAD = 3.0
+"""A question that led to no change is as good as work that scores so much less and has less of what is asked."""
 
 
 def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:

@@ -10,8 +10,9 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.inject import context, process
-from mdmem.search import engine, index
+from mdmem.inject import context, evidence, process
+from mdmem.search import engine, index, recall
+from mdmem.search.asking import shape
 from tests.helpers.talk import Talk
 
 SESSIONS = (
@@ -338,6 +339,21 @@ def test_asked_about_a_file_the_turns_that_changed_it_are_given_the_newest_first
     given = block(there, "what did we change in tasks.py?")
 
     assert 0 < given.find("Write rows in chunks") < given.find("Set up the tasks.py")
+
+
+@pytest.mark.parametrize(
+    ("score", "coverage", "first"), [(40.0, 0.9, "talk"), (20.0, 0.9, "work"), (40.0, 0.4, "work")]
+)
+def test_what_was_only_said_is_given_where_work_has_much_less_of_the_question(
+    journal: tuple[config.Config, str], score: float, coverage: float, first: str
+) -> None:
+    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
+    work = recall.Answer("journal/shop/a", 10.0, False, False, found.hits, 0.6, 1.0, 1)
+    talk = recall.Answer("journal/shop/b", score, True, True, found.hits, coverage, 2.0, 2)
+
+    (chosen, *_), _ = evidence.chosen(shape.of("why did we choose celery?"), [talk, work])
+
+    assert chosen is {"talk": talk, "work": work}[first]
 
 
 def test_an_answer_without_a_change_is_as_good_as_work_that_has_less_of_the_question(

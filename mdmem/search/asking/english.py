@@ -158,7 +158,7 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
     if not held & (_HERE | _YOU):
         how_far = words[-1] in _GOING and held & _ASKS_HOW
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
-        if how_far or planned or (words[-1] == "for" and _after(words, _ASKS, _IS | _words("was were"))):
+        if how_far or planned or _asks_what_for(words):
             return True
     if held & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
@@ -197,7 +197,8 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
 
 def _is_told(words: list[str]) -> bool:
     """Whether a sentence says how something is, and orders nothing: `prod is down again`, `the worker gets killed`."""
-    return words[1] in _BECOMES or (words[0] in _THE and not _BECOMES.isdisjoint(words)) if words[1:] else False
+    at = next((at for at, word in enumerate(words[:5]) if word in _BECOMES), 0)
+    return words[0] in _THE or (at > 0 and _ORDERED.isdisjoint(words[:at])) or not words[0].isalpha()
 
 
 _SAYS = _words("says complains refuses throws rejects")
@@ -205,6 +206,15 @@ _SAYS = _words("says complains refuses throws rejects")
 _PRONOUNS = _words("he she who it that this which")
 _BECOMES = _IS | _words("was were gets got keeps kept")
 _THE = _words("the a our my its it this that these those")
+_ORDERED = _THE | _words("sure if when until")
+
+
+def _asks_what_for(words: list[str]) -> bool:
+    """Whether a question asks what one thing is for, by its name: `what is tare for`."""
+    named = [word for word in words[2:-1] if word not in _THE]
+    return words[-1] == "for" and len(named) == 1 and _after(words[:2], _ASKS, _IS | _words("was were"))
+
+
 _PLANNED = _words("going planning supposed meant")
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for how far it is."""
@@ -311,6 +321,8 @@ def resumes(words: list[str]) -> bool:
 def asks_what_is_left(words: list[str]) -> bool:
     """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
     held = frozenset(words)
+    if _after(words, _ASKS_HOW, _words("far")) and held & _WE:
+        return True
     if held.isdisjoint(_ANYTHING) or held & _HERE:
         return False
     if _after(words, _words("still"), _words("has have needs need")) and "to" in held:

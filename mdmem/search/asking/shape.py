@@ -118,7 +118,7 @@ _FILLER_WORDS = """
 a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
 before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
 again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
-keep carry please moving along
+keep carry please moving along want wanted
 da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
 la on en est ce que qui quoi le les nous sest setait se je ou
 lo por donde que y el de en se os onde a o dove che si ci we er
@@ -313,7 +313,7 @@ def topic(text: str, language: str = "en") -> str:
     kept = [
         word
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
-        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_backup(word, after))
+        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
@@ -334,8 +334,15 @@ def _is_of_programs(before: str, word: str, after: str) -> bool:
     return after.isalpha() and after not in _NOT_OF_PROGRAMS and word[-1:].isalpha()
 
 
-def _is_backup(word: str, after: str) -> bool:
-    return word.lower() == "back" and _bare(after) in ("up", "ups", "end", "ends", "off", "out")
+def _is_part(word: str, after: str) -> bool:
+    """Whether a word belongs to the next one: `back up`, `decision 3`."""
+    if _bare(after).isdecimal():
+        return _bare(word) in _NUMBERED
+    return _bare(word) == "back" and _bare(after) in _BEHIND_BACK
+
+
+_NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt"])
+_BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
 
 
 def _bare(word: str) -> str:
