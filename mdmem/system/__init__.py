@@ -114,6 +114,8 @@ class HeldFolder:
         except OSError as error:
             if is_error(error, "ELOOP"):
                 raise NotADirectoryError(code("ENOTDIR"), "A link is where a folder should be.", name) from error
+            if is_error(error, "ENAMETOOLONG"):
+                raise FileNotFoundError(code("ENOENT"), "No folder has so long a name.", name) from error
             raise
         return HeldFolder(os.path.join(self.path, name), fd)
 

@@ -220,7 +220,7 @@ def read(folder: Folder, name: str) -> bytes | None:
     try:
         fd = folder.inside.open_to_read(name)
     except OSError as error:
-        if system.is_error(error, "ENOENT", "ELOOP", "ENXIO"):
+        if system.is_error(error, "ENOENT", "ELOOP", "ENXIO", "ENAMETOOLONG"):
             return None
         error.filename = os.path.join(folder.path, name)
         raise

@@ -32,6 +32,13 @@ def test_a_taken_name_is_never_overwritten(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["note.md"]
 
 
+@pytest.mark.parametrize("path", [f"{'x' * 300}.md", f"{'x' * 300}/note.md", f"notes/{'é' * 200}.md", "x/" * 3_000])
+def test_there_is_no_note_whose_name_is_too_long_for_one(tmp_path: Path, path: str) -> None:
+    (tmp_path / "notes").mkdir()
+
+    assert vaults.read_path(str(tmp_path), path) is None
+
+
 @pytest.mark.parametrize("part", ["..", ".", "", "a/b", "/etc", "a\0b"])
 def test_no_name_leads_outside(tmp_path: Path, part: str) -> None:
     with pytest.raises(VaultError):
