@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from mdmem import files
@@ -57,8 +58,7 @@ def of(config: Config, *, every: bool) -> CheckScope:
         view = index.current(config)
         if view is None or view.live <= FEW_NOTES:
             return CheckScope()
-        digests = view.numbers("digest")
-        new = [view.path(note) for note in view.all if digests[note] not in known]
+        new = [view.path(note) for note in _unknown(view, known)]
     except (MdmemError, DamagedError, OSError):
         return CheckScope()  # the check of the index says so
     return CheckScope(sorted(new), view)
@@ -89,14 +89,26 @@ def _read(config: Config) -> array[int]:
     return array("Q", data[: len(data) // 8 * 8])
 
 
-def _load(config: Config) -> frozenset[int] | None:
+def _unknown(view: View, known: array[int]) -> Iterator[int]:
+    """Yield the notes whose hashes are not known: most often those behind as many as are still in the same order."""
+    digests = view.numbers("digest")
+    every = array("Q", (digests[note] for note in view.all)) if view.deleted else digests
+    same, end = 0, min(len(every), len(known))
+    while same < end:
+        middle = (same + end + 1) // 2
+        same, end = (middle, end) if every[same:middle] == known[same:middle] else (same, middle - 1)
+    others = frozenset(known[same:])  # one of all that is known would show
+    return (note for note in islice(view.all, same, None) if digests[note] not in others)
+
+
+def _load(config: Config) -> array[int] | None:
     """Return the hashes of what was found well; None when it is too long ago that everything was looked at."""
     try:
         kept = _read(config)
         is_recent = 0 <= time.time() - kept[0] < MAX_DAYS * 86_400
     except (OSError, IndexError):
         return None
-    return frozenset(kept[1:]) if is_recent else None
+    return kept[1:] if is_recent else None
 
 
 def _begun(config: Config) -> int:

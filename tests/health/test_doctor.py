@@ -359,11 +359,12 @@ def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeyp
 
 
 @pytest.mark.slow
-def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [b"\nMore.\n", b""])
+def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pytest.MonkeyPatch, more: bytes) -> None:
     monkeypatch.setattr(scope, "FEW_NOTES", 0)
     list(checks.look(day.config(), every=False))
     original = next(day.vault.rglob("*-prompt-*.md"))
-    (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes() + b"\nMore.\n")
+    (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes() + more)
 
     found = [one.finding.text for one in checks.look(day.config(), every=False) if one.check == "notes"]
 
