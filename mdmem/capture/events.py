@@ -68,7 +68,7 @@ def pass_over(at: Capture, why: str) -> Outcome:
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
     outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at) or turn.was_withheld(at)
-    if why == pending.PRIVATE and at.live and not (outcome.unmarked or turn.is_asked_for(at)):
+    if why == pending.PRIVATE and at.live and (turn.was_withheld(at) or not turn.is_asked_for(at)):
         outcome.ignored, outcome.error = "", pending.UNSEEN
     return outcome
 

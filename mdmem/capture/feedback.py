@@ -31,7 +31,8 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return what the user should know of an event; None when there is nothing."""
     said = _trouble(config, event, outcome)
     if outcome.unmarked:
-        is_told = event.name in ("UserPromptSubmit", "Stop") or _is_first(config, event, "unmarked")
+        is_uncounted = outcome.is_lost and not outcome.counted
+        is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted or _is_first(config, event, "unmarked")
         said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import told
@@ -50,6 +51,8 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
         return []
     if outcome.waits:
         return [WAITS] if _is_first(config, event, "waits") else []
+    if outcome.error == UNSEEN and outcome.unmarked:
+        return []  # that says it
     if outcome.error == UNSEEN:
         is_told = event.name == "Stop" or not outcome.counted or _is_first(config, event, "unseen")
         return [UNSEEN_PROMPT] if is_told else []

@@ -20,9 +20,12 @@ DAYS = 7
 
 def record(config: Config, event: str, agent: str, why: str, now: float) -> bool:
     """Note that an event was lost; False when that is impossible. why: an exception's type, never its text."""
+    path = os.path.join(config.state_dir, FILE)
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
     try:
-        files.log(os.path.join(config.state_dir, FILE), line, MAX_BYTES)
+        if unnamed := _unnamed(path):
+            line = "\t".join([str(unnamed), "unknown", "an-agent", "disk-full"]) + f"\n{line}"
+        files.log(path, line, MAX_BYTES)
     except OSError:
         return False
     return True
@@ -36,9 +39,18 @@ def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]
         time, *rest = line.split("\t")
         if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
             found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
-    if os.path.exists(path) and not os.path.getsize(path):  # a full disk took the file's name alone
-        found.append({"time": int(os.path.getmtime(path)), "event": "unknown", "agent": "an agent", "why": "disk full"})
+    if unnamed := _unnamed(path):
+        found.append({"time": unnamed, "event": "unknown", "agent": "an-agent", "why": "disk-full"})
     return found
+
+
+def _unnamed(path: str) -> int:
+    """Return when events were lost of which a full disk took the file's name alone, in seconds; 0: never."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0
+    return 0 if found.st_size else int(found.st_mtime)
 
 
 def forget(config: Config) -> None:

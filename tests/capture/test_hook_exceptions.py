@@ -273,4 +273,7 @@ def test_a_loss_that_a_full_disk_does_not_let_be_counted_is_told_each_time(fresh
     said = [limited(bash(f"run {number}", f"toolu_{number}"), nothing) for number in range(2)]
 
     assert ["is lost" in line for line in said] == [True, True]
-    assert [one["why"] for one in losses.recent(config.load(str(vault)), time.time())] == ["disk full"]
+    found = config.load(str(vault))
+    assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full"]
+    assert losses.record(found, "Stop", "claude-code", "OSError", time.time())
+    assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full", "OSError"]
