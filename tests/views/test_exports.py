@@ -142,8 +142,8 @@ def test_a_picture_of_a_site_is_drawn_from_a_folder(illustrated: Path) -> None:
         page = browser.new_page()
         page.goto((illustrated / "pages/notes/picture.html").as_uri())
         page.locator("img").first.scroll_into_view_if_needed()
-        page.wait_for_function("[...document.images].every(one => one.complete)")
-        assert page.evaluate("[...document.images].map(one => one.naturalWidth)") == [1, 1, 1]
+        drawn = "Promise.all([...document.images].map(one => one.decode().then(() => one.naturalWidth)))"
+        assert page.evaluate(drawn) == [1, 1, 1]
 
 
 @pytest.mark.browser

@@ -275,7 +275,7 @@ def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("parser kind:response")
     page.wait_for_url("**kind%3Aresponse")
-    page.wait_for_function("count => document.querySelectorAll('a.hit').length < count", arg=before)
+    assert page.locator("a.hit").count() < before
     assert f"{page.locator('a.hit').count()} note" in str(page.locator("#heard").text_content())
 
     page.keyboard.press("ArrowDown")
@@ -346,7 +346,7 @@ def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> N
     card.get_by_role("button", name="Keep").click()
 
     page.get_by_role("status").filter(has_text="Kept “To be decided").wait_for()
-    page.wait_for_function("document.activeElement?.textContent == 'Keep'")  # the script runs after the page is shown
+    page.locator("button:focus", has_text="Keep").wait_for()  # the script runs after the page is shown
     assert page.url.endswith("/review?kind=note")
     assert abs(page.evaluate("scrollY") - before) < 60  # less than a card: the message above takes some room
     buttons = page.locator("article.card").nth(place).get_by_role("button")
@@ -497,10 +497,13 @@ def test_a_wide_table_is_moved_by_keyboard(web: Web, page: Page) -> None:
     path = a_note(web, "A wide table", f"{row}\n{'|'.join(['---'] * 40)}\n{row}")
     page.goto(f"{web.served.url}/note/{path}")
 
-    page.locator(".text .table").focus()
+    table = page.locator(".text .table")
+    table.evaluate("box => { window.moved = new Promise(done => box.addEventListener('scroll', done)); }")
+    table.focus()
     page.keyboard.press("ArrowRight")
 
-    page.wait_for_function("document.querySelector('.text .table').scrollLeft > 0")
+    page.evaluate("() => window.moved.then(() => true)")
+    assert table.evaluate("box => box.scrollLeft") > 0
     assert not violations(page)
 
 
