@@ -113,7 +113,7 @@ def beside(name: Name, at: int) -> list[Span]:
 
 def argument(name: Name, at: int) -> list[Span]:
     """`set("name", "…")`."""
-    before = name.low[max(0, name.start - 32) : name.start - 1].rstrip(" \\")
+    before = name.low[max(0, name.outer() - 32) : name.outer() - 1].rstrip(" \\")
     if not literals.closes_call(name.text, at) and not before.endswith("environmentvariable("):
         return []
     if name.kind == "authorization":
@@ -265,6 +265,9 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         last = before.split(" ")[-2:-1]
         in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
         in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
+        in_options = text[name.start - 1 : name.start] == "," and " -o " in before  # mount -o username=a,password=…
+        is_option = text.startswith("--", name.outer()) and name.word() != "pass"
+        in_row = in_row or in_options or is_option
         return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
     is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
     is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
