@@ -62,6 +62,10 @@ KINDS = [
 """What is listened to. Files that are opened and read are not: every answer reads some, and would set off hundreds."""
 
 
+FEW = 64
+"""Number of dirty notes that are indexed while somebody waits for an answer."""
+
+
 class Dirty(FileSystemEventHandler):
     """The set of paths that something happened to, filled by watchdog's thread and emptied by whoever indexes them.
 
@@ -129,10 +133,10 @@ class Dirty(FileSystemEventHandler):
             self._paths, self._sweep, self._ends = set(), False, False
         return None if sweep or len(paths) > MAX_BATCH else paths
 
-    def take_few(self, most: int) -> set[str] | None:
-        """Return what is dirty and forget it, if that is at most `most` paths; otherwise leave it and return None."""
+    def take_few(self) -> set[str] | None:
+        """Return what is dirty and forget it, if that is at most `FEW` paths; otherwise leave it and return None."""
         with self._changed:
-            if self._sweep or len(self._paths) > most:
+            if self._sweep or len(self._paths) > FEW:
                 return None
             paths, self._paths, self._ends = self._paths, set(), False
         return paths

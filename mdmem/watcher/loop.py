@@ -29,9 +29,6 @@ BATCH_SECONDS = 0.5
 WAIT_SECONDS = 0.2
 """How long a question waits for others, and for the index; who asked can do without us."""
 
-FEW = 64
-"""Number of dirty notes that are indexed while a question waits for its answer."""
-
 LOCK_SECONDS = 5.0
 """How long another writer of the index is waited for when nobody asks."""
 
@@ -165,7 +162,7 @@ class Watcher:
         return is_told and self._has_taken_in()
 
     def _has_taken_in(self) -> bool:
-        paths = self.dirty.take_few(FEW) if self._is_current else None
+        paths = self.dirty.take_few() if self._is_current else None
         if paths is None:
             return False
         if paths and not self._index(paths, BATCH_SECONDS, WAIT_SECONDS):

@@ -24,9 +24,6 @@ from mdmem.vault import note
 from mdmem.views import injections, rows
 from mdmem.watcher import events
 
-FEW = 64
-"""Number of dirty notes that are indexed while a page waits."""
-
 AGAIN_SECONDS = 1.0
 """After so long, what could not be indexed is tried again."""
 
@@ -71,7 +68,7 @@ class Live:
             BusyError: when there is none yet, since another process makes it.
         """
         with self.lock:
-            paths = self._dirty.take_few(FEW)
+            paths = self._dirty.take_few()
             if paths and not self._index(paths):
                 self._dirty.sweep()
             found = freshness.ask(self.config, lambda view: view)

@@ -211,7 +211,7 @@ def test_after_an_overflow_and_a_flood_the_whole_vault_is_looked_at(vault: Path)
     assert dirty.take() is None
     logging.getLogger("watchdog.observers").warning("Inotify queue overflowed")
     next(batches)
-    assert dirty.take_few(10) is None
+    assert dirty.take_few() is None
     assert dirty.take() is None
     for n in range(events.MAX_BATCH + 1):
         dirty.on_any_event(FileCreatedEvent(f"{vault}/{n}.md"))
