@@ -113,7 +113,8 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
         return (_IN_FULL,)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # what has no error's name is known by its message alone
-    english = (_POSSIBLE, _LIKELY, _SURE)[shape.grade - POSSIBLE] if shape.language == "en" else ()
+    grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # else the last sessions answer
+    english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
     if english and not is_foreign:
         return english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN

@@ -257,6 +257,14 @@ def test_a_prompt_that_resumes_work_is_given_what_was_done_last(
     assert "linter warnings" in given
 
 
+def test_what_is_left_is_answered_by_the_last_sessions_where_little_fits(journal: tuple[config.Config, str]) -> None:
+    left, decided = shape.of("what's left on the zeppelin export?"), shape.of("what did we decide on the export?")
+    assert left is not None and decided is not None
+
+    assert "linter warnings" in block(journal, "what's left on the zeppelin export?")
+    assert evidence.bars(left) != evidence.bars(decided)
+
+
 @pytest.mark.parametrize("prompt", ["Pourquoi est-ce qu'on a gardé celery ?", "почему мы запускали celery?"])
 def test_one_rare_word_is_enough_in_another_language(journal: tuple[config.Config, str], prompt: str) -> None:
     assert "cron" in block(journal, prompt)
