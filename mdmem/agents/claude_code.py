@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem import files
 from mdmem.agents import Event, first_text, load, number, objects, said, text, texts
 
 TYPE_CHECKING = False
@@ -166,8 +167,7 @@ def is_registered(mark: str, cwd: str, env: Mapping[str, str]) -> bool:
 
 def _mentions(path: str, mark: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return mark.encode() in file.read(_MAX_SETTINGS_BYTES)
+        return mark.encode() in files.read_any(path, _MAX_SETTINGS_BYTES)
     except (OSError, ValueError):
         return False
 

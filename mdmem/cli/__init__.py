@@ -119,12 +119,7 @@ def _run() -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Abort as error:
         if isinstance(error.__context__, EOFError):
-            print(
-                "\nmdmem: stopped, since the question got no answer: stdin has ended. Run it in a terminal, or with"
-                " --yes where the command has that.",
-                file=sys.stderr,
-                flush=True,
-            )
+            print("\nmdmem: stopped, since the question got no answer: stdin has ended.", file=sys.stderr, flush=True)
         else:
             print("mdmem: stopped.", file=sys.stderr, flush=True)
         return 130

@@ -123,7 +123,7 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
     one = _chosen(settings, name, project or "")
     count = wording.number(len(one.paths), "note")
     if not yes:
-        click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
+        options.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?")
     done = branches.drop(settings, one.paths, one.branch, upkeep.updater(settings))
     if as_json:
         return _print_done(one, done)

@@ -127,7 +127,7 @@ def import_(settings: Config, /, **given: Any) -> None:
     if asked.dry_run or (is_empty and not asked.yes and not asked.follow):
         return
     if not asked.yes and not is_empty:
-        _ask()
+        options.confirm("Import this?", default=True, err=True)
     from mdmem.history import review
 
     with _stoppable() as stopped:
@@ -140,18 +140,6 @@ def import_(settings: Config, /, **given: Any) -> None:
             _follow(settings, done, asked, plan, stopped)
         elif stopped():
             sys.exit(130)
-
-
-def _ask() -> None:
-    try:
-        wanted = click.confirm("Import this?", default=True, err=True)
-    except click.Abort:
-        if sys.stdin.isatty():
-            raise
-        click.echo(err=True)
-        raise UsageError("There is no terminal to ask on. Add --yes to import without being asked.") from None
-    if not wanted:
-        raise click.Abort
 
 
 def _refuse_when_off(settings: Config) -> None:

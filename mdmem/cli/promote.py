@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -41,7 +40,7 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
 
     file = settings_file.SettingsFile(str(_target(target)))
     before = file.text or ""
-    note_id, text = _removed(settings, reference, before) if remove else _promoted(settings, reference, before)
+    note_id, text = _removed(settings, reference, before) if remove else _promoted(settings, reference, file.text)
     if text == before:
         if remove:
             raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
@@ -49,8 +48,7 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
         return
     if not yes:
         _ask(settings_file.diff(before, text, file.path), as_json=as_json)
-    is_ours_alone = not text.strip() and remove
-    if is_ours_alone:
+    if remove and promotion.is_ours(before, text):
         file.delete()
     else:
         file.write(text, keep_first=False)
@@ -75,7 +73,7 @@ def _target(given: str) -> Path:
     return found
 
 
-def _promoted(settings: Config, reference: str, before: str) -> tuple[str, str]:
+def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str, str]:
     """Return the note's id, and the file's text with the note in it."""
     from mdmem.search import index
 
@@ -111,12 +109,7 @@ def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
 def _ask(diff: str, *, as_json: bool) -> None:
     options.refuse_to_ask(as_json=as_json, yes=False)
     click.echo(render.safe(diff), nl=False)
-    try:
-        click.confirm("Change this file?", abort=True, err=True)
-    except click.Abort:
-        if sys.stdin.isatty():
-            raise
-        raise UsageError("Nothing was changed. Add --yes to change the file without being asked.") from None
+    options.confirm("Change this file?", err=True)
 
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:

@@ -79,7 +79,7 @@ def forget(
     for path in worded:
         click.echo(f"You have written on {safe(path)}: it stays, with your words. Its path deletes it.")
     if not yes:
-        click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
+        options.confirm(f"Forget {wording.number(len(targets), 'note')}?")
     return _forget(settings, targets, yes=yes)
 
 
@@ -118,7 +118,7 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
             f"{safe(path)} is not in history: it holds private text or a secret, or stays on this machine.", fg="yellow"
         )
     if ask:
-        click.confirm(f"Delete {wording.number(len(paths), 'such note')} for good?", abort=True)
+        options.confirm(f"Delete {wording.number(len(paths), 'such note')} for good?")
 
 
 @click.command()
@@ -160,7 +160,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
             click.echo("Nothing was changed. --apply does it." if found else "There is nothing to purge.")
         return 1 if yes else 0  # who confirms means it to be done
     if not yes:
-        click.confirm("This rewrites every commit and cannot be undone. Continue?", abort=True)
+        options.confirm("This rewrites every commit and cannot be undone. Continue?")
     with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:
         done = work.apply(settings, planned, bar.step)
     if as_json:

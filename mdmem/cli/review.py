@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from contextlib import suppress
 from itertools import chain
@@ -119,9 +120,7 @@ def review(
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
         return print_applied(work.finish(settings, seen, [], "Review\n"))
-    decided = None
-    while decided is None:
-        decided = _ask(settings, screens)
+    decided = _ask_all(settings, screens)
     # A narrowed review has not seen everything, so the next one shows the rest.
     status = _carry_out(settings, seen, decided, complete=not decided.quits and not narrowed)
     return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
@@ -191,15 +190,39 @@ def _ask_proposals(settings: Config, project: str) -> int:
     return 0
 
 
+def _ask_all(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision:
+    """Ask about all screens, again where somebody goes back from the first one.
+
+    Raises:
+        UsageError: when nobody can answer, since stdin has ended.
+    """
+    try:
+        return _ask(settings, screens) or _ask_all(settings, screens)
+    except click.Abort as error:
+        if sys.stdin.isatty() or not isinstance(error.__context__, EOFError):
+            raise
+        raise UsageError(
+            "There is no terminal to ask on. --list lists what there is to review, --done marks it as reviewed."
+        ) from None
+
+
 def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
-    """Ask about each screen; going back takes the decision on the one before back. None for back from the first."""
+    """Ask about each screen; going back takes the decision on the one before back. None for back from the first.
+
+    When stdin ends after a decision, that is "quit".
+    """
     decided: list[ReviewDecision] = []
     while len(decided) < len(screens):
         screen = screens[len(decided)]
         place = f"[{len(decided) + 1}/{len(screens)}]"
-        answer = (
-            _ask_session(settings, screen, place) if screen.session else _ask_note(settings, screen.items[0], place)
-        )
+        try:
+            answer = (
+                _ask_session(settings, screen, place) if screen.session else _ask_note(settings, screen.items[0], place)
+            )
+        except click.Abort as error:
+            if not decided or not isinstance(error.__context__, EOFError):
+                raise
+            answer = _without_steps("quit")
         if answer:
             decided.append(answer)
             if answer.quits:

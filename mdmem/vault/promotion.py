@@ -6,18 +6,24 @@ _BEGIN, _END = "<!-- mdmem:begin {} -->", "<!-- mdmem:end {} -->"
 _ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
 
 
-def with_note(text: str, note_id: str, title: str, body: str) -> str:
-    """Return an instruction file's text with a note in it: in the place where it is already, else at the end."""
+def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
+    """Return an instruction file's text with a note in it: in the place where it is already, else at the end.
+
+    text: None where there is no file yet; in one that is empty, a blank line at the start tells that it was there.
+    """
     body = _unmarked(body).strip()
     first, _, rest = body.partition("\n")
-    if first.strip() != title:  # a note without a title of its own has its first line as one
-        rest = rest if first.lstrip("#").strip() == title else body
-        body = f"## {title}\n\n{rest.strip()}".rstrip()
+    line = " ".join(first.lstrip("#>*- \t").rstrip("* \t").split())
+    is_title = line == title or (title.endswith("…") and line.startswith(title[:-1]))
+    if not is_title or first.startswith("#"):  # a note without a title of its own has its first line as one
+        body = f"## {line if is_title else title}\n\n{(rest if is_title else body).strip()}".rstrip()
     block = f"{_BEGIN.format(note_id)}\n{body}\n{_END.format(note_id)}"
+    if text is None:
+        return f"{block}\n"
     found = _find(text, note_id)
     if found is not None:
         return text[: found[0]] + block + text[found[1] :]
-    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    gap = "" if text.endswith("\n\n") else "\n" if not text or text.endswith("\n") else "\n\n"
     return f"{text}{gap}{block}\n"
 
 
@@ -27,9 +33,14 @@ def without_note(text: str, note_id: str) -> str:
     if found is None:
         return text
     before, after = text[: found[0]], text[found[1] :].removeprefix("\n")
-    if before.endswith("\n\n") and (not after or after.startswith("\n")):
+    if (before == "\n" or before.endswith("\n\n")) and (not after or after.startswith("\n")):
         before = before[:-1]
     return before + after
+
+
+def is_ours(before: str, after: str) -> bool:
+    """Whether a file was made for the note whose removal leaves `after`, so that nothing is left of it."""
+    return not after and not before.startswith("\n")
 
 
 def holds(text: str, note_id: str) -> bool:

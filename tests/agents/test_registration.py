@@ -16,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import system
+from mdmem.agents import claude_code
 from mdmem.agents.install import command_line, entries, json_text, known, launcher, mcp_registration, registration
 from mdmem.agents.install.known import AGENTS
 from mdmem.errors import ConfigError, UsageError
@@ -278,8 +279,25 @@ def test_a_file_that_cannot_be_written_is_reported(home: Path) -> None:
     path = settings(home)
     path.mkdir()
 
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="no regular file"):
         registration.register("claude-code")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+@pytest.mark.parametrize("lead", ["", "/dev/zero"])
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini"])
+def test_a_pipe_or_a_device_in_the_place_of_settings_is_refused_and_not_waited_for(
+    home: Path, agent: str, lead: str
+) -> None:
+    path = settings(home, agent)
+    path.symlink_to(lead) if lead else os.mkfifo(path)
+
+    with pytest.raises(ConfigError, match="no regular file"):
+        registration.register(agent)
+    with pytest.raises(ConfigError, match="no regular file"):
+        registration.unregister(agent)
+    assert registration.status(agent).state == "unreadable"
+    assert not claude_code.is_registered("mdmem", str(home), os.environ)
 
 
 def test_no_other_file_is_left_behind(home: Path) -> None:

@@ -143,7 +143,8 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
 
     asked = mdmem("undo", SESSION[:8], input="n\n")
     assert asked.returncode == 130
-    assert "--yes" in mdmem("undo", SESSION[:8], input="").stderr
+    unasked = mdmem("undo", SESSION[:8], input="")
+    assert (unasked.returncode, "--yes" in unasked.stderr) == (2, True)
     assert (kept / FOLDER).exists()
 
     mdmem("undo", SESSION[:8], "--yes", check=True)
@@ -398,6 +399,19 @@ def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Pa
 
     assert mdmem("review", "--list", "--notes", check=True).stdout.count("\n") > 1
     assert len(list((kept / FOLDER).iterdir())) == 4
+
+
+@pytest.mark.slow
+def test_a_review_without_a_terminal_names_what_does_without_one_and_keeps_what_was_answered(
+    mdmem: Run, kept: Path
+) -> None:
+    nobody = mdmem("review", "--notes", input="")
+    half = mdmem("review", "--notes", input="k\nr\n", check=True)
+
+    assert nobody.returncode == 2
+    assert "--yes" not in nobody.stderr and "--list" in nobody.stderr and "--done" in nobody.stderr
+    assert half.stdout.endswith("Review: keep 1\n")
+    assert mdmem("review", "--list", "--notes", check=True).stdout.endswith("3 notes to review.\n")
 
 
 @pytest.mark.slow

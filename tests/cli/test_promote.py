@@ -55,6 +55,9 @@ def test_a_note_is_put_in_after_a_diff_and_a_question_and_taken_out_to_the_byte(
     [
         ("Use spaces.", "", "Use spaces."),
         ("Use spaces.\nNo tabs.", "", "Use spaces.\nNo tabs."),
+        ("* Use spaces.\n* No tabs.", "", "* Use spaces.\n* No tabs."),
+        (f"Use {'spaces ' * 40}always.", "", f"Use {'spaces ' * 40}always."),
+        (f"# Use {'spaces ' * 40}\n\nAlways.", "", f"## Use {'spaces ' * 40}\n\nAlways.".replace(" \n", "\n")),
         ("# Indent\n\nUse spaces.", "Indent", "## Indent\n\nUse spaces."),
         ("# Indent", "Indent", "## Indent"),
         ("# Why\n\nUse spaces.", "Indent", "## Indent\n\n# Why\n\nUse spaces."),
@@ -86,6 +89,19 @@ def test_a_note_that_is_gone_can_still_be_taken_out(vault: Path, ask: Run, tree:
     ask("forget", name, "--yes")
     assert ask("promote", name, "--remove", "--yes").returncode == 0
     assert not (tree / "AGENTS.md").exists()  # nothing else was in it
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\n\n", " ", "Rules."])
+def test_a_file_that_was_there_is_left_as_it_was_even_if_it_was_empty(
+    vault: Path, ask: Run, tree: Path, before: str
+) -> None:
+    (tree / "AGENTS.md").write_text(before, encoding="utf-8")
+    names = make(ask, "Use pnpm.", "--title", "Tools"), make(ask, "Use tabs.")
+    for name in names:
+        ask("promote", name, "--yes", check=True)
+    for name in names:
+        ask("promote", name, "--remove", "--yes", check=True)
+    assert (tree / "AGENTS.md").read_text("utf-8").rstrip() == before.rstrip()
 
 
 def test_private_notes_and_other_files_are_refused(vault: Path, ask: Run, tree: Path) -> None:

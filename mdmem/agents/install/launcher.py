@@ -223,8 +223,7 @@ def _users(found: str) -> list[str]:
 
 def _names_it(settings_file: str) -> bool:
     try:
-        with open(settings_file, "rb") as file:
-            return NAME.encode() in file.read()
+        return NAME.encode() in files.read_any(settings_file, sys.maxsize)
     except OSError:
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 
 from mdmem import files
 from mdmem.errors import ConfigError
@@ -119,10 +120,11 @@ def diff(before: str, after: str, path: str) -> str:
 
 def _read(path: str, name: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read_any(path, sys.maxsize)
     except FileNotFoundError:
         return None
+    except files.NotRegularError as error:
+        raise ConfigError(f"{name} is no regular file. Remove it or put a file there, and try again.") from error
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror}. It was not changed.") from error
 

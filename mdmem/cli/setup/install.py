@@ -133,15 +133,14 @@ def _remember_vault(root: Path) -> bool:
     """Return the vault in the user's config.toml, unless it is found without, or something is named already."""
     if Path(config.load().vault) == root:
         return False
-    path = Path(config.user_file(os.environ))
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    from mdmem.agents.install import settings_file
+
+    file = settings_file.SettingsFile(config.user_file(os.environ))
+    text = file.text or ""
     if any(line.partition("=")[0].strip() == "vault" for line in text.splitlines()) or os.environ.get("MDMEM_VAULT"):
-        click.echo(f"MDMEM_VAULT or {path} names another vault: use `--vault {root}`, or change it.", err=True)
+        click.echo(f"MDMEM_VAULT or {file.path} names another vault: use `--vault {root}`, or change it.", err=True)
         return False
-    files.make_folders(str(path.parent))
-    with open(path, "w", encoding="utf-8", opener=files.opener) as file:
-        file.write(f"vault = {render.toml(str(root))}\n{text}")
-    return True
+    return file.write(f"vault = {render.toml(str(root))}\n{text}", keep_first=False)
 
 
 SCOPES = click.Choice(["user", "project", "local"])
@@ -232,7 +231,7 @@ def _found(asked: InstallRequest) -> list[str]:
         raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
     if not (asked.every or asked.yes or asked.dry_run):
         click.echo(f"Found: {', '.join(names)}.", err=True)
-        click.confirm("Register the hooks with all of them?", abort=True, err=True)
+        options.confirm("Register the hooks with all of them?", err=True)
     return names
 
 

@@ -49,14 +49,14 @@ def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[Settings
         return []
     file = SettingsFile(str(path))
     before = file.text or ""
-    after = promotion.with_note(before, NAME, TITLE, TEXT) if wanted else promotion.without_note(before, NAME)
+    after = promotion.with_note(file.text, NAME, TITLE, TEXT) if wanted else promotion.without_note(before, NAME)
     if after == before:
         return []
     change = SettingsChange(name, row.title, "user", file.path, "updated" if wanted else "removed")
     if dry_run:
         return [change._replace(diff=diff(before, after, file.path))]
-    if after.strip():
-        file.write(after, keep_first=False)
-    else:
+    if promotion.is_ours(before, after):
         file.delete()
+    else:
+        file.write(after, keep_first=False)
     return [change._replace(note="It says when a note is worth saving (learn.protocol)." if wanted else "")]

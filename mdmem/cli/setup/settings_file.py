@@ -23,7 +23,7 @@ TRIES = 5
 def values(path: str) -> dict[str, Any]:
     """Read a settings file as dotted keys; one that is missing or broken says nothing."""
     try:
-        return config.flatten(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")))
+        return config.flatten(tomllib.loads(files.read_any(path, config.MAX_FILE_BYTES).decode("utf-8-sig")))
     except (OSError, ValueError):
         return {}
 

@@ -92,6 +92,26 @@ def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
         raise UsageError("--json cannot ask: add --yes.")
 
 
+def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
+    """Ask a question that `--yes` answers, and stop unless the answer is yes.
+
+    Raises:
+        UsageError: when nobody can answer it, since stdin has ended.
+        click.Abort: when the answer is no.
+    """
+    from mdmem.errors import UsageError
+
+    try:
+        agreed = click.confirm(question, default=default, err=err)
+    except click.Abort as error:
+        if sys.stdin.isatty() or not isinstance(error.__context__, EOFError):
+            raise
+        click.echo(err=True)
+        raise UsageError("There is no terminal to ask on. Add --yes to go on without being asked.") from None
+    if not agreed:
+        raise click.Abort
+
+
 def now() -> float:
     """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
     from mdmem.inject import process
