@@ -7,6 +7,7 @@ import socket
 import socketserver
 import threading
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mdmem import files, log
@@ -27,11 +28,6 @@ PATIENCE_SECONDS = 5.0
 POLL_SECONDS = 10.0
 """How often the server looks up when nobody asks."""
 
-LINK = "link"
-"""Asks whoever serves the vault's pages for a link that opens a browser."""
-ANYBODY = frozenset(["status", "stop", LINK])
-"""What a mdmem of another version can ask, too."""
-
 
 class _Handler(socketserver.BaseRequestHandler):
     server: Server
@@ -43,9 +39,13 @@ class _Handler(socketserver.BaseRequestHandler):
         try:
             if not self.server.bound.admits(link):
                 return
-            answer = self.server.answer(_read(link))
-            if answer is not None:
-                link.sendall(answer + b"\n")
+            answer = self.server.answers_to(_read(link))
+            if answer is None:
+                return
+            link.sendall(b"\n")  # somebody who has not waited for this is found out here, before any work
+            said = answer()
+            if said is not None:
+                link.sendall(said + b"\n")
         except OSError:
             return  # the asker has gone
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server
@@ -55,7 +55,7 @@ class _Handler(socketserver.BaseRequestHandler):
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """A thread a request; `answers` maps the first word of a request to what answers it.
 
-    Any mdmem may ask what is in `ANYBODY`; the rest is for the watcher's own version and folders.
+    Any mdmem may ask what is in `client.ANYBODY`; the rest is for the watcher's own version and folders.
     """
 
     daemon_threads = True
@@ -68,17 +68,17 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.address_family = bound.family
         super().__init__(bound.address, _Handler)  # type: ignore[arg-type]  # a Unix socket's is a path
 
-    def answer(self, request: bytes) -> bytes | None:
-        """Answer one request; None for one that is declined."""
+    def answers_to(self, request: bytes) -> Callable[[], bytes | None] | None:
+        """Return what answers one request; None for one that is declined."""
         head, _, body = request.partition(b"\n\n")
         first, sender, *rest = [*head.decode("utf-8", "replace").split("\n"), ""]
         words = first.split(" ")
         answer = self.answers.get(words[0])
-        if answer is None or not (words[0] in ANYBODY or sender == client.sender(self.config)):
+        if answer is None or not (words[0] in client.ANYBODY or sender == client.sender(self.config)):
             return None
         pairs = (line.partition("=") for line in rest)
         env = {name: value for name, found, value in pairs if found and client.is_passed(name)}
-        return answer(words[1:], env, body)
+        return partial(answer, words[1:], env, body)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Asking the watcher, which keeps a warm searcher, over a local socket; without one, callers search in-process.
 
 A request is a line of words, a line that says which mdmem asks, lines `NAME=value` of the asker's environment,
-an empty line, and a body; the answer is bytes until the end. Nothing slow is imported: the whole question costs
-less than loading an index.
+an empty line, and a body. The answer is a line break at once, which says that the watcher is at work, and bytes until
+the end. Nothing slow is imported: the whole question costs less than loading an index.
 """
 
 from __future__ import annotations
@@ -27,6 +27,19 @@ NAME = "watch"
 
 TOUCHED_SECONDS = 2.0
 
+SILENT_SECONDS, SILENT_SHARE = 0.5, 1 / 8
+"""How long a watcher may take to begin an answer, at least, and as a part of the time for all of it: one at work needs
+milliseconds, one that was stopped never does."""
+
+LINK = "link"
+"""Asks whoever serves the vault's pages for a link that opens a browser."""
+
+ANYBODY = frozenset(["status", "stop", LINK])
+"""What an mdmem of another version can ask, too; it waits the whole time."""
+
+_silent: set[tuple[str, str]] = set()
+"""Folder and name of sockets at which nobody began to answer: this process asks nothing more there."""
+
 PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_HOME")
 """What an answer may hang on in the asker's environment, beside mdmem's own variables."""
 
@@ -45,8 +58,16 @@ def sender(config: Config) -> str:
 def ask(
     config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float, name: str = NAME
 ) -> bytes | None:
-    """Ask the watcher, or who listens at the socket `name`; None when nobody does, or answers within `seconds`."""
-    deadline = time.monotonic() + seconds
+    """Ask the watcher, or who listens at the socket `name`; None when nobody does, or answers within `seconds`.
+
+    One that has not begun to after `SILENT_SECONDS` is not waited for, and is asked nothing more.
+    """
+    place = (config.runtime_dir, name)
+    is_patient = words in ANYBODY
+    if place in _silent and not is_patient:
+        return None
+    started = time.monotonic()
+    deadline = started + (seconds if is_patient else min(seconds, max(SILENT_SECONDS, seconds * SILENT_SHARE)))
     try:
         link = local.connect(config.runtime_dir, name, deadline)
     except OSError:
@@ -68,7 +89,12 @@ def ask(
         pieces = []
         while piece := in_time().recv(1 << 16):
             pieces.append(piece)
-        answer = b"".join(pieces)
+            deadline = started + seconds
+        answer = b"".join(pieces).removeprefix(b"\n")
+    except TimeoutError:
+        if deadline < started + seconds:
+            _silent.add(place)
+        return None
     except OSError:
         return None
     finally:

@@ -51,7 +51,7 @@ def run(
     def new_link() -> str:
         return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
 
-    answers = {answer.LINK: lambda *_: new_link().encode()}
+    answers = {client.LINK: lambda *_: new_link().encode()}
     with nullcontext() if beside else answer.serving(config, answers, NAME):
         memory.give_back()
         freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
@@ -79,5 +79,5 @@ _SECONDS = 20.0
 
 def link(config: Config) -> str:
     """Return a new link to the pages that are served of this vault; "" when nobody serves them."""
-    said = client.ask(config, answer.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
+    said = client.ask(config, client.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
     return said.decode("ascii", "replace") if said.startswith(b"http://") else ""

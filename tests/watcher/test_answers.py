@@ -149,6 +149,25 @@ def test_a_watcher_that_hangs_costs_little_and_changes_nothing_when_it_wakes(
     assert answers_of(past.vault) == 0
 
 
+@pytest.mark.slow
+def test_a_watcher_that_hangs_is_waited_for_once_and_not_long(
+    past: Talk, watcher: subprocess.Popen[bytes], mdmem: Run
+) -> None:
+    settings = config.load(str(past.vault))
+    watcher.send_signal(signal.SIGSTOP)
+    waits: list[float] = []
+    for words in ("search", "touched x", "search"):
+        started = time.monotonic()
+        assert client.ask(settings, words, {}, b"{}", seconds=240.0) is None
+        waits.append(time.monotonic() - started)
+    assert waits[0] < 120.0
+    assert max(waits[1:]) < waits[0], "it is not asked again"
+    assert "calendar module" in mdmem("search", "calendar", check=True).stdout
+    watcher.send_signal(signal.SIGCONT)
+    until(lambda: bool(status(past.vault)), "it answers again")
+    assert answers_of(past.vault) == 0, "nothing is done for who has gone"
+
+
 def test_an_answer_that_comes_too_late_is_not_remembered(past: Talk) -> None:
     talk = session(past, 1)
     body = json.dumps(talk.payload("UserPromptSubmit", prompt=QUESTION)).encode()
