@@ -1,8 +1,8 @@
 """The session page: a journal page of one session, kept up to date between two markers.
 
 Everything outside the markers is the person's, and so is the front matter: it is written once, when the
-session's folder is made. Only the title that stood in for a prompt's is replaced when the first prompt comes,
-if nobody has changed it.
+session's folder is made. Only the title that stood in for a prompt's is replaced when the first prompt or answer
+comes, if nobody has changed it.
 """
 
 from __future__ import annotations
@@ -90,16 +90,18 @@ def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
     new = render(session, entries, was).split("\n")[:-1]
     if head[-1].endswith("\r"):
         new = [f"{line}\r" for line in new]
-    return "\n".join([*_titled(head, entries), *new, *tail]).encode("utf-8", "surrogateescape")
+    return "\n".join([*_titled(head, entries, folder), *new, *tail]).encode("utf-8", "surrogateescape")
 
 
-def _titled(lines: list[str], entries: list[PageEntry]) -> list[str]:
-    """Put the first prompt's title where the one still stands that stood in for it."""
+def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> list[str]:
+    """Put the title of the first prompt, or else of the first answer, where the one still stands that stood in."""
     created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
-    title = next((found.title for found in entries if found.kind == "prompt"), "")
     was = journal.untitled(created)
-    if not title or not any(was in line for line in lines):
+    kinds = {found.kind: found for found in reversed(entries)}
+    chosen = kinds.get("prompt") or kinds.get("response")
+    if not chosen or not any(was in line for line in lines):
         return lines
+    title = entry.read(folder, chosen.name).title
     places = {
         _line_of("title", was): _line_of("title", title),
         _line_of("aliases", [was]): _line_of("aliases", [title]),

@@ -151,7 +151,9 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
     if _LOST in marks and not _make_whole(at):
         return True
     if not can_mark(at):
-        return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)))
+        spare = os.path.dirname(_spare(at, at.session.key))
+        takes = _takes_files(spare) if os.path.lexists(spare) else _is_writable(os.path.dirname(spare))
+        return _SESSION in marks or not takes
     return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
 
 
@@ -207,6 +209,7 @@ def _move_from_spare(at: Capture) -> None:
         made = [_append(path, lines) for path in both]
         if any(made):
             files.remove(spare)
+            os.rmdir(os.path.dirname(spare))
     except OSError:
         return  # they stay where they are, and are read there
 
@@ -316,7 +319,11 @@ def _takes_files(folder: str) -> bool:
             files.make_folder(folder)
     except OSError:
         return False
-    return os.access(folder, os.W_OK | os.X_OK)
+    return _is_writable(folder)
+
+
+def _is_writable(folder: str) -> bool:
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _has_prompt(at: Capture, *, sure: bool = False) -> bool:

@@ -63,6 +63,9 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         (", ".join(counted), ""),
         (f"  ({wording.number(sum(days.values()), 'note')} in all)", "dim"),
     ]
+    if not days:
+        yield []
+        yield [(render.safe(wording.none_yet(settings.vault)), "yellow")]
     left = work.in_view(settings, view, "", now)
     if left:
         yield []

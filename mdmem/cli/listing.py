@@ -57,7 +57,11 @@ def list_notes(
     more = total - limit if limit else 0
     if not total:
         asked_for = pinned or is_ or any(given.values())
-        nothing = "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.NONE_YET
+        nothing = (
+            "No matching notes. `mdmem list --help` lists the filters."
+            if asked_for
+            else wording.none_yet(settings.vault)
+        )
         click.echo(" ".join([*map(render.safe, unmatched), nothing]), err=True)
     elif more > 0:
         click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
@@ -101,6 +105,7 @@ def sessions(
     Example:  mdmem sessions --since 1w --project notes-app
               mdmem sessions --failed --on yesterday
     """
+    from mdmem.views import rows
     from mdmem.views import sessions as of_index
 
     found = of_index.logged(settings, *options.span(when), failed=failed, project=project or "", file=file)
@@ -111,9 +116,9 @@ def sessions(
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     render.table(columns, [_session_row(one) for one in kept])
     if not kept:
-        click.echo(
-            "No matching sessions." if project or failed or file or any(when.values()) else wording.NONE_YET, err=True
-        )
+        asked_for = project or failed or file or any(when.values())
+        none = wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet."
+        click.echo("No matching sessions." if asked_for else none, err=True)
     elif limit and len(kept) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
 

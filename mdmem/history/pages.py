@@ -18,7 +18,7 @@ def without(root: str, path: str, data: bytes, names: Collection[str], marker: s
 
 
 def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> bytes:
-    """Return a page another title where it has one of these, which is that of a prompt that is not to be named."""
+    """Return a page another title where it has one of these, which is that of a note that is not to be named."""
     meta = note.parse(data).meta
     old = str(meta.get("title") or "")
     if not old or old not in titles:
@@ -122,15 +122,16 @@ def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
 
 def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
     folder = f"{path.rpartition('/')[0]}/"
-    read = (note.load(root, folder + name).meta for name in names if _is_prompt(name))
+    read = (note.load(root, folder + name).meta for name in names if _gives_title(name))
     return {str(meta.get("title", "")) for meta in read}
 
 
 def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
-    """Return the title of the first prompt of the session that may be named."""
+    """Return the title of the first prompt of the session that may be named, or else of the first such answer."""
     try:
         with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
-            for name in sorted(filter(_is_prompt, journal.notes_in(folder)), key=journal.numbers):
+            names = sorted(filter(_gives_title, journal.notes_in(folder)), key=journal.numbers)
+            for name in sorted(names, key=lambda name: "-prompt-" not in name):
                 meta = note.parse(disk.read(folder, name) or b"").meta
                 title = str(meta.get("title", ""))
                 if title not in unwanted and not private.says_so(meta):
@@ -140,5 +141,5 @@ def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
     return ""
 
 
-def _is_prompt(name: str) -> bool:
-    return "-prompt-" in name
+def _gives_title(name: str) -> bool:
+    return "-prompt-" in name or "-response-" in name

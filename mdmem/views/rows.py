@@ -10,7 +10,7 @@ import click
 
 from mdmem import timestamps
 from mdmem.errors import BusyError
-from mdmem.search import freshness, staged
+from mdmem.search import freshness, index, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import links, note
@@ -52,6 +52,13 @@ def refresh(config: Config) -> None:
     """Update the index; of a large vault that has none, index the newest notes. What is to know goes to stderr."""
     for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
+
+
+def is_empty(config: Config) -> bool:
+    """Whether the vault has no note."""
+    refresh(config)
+    view = index.opened(config)
+    return view is None or not view.live
 
 
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:

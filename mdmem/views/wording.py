@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
 
-NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
+
+def none_yet(vault: str) -> str:
+    """Return what to tell of a vault without notes: a folder of other files may have been named by mistake."""
+    if any(Path(vault, name).exists() for name in ("mdmem.toml", "journal")):
+        return "No notes yet. `mdmem status` says which agents are registered."
+    return (
+        f"{vault} holds no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
+        f" config.toml, or set this one up: `mdmem init {shlex.quote(vault)}`."
+    )
 
 
 def local(iso: str) -> datetime | None:

@@ -221,10 +221,41 @@ def test_a_session_that_began_without_a_prompt_gets_the_title_of_its_first(vault
     assert found.content.startswith('# Say "why": now\n')
 
 
+def test_a_session_without_a_prompt_gets_the_title_of_its_first_answer(vault: Path) -> None:
+    capture(bash("out", prompt_id=""))
+    capture(stop("All tests pass now."))
+    capture(stop("Nothing is left to do.", 2))
+    found = frontmatter.loads(the_page(vault).read_text())
+    assert found["title"] == "All tests pass now."
+    assert found.content.startswith("# All tests pass now.\n")
+    assert "Session of" not in found.content
+
+
+def test_a_session_without_a_prompt_whose_answer_was_forgotten_is_not_called_like_it(vault: Path) -> None:
+    repository.init(vault)
+    capture(bash("out", prompt_id=""))
+    capture(stop("The codename is Walrus."))
+    assert frontmatter.loads(the_page(vault).read_text())["title"] == "The codename is Walrus."
+    answer = next(path for path in notes(vault) if "-response-" in path.name)
+    run_here("forget", str(frontmatter.load(str(answer))["id"]), "--yes", check=True)
+    assert "Walrus" not in the_page(vault).read_text()
+
+
+def test_an_answer_that_stays_on_this_machine_gives_no_page_of_the_history_its_title(vault: Path) -> None:
+    repository.init(vault)
+    capture(bash("out", prompt_id=""))
+    capture(stop("The codename is Walrus."))
+    answer = next(path for path in notes(vault) if "-response-" in path.name)
+    answer.write_text(answer.read_text().replace("kind: response\n", "kind: response\nprivate: true\n"))
+    run_here("commit", check=True)
+    assert "Walrus" not in the_page(vault).read_text()
+    assert not plain_git(vault, "grep", "-il", "walrus", "HEAD", check=False)
+
+
 def test_a_session_whose_only_prompt_was_forgotten_gets_the_title_of_the_next(vault: Path) -> None:
     repository.init(vault)
     capture(prompt("Say why"))
-    capture(stop("done"))
+    capture(bash("out"))
     run_here("forget", str(frontmatter.load(str(notes(vault)[0]))["id"]), "--yes", check=True)
     assert str(frontmatter.loads(the_page(vault).read_text())["title"]).startswith("Session of ")
     capture(prompt("Say when", 2))

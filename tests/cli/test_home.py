@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.shell_completion import ShellComplete
@@ -269,6 +270,20 @@ def test_figures_of_nothing_that_matches_do_not_say_that_there_are_no_notes(day:
 
     assert "No matching notes." in said
     assert "No notes yet" not in said
+
+
+@pytest.mark.parametrize("words", [["list"], ["sessions"], ["stats"], ["search", "word"], []])
+def test_a_folder_that_is_no_vault_is_said_to_be_none(
+    ask: Callable[..., Any], vault: Path, tmp_path: Path, words: list[str]
+) -> None:
+    folder = tmp_path / "my etc"
+    folder.mkdir()
+    (folder / "hosts").write_text("127.0.0.1 localhost\n", encoding="utf-8")
+    done = ask("--vault", str(folder), *words)
+
+    assert f"mdmem init '{folder}'" in done.stdout + done.stderr
+    (folder / "page.md").write_text("# A page\n\nwithout that\n", encoding="utf-8")
+    assert "mdmem init" not in (done := ask("--vault", str(folder), *words)).stdout + done.stderr
 
 
 def test_the_home_screen_and_the_figures_count_the_same_notes(day: Day) -> None:

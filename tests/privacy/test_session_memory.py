@@ -452,13 +452,17 @@ def test_a_private_turn_stays_private_when_its_folders_can_be_written_again(
     capture(prompt("in the open again", 2))
     capture(bash("make: done") | {"prompt_id": "prompt-2"})
     assert len(notes(vault)) == stored + 2
+    assert not list(Path(os.environ["TMPDIR"]).iterdir()), "the folder of marks there goes with the last of them"
 
 
-def test_an_open_turn_is_stored_where_only_the_vault_can_be_written(vault: Path, hook: Hook) -> None:
+def test_an_open_turn_is_stored_where_only_the_vault_can_be_written(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path
+) -> None:
     block(vault)
     hook(prompt("in the open"))
     hook(bash("make: done"))
     assert places(notes(vault)) == ["001-000-prompt", "001-001-bash"]
+    assert not list(tmp_path.glob("scratch/*")), "no folder is made for marks that there are not"
 
 
 @pytest.mark.parametrize("lost", ["state", "runtime"])

@@ -113,9 +113,12 @@ NOTHING = "Nothing found. Try other words or fewer filters; a note need not cont
 
 
 def _nothing(settings: Config) -> str:
-    """Return what a user is told when nothing is found: the vault here may be a part."""
+    """Return what a user is told when nothing is found: the vault here may be empty, or a part."""
     from mdmem.history.git import part
+    from mdmem.views import rows
 
+    if rows.is_empty(settings):
+        return wording.none_yet(settings.vault)
     here = part.of(settings.vault)
     more = f" Only a part of the vault is here ({here}); `mdmem sync --whole` fetches the rest." if here else ""
     return NOTHING + more

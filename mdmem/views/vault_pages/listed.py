@@ -43,7 +43,7 @@ class Listing:
         self._known: dict[str, bool] = {}
         self._lately: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
-        self._staying_prompts: dict[str, str] = {}  # by the pages of sessions; "" where the first one does not stay
+        self._staying_titles: dict[str, str] = {}  # what gives titles, by the pages of sessions; "" if it travels
         self.sessions = sorted(map(_without_facts, sessions.each(view)), key=lambda row: row.started, reverse=True)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
         """The days of which sessions may be named."""
@@ -84,17 +84,18 @@ class Listing:
         return note.load(self.root, path).meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
-        """Return the sessions that may be named: they have a page, and neither it nor their first prompt stays here."""
+        """Return the sessions that may be named: they have a page; neither it nor what gives its title stays here."""
         return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
 
     def _asks(self, one: SessionRow) -> bool:
-        if one.page not in self._staying_prompts:
+        if one.page not in self._staying_titles:
             folder = one.page.rpartition("/")[0]
             names = map(self.view.name, self.view.members_of(folder))
-            first = min((name for name in names if "-000-prompt-" in name), key=journal.numbers, default="")
+            named = (name for name in names if "-000-prompt-" in name or "-response-" in name)
+            first = min(named, key=lambda name: ("-000-prompt-" not in name, journal.numbers(name)), default="")
             first = first and f"{folder}/{first}"
-            self._staying_prompts[one.page] = "" if not first or self._travels(first) else first
-        first = self._staying_prompts[one.page]
+            self._staying_titles[one.page] = "" if not first or self._travels(first) else first
+        first = self._staying_titles[one.page]
         return not first or self.leaves(first)
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
