@@ -83,7 +83,14 @@ _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "int
 @click.command()
 @options.project
 @click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only this session.")
-@click.option("--done", "closed", multiple=True, metavar="ID", help="Close this item; repeatable.")
+@click.option(
+    "--done",
+    "closed",
+    multiple=True,
+    metavar="ID",
+    shell_complete=options.open_work,
+    help="Close this item; repeatable.",
+)
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
 @options.in_vault
@@ -297,8 +304,22 @@ CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
 
 @click.command()
 @options.project
-@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Carry out this proposal; repeatable.")
-@click.option("--dismiss", "dismissed", multiple=True, metavar="ID", help="Drop this proposal for good; repeatable.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="ID",
+    shell_complete=options.proposals,
+    help="Carry out this proposal; repeatable.",
+)
+@click.option(
+    "--dismiss",
+    "dismissed",
+    multiple=True,
+    metavar="ID",
+    shell_complete=options.proposals,
+    help="Drop this proposal for good; repeatable.",
+)
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault
 def proposals(

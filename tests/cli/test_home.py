@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.shell_completion import ShellComplete
 
 from mdmem import when
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.cli.group import cli
 from mdmem.cli.terminal import progress
 from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day
-from tests.helpers.cli_day import FIRST, MORNING, Day
+from tests.helpers.cli_day import FIRST, MORNING, Day, complete
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
 
@@ -158,13 +156,6 @@ def test_what_failed_has_an_option_of_its_own(day: Day) -> None:
     assert day.json("search", "pytest", "--failed")[0]["title"].startswith("pytest -q")
 
 
-def complete(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    for name, value in day.env.items():
-        monkeypatch.setenv(name, value)
-    found = ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])
-    return [item.value for item in found]
-
-
 def test_completion_knows_ids_sessions_projects_agents_and_states(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     name = day.id("Cache the exported")
     assert complete(day, monkeypatch, "show", name[:4]) == [name]
@@ -185,6 +176,21 @@ def test_completion_knows_what_a_note_or_session_may_be_given_to(day: Day, monke
         assert complete(day, monkeypatch, *words, FIRST[:6]) == [FIRST], words
     assert complete(day, monkeypatch, "config", "set", "capture.branches", "st") == ["stage"]
     assert complete(day, monkeypatch, "config", "set", "capture.host_memory", "f") == ["false"]
+
+
+def test_completion_knows_the_values_of_filters(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    day.json("stats")  # from here on there is an index
+    for begin, found in (
+        ("kind:pref", ["kind:preference"]),
+        ("is:pinned,fa", ["is:pinned,failed"]),
+        ("project:no", ["project:notes-app"]),
+        (f"session:{FIRST[:6]}", [f"session:{FIRST}"]),
+        ("kind", []),
+        ("word:x", []),
+    ):
+        assert complete(day, monkeypatch, "search", "parser", begin) == found
+    assert complete(day, monkeypatch, "search", "kind", ":", "pref") == ["preference"], "as bash takes it apart"
+    assert "prompt" in complete(day, monkeypatch, "search", "kind", ":")
 
 
 @pytest.mark.parametrize("words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ()])

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click.testing
+import pytest
+from click.shell_completion import ShellComplete
 
 from mdmem import config
 from mdmem.agents import Event
@@ -178,3 +180,11 @@ def strand_a_note(day: Day, root: Path) -> None:
     outcome = events.capture(day.config(), event, MORNING, day.env)
     assert outcome.error
     blocker.unlink()
+
+
+def complete(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """Return what a shell offers for the last word of a command line."""
+    for name, value in day.env.items():
+        monkeypatch.setenv(name, value)
+    found = ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])
+    return [item.value for item in found]

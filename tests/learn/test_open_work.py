@@ -16,7 +16,7 @@ from mdmem.search import runs
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
-from tests.helpers.cli_day import MORNING, Day
+from tests.helpers.cli_day import MORNING, Day, complete
 from tests.helpers.indexed import indexed
 
 HOUR = 3600.0
@@ -227,12 +227,14 @@ def test_a_session_at_work_is_not_open_work(at: Work) -> None:
     assert work.open_work(indexed(at.day.config()), now=at.now + 60) == []
 
 
-def test_done_closes_one_item_and_leaves_the_rest(at: Work) -> None:
+def test_done_closes_one_item_and_leaves_the_rest(at: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     one = at.session(1)
     one.ask("Fix the parser")
     one.todo(Fix_it="pending", Test_it="pending")
     one.run("pytest -q", FAILED)
     keys = {item.text: item.key for item in work.open_work(indexed(at.day.config()), now=at.now + HOUR)}
+    for key in keys.values():
+        assert complete(at.day, monkeypatch, "todo", "--done", key) == [key]
     at.day.run("todo", "--done", keys["Fix it"], "--done", keys["pytest -q"], "--done", keys["Fix the parser"])
     assert at.open() == [("task", "Test it")]
     one.todo(Fix_it="pending", Test_it="completed", Ship_it="pending")

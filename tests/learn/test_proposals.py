@@ -17,6 +17,7 @@ from mdmem.learn.proposals import Proposal
 from mdmem.search.text import wordings
 from mdmem.vault import user_notes
 from tests.helpers import cli_day
+from tests.helpers.cli_day import complete
 from tests.helpers.indexed import indexed
 from tests.helpers.server_calls import Server
 from tests.learn.test_open_work import HOUR, Work
@@ -55,11 +56,15 @@ def start(at: Work) -> str:
     return made.text if made else ""
 
 
-def test_what_an_agent_proposes_waits_is_given_to_nobody_and_holds_once_it_is_accepted(at: Work) -> None:
+def test_what_an_agent_proposes_waits_is_given_to_nobody_and_holds_once_it_is_accepted(
+    at: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = decide(at, "Times in local time", "Times are stored in local time.")
     name = str(frontmatter.load(str(at.day.vault / old))["id"])
     path = propose(at, "Clocks are compared in UTC", "Clocks are compared in UTC.", supersedes=name)
     (one,) = waiting(at)
+    for option in ("--accept", "--dismiss"):
+        assert complete(at.day, monkeypatch, "proposals", option, one.key[:3]) == [one.key]
     assert (one.kind, one.title, one.path) == ("note", "Clocks are compared in UTC", path)
     assert one.why == f"decision proposed by an agent; supersedes [mem:{name}]"
     assert [row["title"] for row in at.day.json("decisions")] == ["Times in local time"]

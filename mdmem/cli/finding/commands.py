@@ -44,7 +44,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 
 
 @click.command(cls=_Question)
-@click.argument("words", nargs=-1)
+@click.argument("words", nargs=-1, shell_complete=options.filter_words)
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @options.limit(10)

@@ -176,6 +176,33 @@ def _in_index(key: str) -> Function:
     return complete
 
 
+def _keyed(found: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
+    """Complete the key of one of some items, each with its text; nothing is updated for a keystroke."""
+
+    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        try:
+            rows = found(config.load(ctx.find_root().params.get("vault")))
+            return [CompletionItem(key, help=text[:60]) for key, text in rows if key.startswith(begin)][:MOST]
+        except Exception:  # noqa: BLE001 - as above
+            return []
+
+    return complete
+
+
+def _open_work(found: Config) -> Iterable[tuple[str, str]]:
+    from mdmem.learn import work
+
+    return ((one.key, one.text) for one in work.open_work(found, now=now()))
+
+
+def _proposals(found: Config) -> Iterable[tuple[str, str]]:
+    from mdmem.learn import proposals
+
+    return ((one.key, one.title) for one in proposals.waiting(found, now=now()))
+
+
 def _projects(ctx: click.Context) -> list[str]:
     from mdmem.vault import layout
 
@@ -197,7 +224,30 @@ def _agents(_: click.Context) -> Iterable[str]:
 STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
 notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
+open_work, proposals = _keyed(_open_work), _keyed(_proposals)
 """What completes an option or argument of each sort in a shell."""
+
+OF_FILTERS = {
+    "kind": kinds, "project": projects, "session": sessions, "tool": tools, "tag": tags, "agent": agents,
+    "branch": branches, "is": states,
+}  # fmt: skip
+
+
+def filter_words(ctx: click.Context, param: click.Parameter, begin: str) -> list[CompletionItem]:
+    """Complete the value of a filter among the words of a question, as in `kind:pro`."""
+    from click.shell_completion import CompletionItem
+
+    before = list(ctx.params.get(param.name or "") or ())
+    written, colon, value = begin.rpartition(":")
+    key = written
+    if begin == ":" or (before[-1:] == [":"] and not colon):  # bash takes a colon for a word of its own
+        key, written = "".join(before[-1:] if colon else before[-2:-1]), ""
+    else:
+        written += colon
+    above, comma, value = value.rpartition(",")
+    found = OF_FILTERS[key](ctx, param, value) if key in OF_FILTERS else []
+    items = (one if isinstance(one, CompletionItem) else CompletionItem(one) for one in found)
+    return [CompletionItem(f"{written}{above}{comma}{one.value}", help=one.help) for one in items]
 
 
 def notes_and_sessions(ctx: click.Context, param: click.Parameter, begin: str) -> list[Any]:
