@@ -22,10 +22,14 @@ def main() -> NoReturn:
     try:
         _run_or_explain()
     except BrokenPipeError:  # the reader (head, less) has seen enough; Python must not complain when it flushes at exit
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
+        _close_streams(1, 2)
         sys.exit(BROKEN_PIPE)
+
+
+def _close_streams(*numbers: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in numbers:
+        os.dup2(nowhere, number)
 
 
 def _open_missing_streams() -> None:
@@ -60,6 +64,9 @@ def _run_or_explain() -> NoReturn:
         if shut := _shut_vault(error):
             print(f"mdmem: {shut}", file=sys.stderr)
             sys.exit(VaultError.exit_code)
+        if _output_is_shut():
+            print(f"mdmem: the output cannot be written ({error.strerror or error}).", file=sys.stderr, flush=True)
+            sys.exit(1)
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
         print(
@@ -78,6 +85,16 @@ def _run_or_explain() -> NoReturn:
             flush=True,
         )
         sys.exit(1)
+
+
+def _output_is_shut() -> bool:
+    """Whether what was printed cannot be written, as on a full disk; it goes nowhere then."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _close_streams(1)
+        return True
+    return False
 
 
 def _is_nowhere() -> bool:

@@ -212,7 +212,8 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
         code = " at ".join(part for part in (session.branch, session.commit) if part)
         facts = " · ".join(part for part in (session.project, code, session.session[:8]) if part)
         yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
-        yield from ([(f"         {safe(ask)}", "")] for ask in session.asks)
+        asks = session.asks[1:] if session.asks[:1] == [session.title] else session.asks
+        yield from ([(f"         {safe(ask)}", "")] for ask in asks)
         if session.outcome:
             yield [(f"       → {safe(session.outcome)}", "green")]
         if session.commits:
@@ -308,7 +309,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
-    click.echo(f"{wording.number(gone, 'note')} would be deleted, {len(planned.steps) - gone} restored.")
+    click.echo(f"{wording.number(gone, 'file')} would be deleted, {len(planned.steps) - gone} restored.")
     for path in planned.kept:
         click.secho(f"Kept, because you wrote or changed it: {safe(path)}", fg="yellow")
     if not planned.steps:

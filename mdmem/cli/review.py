@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from contextlib import suppress
 from itertools import chain
@@ -79,6 +78,7 @@ class ReviewDecision(NamedTuple):
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
 @options.as_json("an array of objects: path, change, id, kind, title, created, project, session, edited, …")
 @options.with_settings
+@options.answered("--list lists what there is to review, --done marks it as reviewed.")
 def review(
     settings: Config,
     /,
@@ -120,7 +120,9 @@ def review(
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
         return print_applied(work.finish(settings, seen, [], "Review\n"))
-    decided = _ask_all(settings, screens)
+    decided = None
+    while decided is None:
+        decided = _ask(settings, screens)
     # A narrowed review has not seen everything, so the next one shows the rest.
     status = _carry_out(settings, seen, decided, complete=not decided.quits and not narrowed)
     return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
@@ -188,22 +190,6 @@ def _ask_proposals(settings: Config, project: str) -> int:
     with suppress(click.Abort):
         commands.ask(settings, learned.waiting(settings, project, now=options.now()))
     return 0
-
-
-def _ask_all(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision:
-    """Ask about all screens, again where somebody goes back from the first one.
-
-    Raises:
-        UsageError: when nobody can answer, since stdin has ended.
-    """
-    try:
-        return _ask(settings, screens) or _ask_all(settings, screens)
-    except click.Abort as error:
-        if sys.stdin.isatty() or not isinstance(error.__context__, EOFError):
-            raise
-        raise UsageError(
-            "There is no terminal to ask on. --list lists what there is to review, --done marks it as reviewed."
-        ) from None
 
 
 def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
@@ -365,7 +351,7 @@ def _line(screen: ReviewScreen) -> str:
     name = screen.session[:8] if screen.session else item.id
     what = _counted(screen) if screen.session else item.change
     title = (screen.titles("prompt") or [item.title or item.path])[0] if screen.session else item.title or item.path
-    return f"{name or '-':10} {wording.day(item.created):10} {safe(title)} ({what})"
+    return f"{name or '-':10} {wording.day(item.created):10} {safe(note.one_line(title))} ({what})"
 
 
 def _counted(screen: ReviewScreen) -> str:

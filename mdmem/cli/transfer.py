@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import time
 from functools import partial
 from pathlib import Path
@@ -177,6 +178,10 @@ def clone(
     indexing.leave_complete(config.load(str(root)), quiet=as_json)
     if as_json:
         print_json({"vault": str(root), "since": day, "projects": projects})
+        return
+    if {one.name for one in root.iterdir()} == {".git"}:
+        begin = f"mdmem init {shlex.quote(str(root))}"
+        click.echo(f"The remote is empty. Run `mdmem sync` where the notes are, then here; or begin with `{begin}`.")
         return
     click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
     if any(part):

@@ -126,25 +126,30 @@ def _is_moved_page(config: Config, path: str) -> bool:
 EARLIER_MARK = b"<!-- mdmem:both: one version -->"
 
 
+def _to_edit(path: str) -> str:
+    return f"`mdmem edit {shlex.quote(path)}`"
+
+
 def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
+    edit = _to_edit(path)
     if parsed.problem:
         line, colon, what = parsed.problem.partition(": ")
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
         text = f"{where}: {what or parsed.problem}. The note is searchable, its front matter is not."
-        yield warning(text, f"`mdmem edit {path}`")
+        yield warning(text, edit)
     if notes.has_two_versions(data):
         at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
     if EARLIER_MARK in data:
         at = data.partition(EARLIER_MARK)[0].count(b"\n") + 1
         text = f"{path}:{at}: an earlier version of mdmem marked two versions of these lines."
-        yield warning(text, f"`mdmem edit {path}`: keep what is right, and delete the lines with `mdmem:both`.")
+        yield warning(text, f"{edit}: keep what is right, and delete the lines with `mdmem:both`.")
     if parsed.meta.get("source_changed"):
         text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
-        yield warning(text, f"Merge what you want with `mdmem edit {path}`, and delete the line `source_changed`.")
+        yield warning(text, f"Merge what you want with {edit}, and delete the line `source_changed`.")
     if parsed.meta.get("kind") in notes.CAPTURED and privacy.holds_memory(data.decode("utf-8", "replace")):
         text = f"{path} contains memories that mdmem injected; searches would find them as new."
-        yield warning(text, f"`mdmem edit {path}` and delete the block, or `mdmem forget {path}`.")
+        yield warning(text, f"{edit} and delete the block, or `mdmem forget {shlex.quote(path)}`.")
     yield from _skeleton(path, parsed)
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
@@ -165,7 +170,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     unverified = meta.get("unverified")
     if isinstance(unverified, list) and unverified:
         text = f"{path} quotes something that the cited turn does not say: {unverified[0]!s:.120}"
-        yield note(text, f"`mdmem edit {path}`, and delete the line `unverified`.")
+        yield note(text, f"{_to_edit(path)}, and delete the line `unverified`.")
     if meta.get("kind") not in _WITH_SKELETON or not (meta.get("status") == "proposed" or meta.get("accepted")):
         return
     text = parsed.body.lower()
@@ -174,7 +179,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     if not statement or len(statement) > _MAX_STATEMENT_CHARS:
         missing.insert(0, "a statement in its first line")
     if missing:
-        yield note(f"{path} lacks {' and '.join(missing)}.", f"`mdmem edit {path}`, or dismiss it.")
+        yield note(f"{path} lacks {' and '.join(missing)}.", f"{_to_edit(path)}, or dismiss it.")
 
 
 def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -265,7 +270,7 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
             "`mdmem doctor --fix` rebuilds the page.",
             lambda: upkeep.refresh(config, now=time.time(), everything=True),
         )
-    return warning(said, f"`mdmem edit {path}`")
+    return warning(said, _to_edit(path))
 
 
 def _leading_nowhere(root: str, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:

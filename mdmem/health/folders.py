@@ -39,7 +39,10 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     if not _is_usable(root):
         yield error(f"{root} cannot be written.", _to_make_writable(root))
     elif not (root / "mdmem.toml").exists():
-        yield note(f"{root} has no mdmem.toml: it is read like any folder of markdown.", f"`mdmem init {root}`")
+        yield note(
+            f"{root} has no mdmem.toml: it is read like any folder of markdown.",
+            f"`mdmem init {shlex.quote(str(root))}`",
+        )
     else:
         yield fine(f"the vault is at {root}")
     other = repository.is_inside_other_repository(root)
@@ -100,7 +103,9 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
         close = partial(folder.chmod, 0o700)
-        yield warning(f"Other users of this machine can read {folder}.", f"`chmod 700 {folder}`", close)
+        yield warning(
+            f"Other users of this machine can read {folder}.", f"`chmod 700 {shlex.quote(str(folder))}`", close
+        )
     strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if scope.is_whole else []
     if strangers:
         some = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -31,7 +32,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
         text = str(problem).partition(". Run ")[0]
-        yield error(f"{text}.", f"`mdmem init {config.vault}` adds one and changes no note.")
+        yield error(f"{text}.", f"`mdmem init {shlex.quote(config.vault)}` adds one and changes no note.")
         return
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")

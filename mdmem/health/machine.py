@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -167,7 +168,10 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
     elif row.state == "registered":
         yield fine(f"{where} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:
-        yield note(f"{where} stores to another vault: {row.vault}", f"For this one: `mdmem --vault {config.vault} …`")
+        yield note(
+            f"{where} stores to another vault: {row.vault}",
+            f"For this one: `mdmem --vault {shlex.quote(config.vault)} …`",
+        )
 
 
 def events(config: Config) -> Iterator[HealthFinding]:

@@ -28,10 +28,11 @@ class Snippet(NamedTuple):
 
 def body_of(text: str) -> str:
     """Return a note's text without its front matter, without reading that, and without a page's marks."""
-    if text.startswith("---\n"):
-        end = text.find("\n---\n", 3)
-        if end >= 0:
-            text = text[end + 5 :]
+    text = text.removeprefix("\ufeff")
+    line_end = "\r\n" if text.startswith("---\r\n") else "\n"
+    if text.startswith(f"---{line_end}"):
+        _, end, body = text.partition(f"{line_end}---{line_end}")
+        text = body if end else text
     return journal.unmarked(text)
 
 

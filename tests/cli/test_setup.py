@@ -61,6 +61,18 @@ def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, 
     assert "memory" in ask("status", check=True).stdout
 
 
+def test_a_folder_of_own_notes_that_becomes_a_vault_leaves_nothing_to_review(ask: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "my notes"
+    folder.mkdir()
+    (folder / "old.md").write_text("# Old\n\nwords\n")
+    assert f"mdmem init '{folder}'" in ask("--vault", str(folder), "doctor", "--only", "vault").stdout
+    ask("init", str(folder), check=True)
+    assert ask("review", "--list", check=True).stdout == "0 notes to review.\n"
+    (folder / "new.md").write_text("# New\n\nwords\n")
+    assert ask("review", "--list", check=True).stdout.endswith("1 note to review.\n")
+    assert not git(folder, "status", "--porcelain")
+
+
 def test_a_vault_inside_another_repository_is_refused_unless_meant(ask: Run, tmp_path: Path) -> None:
     code = tmp_path / "code"
     code.mkdir()

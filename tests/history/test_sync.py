@@ -106,6 +106,20 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), ())
 
 
+def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path, remote: Path) -> None:
+    settings = start(vault)
+    git(vault, "remote", "add", "origin", str(remote))
+    sync.sync(settings)
+    assert git(vault, "rev-parse", "--abbrev-ref", "@{upstream}").strip() == "origin/main"
+    git(vault, "config", "branch.main.merge", "refs/heads/mine")
+    sync.sync(settings)
+    assert git(vault, "config", "branch.main.merge").strip() == "refs/heads/mine", "what a person chose stays"
+
+
+def test_a_clone_of_an_empty_remote_says_what_to_do(ask: Any, home: Path, remote: Path) -> None:
+    assert "The remote is empty" in ask("clone", str(remote), str(home / "vault"), check=True).stdout
+
+
 @pytest.mark.slow
 def test_a_remote_in_which_somebody_works_is_refused_with_the_reason_and_what_to_do(
     first: Config, tmp_path: Path

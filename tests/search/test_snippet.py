@@ -72,6 +72,9 @@ def test_pairs_of_characters_that_touch_are_one_mark() -> None:
 
 def test_front_matter_is_not_text() -> None:
     assert snippet.body_of("---\ntitle: x\n---\nThe text.") == "The text."
+    assert snippet.body_of("---\r\ntitle: x\r\n---\r\nThe text.") == "The text."
+    assert snippet.body_of("\ufeff---\ntitle: x\n---\nThe text.") == "The text."
+    assert snippet.body_of("---\ntitle: x\n---\n") == ""
     assert snippet.body_of("--- not front matter") == "--- not front matter"
     assert snippet.body_of("---\nnever closed") == "---\nnever closed"
 

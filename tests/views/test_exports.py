@@ -135,6 +135,16 @@ def test_a_site_brings_the_pictures_that_its_notes_show_and_no_other_file(illust
     assert files == ["files/notes/charts/growth 1.png", "files/notes/plan.jpg"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are UTF-8 elsewhere")
+def test_a_note_whose_name_is_not_utf_8_is_part_of_a_site(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "notes").mkdir(exist_ok=True)
+    Path(os.fsdecode(os.fsencode(day.vault / "notes") + b"/n\xff.md")).write_text("# Odd\n\nwords\n", encoding="utf-8")
+    assert exports.site(day.config(), tmp_path / "site") == 1
+    (target,) = re.findall(r'href="(pages/[^"]+)"', (tmp_path / "site/index.html").read_text("utf-8"))
+    assert "words" in (tmp_path / "site" / unquote(target, errors="surrogateescape")).read_text("utf-8")
+
+
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium")
 def test_a_picture_of_a_site_is_drawn_from_a_folder(illustrated: Path) -> None:

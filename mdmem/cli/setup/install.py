@@ -86,10 +86,11 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
 
     tell: is told what is being done.
     """
-    from mdmem.history import commit
+    from mdmem.history import commit, review
     from mdmem.history.git import repository
 
     root = Path(settings.vault)
+    is_captured = (root / "journal").exists()
     for folder in (root, root / "journal", root / "notes"):
         files.make_folders(str(folder))
     texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
@@ -99,6 +100,8 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
     repository.init(root)
     if made or not has_history:
         commit.commit(settings, tell=tell)
+    if not has_history and not is_captured:
+        review.end_import(settings, "")  # a folder of one's own notes: nobody asks what one wrote oneself
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -16,7 +17,7 @@ from mdmem.cli.terminal.settled import settings as settings
 from mdmem.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from click.shell_completion import CompletionItem
 
@@ -92,22 +93,29 @@ def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
         raise UsageError("--json cannot ask: add --yes.")
 
 
-def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
-    """Ask a question that `--yes` answers, and stop unless the answer is yes.
-
-    Raises:
-        UsageError: when nobody can answer it, since stdin has ended.
-        click.Abort: when the answer is no.
-    """
+@contextlib.contextmanager
+def answered(otherwise: str) -> Iterator[None]:
+    """Raise UsageError, which says what to do `otherwise`, where a question meets the end of stdin."""
     from mdmem.errors import UsageError
 
     try:
-        agreed = click.confirm(question, default=default, err=err)
+        yield
     except click.Abort as error:
         if sys.stdin.isatty() or not isinstance(error.__context__, EOFError):
             raise
         click.echo(err=True)
-        raise UsageError("There is no terminal to ask on. Add --yes to go on without being asked.") from None
+        raise UsageError(f"There is no terminal to ask on. {otherwise}") from None
+
+
+def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
+    """Ask a question that `--yes` answers.
+
+    Raises:
+        UsageError: when nobody can answer it.
+        click.Abort: when the answer is no.
+    """
+    with answered("Add --yes to go on without being asked."):
+        agreed = click.confirm(question, default=default, err=err)
     if not agreed:
         raise click.Abort
 

@@ -49,18 +49,19 @@ def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     ours, upstream = noted.pop(branch, ("", ""))
     name = upstream.replace(prefix, "refs/heads/", 1) if upstream.startswith(prefix) else ""
     there = [ref.replace(prefix, "refs/heads/", 1) for ref in noted if ref != f"{prefix}HEAD"]
-    name = name or (_default_branch(repo, remote, branch, there) if there and branch not in there else branch)
+    if not name:
+        is_elsewhere = bool(there) and branch not in there
+        name = _default_branch(repo, remote, branch, there) if is_elsewhere else branch
+        for key, value in (("remote", remote), ("merge", name)) if is_elsewhere or not upstream else ():
+            repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
     return VaultBranch(name, ours, noted.get(tracked(remote, name), ("", ""))[0])
 
 
 def _default_branch(repo: Repository, remote: str, branch: str, there: list[str]) -> str:
-    """Ask the remote for its default branch, and note that as the upstream of ours."""
+    """Ask the remote for its default branch."""
     told = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
     default = told.removeprefix("ref: ").partition("\t")[0]
-    found = default if default in there else there[0] if len(there) == 1 else branch
-    for key, value in (("remote", remote), ("merge", found)):
-        repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
-    return found
+    return default if default in there else there[0] if len(there) == 1 else branch
 
 
 def tracked(remote: str, there: str) -> str:

@@ -7,6 +7,7 @@ out, and the configuration that could start a program, open a prompt or rewrite 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 import threading
@@ -76,7 +77,8 @@ def open_vault(root: str | Path) -> Repository:
     repo = _locate(root)
     if repo is None:
         raise VaultError(
-            f"{root} is not a git repository of its own. Run `mdmem init {root}`: it adds one and changes no note."
+            f"{root} is not a git repository of its own. Run `mdmem init {shlex.quote(str(root))}`: it adds one and"
+            " changes no note."
         )
     _make_private(repo)
     return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))

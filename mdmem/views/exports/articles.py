@@ -269,5 +269,9 @@ def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") 
 def relative(place: Place, page: str) -> str:
     """Return the address of a place for a link on a page, which is given from the top of the pages."""
     path, anchor = place
-    address = quote(posixpath.relpath(path, posixpath.dirname(page) or ".")) if path != page or not anchor else ""
+    address = (
+        quote(os.fsencode(posixpath.relpath(path, posixpath.dirname(page) or ".")))
+        if path != page or not anchor
+        else ""
+    )
     return f"{address}#{quote(anchor)}" if anchor else address

@@ -91,7 +91,7 @@ class _Site:
         for number in self._others:
             self._put_other(number)
         text = articles.document("Memory", self._index())
-        (self._target / "index.html").write_text(text, encoding="utf-8")
+        (self._target / "index.html").write_text(text, encoding="utf-8", errors="replace")
         self._put_search()
         return len(self._held)
 
