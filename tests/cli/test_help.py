@@ -213,6 +213,19 @@ def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("words", [["config", "path"], ["completion", "bash"]])
+def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mdmem", *words], stdout=full, stderr=subprocess.PIPE, text=True, env=env
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "the output cannot be written" in done.stderr
+
+
+@pytest.mark.slow
 def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
     """Whatever the vault is, there is no traceback without --debug."""
     odd = {
