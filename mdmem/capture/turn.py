@@ -151,9 +151,7 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
     if _LOST in marks and not _make_whole(at):
         return True
     if not can_mark(at):
-        spare = os.path.dirname(_spare(at, at.session.key))
-        takes = _takes_files(spare) if os.path.lexists(spare) else _is_writable(os.path.dirname(spare))
-        return _SESSION in marks or not takes
+        return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)), make=False)
     return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
 
 
@@ -313,16 +311,14 @@ def _longest(paths: Iterable[str]) -> bytes:
     return data
 
 
-def _takes_files(folder: str) -> bool:
+def _takes_files(folder: str, *, make: bool = True) -> bool:
     try:
-        if not files.is_private(folder):
+        if not make and not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        elif not files.is_private(folder):
             files.make_folder(folder)
     except OSError:
         return False
-    return _is_writable(folder)
-
-
-def _is_writable(folder: str) -> bool:
     return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
