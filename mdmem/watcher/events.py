@@ -12,6 +12,7 @@ import logging
 import os
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -171,8 +172,10 @@ def settled(
     """
     watched: _Watched | None = None
     log = logging.getLogger("watchdog")
-    warnings = _Warnings(dirty)
-    log.addHandler(warnings)
+    overflows = _Warnings(dirty)
+    log.addHandler(overflows)
+    # a folder made while the watch begins is watched twice, to the same end, of which watchdog 7 warns on the terminal
+    warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning, module="watchdog")
     try:
         watched = _Watched(dirty)
         swept = time.monotonic()
@@ -194,7 +197,7 @@ def settled(
     finally:
         if watched is not None:
             watched.end()
-        log.removeHandler(warnings)
+        log.removeHandler(overflows)
 
 
 class _Watched:
