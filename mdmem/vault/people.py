@@ -110,7 +110,7 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
 
 
 def hides_name(rules: privacy.Rules, path: str) -> bool:
-    """Return whether private tags stand in the name of a file, or of a folder that it is in."""
+    """Whether private tags stand in the name of a file, or of a folder that it is in."""
     return privacy.may_hold_private(path, rules) and clean_path(rules, path) != path
 
 
