@@ -211,7 +211,7 @@ _NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md"
 def _mentioned(text: str, folder: str) -> list[str]:
     """List the files that a text names with an `@` before them, as prompts and instructions do."""
     found = []
-    for part in text.split("@")[1 : _MOST_SHOWN + 1]:
+    for part in text.split("@", _MOST_MENTIONS)[1:]:
         name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
         name = name.partition("#")[0].rstrip(".,;:!?)`'\"")
         if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:
@@ -219,10 +219,12 @@ def _mentioned(text: str, folder: str) -> list[str]:
     return found
 
 
-def _private_in(paths: list[str], rules: privacy.Rules, hops: int = 3) -> tuple[str, ...]:
-    """Return what private sections of files say, and of those that they name with an `@`, so many hops away."""
+def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what private sections of files say, and of those that they name with an `@`, a few hops away."""
     spans: tuple[str, ...] = ()
-    for path in paths:
+    looked_into = set(paths)
+    waiting = [(path, _HOPS) for path in paths]
+    for path, hops in waiting:  # it grows meanwhile
         if not os.access(path, os.R_OK):
             continue
         try:
@@ -231,8 +233,9 @@ def _private_in(paths: list[str], rules: privacy.Rules, hops: int = 3) -> tuple[
             continue
         if privacy.may_hold_private(text, rules):
             spans += privacy.clean(text, rules=rules, origin="tool").spans
-        if "@" in text and hops:
-            spans += _private_in(_mentioned(text, os.path.dirname(path)), rules, hops - 1)
+        further = _mentioned(text, os.path.dirname(path)) if "@" in text and hops else ()
+        waiting += [(name, hops - 1) for name in further if name not in looked_into][: _MOST_MENTIONS - len(waiting)]
+        looked_into.update(further)
     return spans
 
 
@@ -247,3 +250,5 @@ _IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.m
 _MOST_PATHS = 52
 """Each costs a system call when a session starts; they reach eight folders up."""
 _MAX_INSTRUCTIONS_BYTES = 1 << 20
+_HOPS, _MOST_MENTIONS = 3, 300
+"""So far, and so many, are the files followed that prompts and files name with an `@`; decorators look like them."""

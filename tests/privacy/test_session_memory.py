@@ -281,6 +281,7 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     ("name", "asked", "run"),
     [
         ("plan.md", "what is in @plan.md?", None),
+        ("plan.md", "@app.route('/')\ndef page(): ...\n" * 20 + "see @plan.md", None),
         ("the plan.md", 'what is in @"the plan.md", please', None),
         (".claude/commands/git/plan.md", "/git:plan now", None),
         (".claude/skills/plan/SKILL.md", "use it", ("Skill", {"skill": "plan"})),
