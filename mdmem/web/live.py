@@ -27,6 +27,9 @@ from mdmem.watcher import events
 AGAIN_SECONDS = 1.0
 """After so long, what could not be indexed is tried again."""
 
+END_SECONDS = 2.0
+"""So long the threads that watch may take to end; at the end of the process they are broken off."""
+
 STATE_SECONDS = 0.5
 """How often the few files of state are looked at that pages show: what was given, what waits, what was lost."""
 
@@ -47,19 +50,24 @@ class Live:
         self.last = LiveEvent(0, "")
         self._dirty = events.Dirty(config.vault)
         self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
         self._view: View | None = None
         self._newest: tuple[int, dict[str, str]] = (0, {})
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[LiveEvent]]] = set()
 
     def start(self) -> None:
         """Begin to watch the vault and the state folder."""
-        for work in (self._watch_vault, self._watch_state):
-            threading.Thread(target=work, daemon=True).start()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._watch_vault, self._watch_state)]
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Watch no more; what is being indexed may be finished, within `END_SECONDS`."""
         self._stop.set()
         self._dirty.sweep()  # wakes the thread that waits for something to happen
+        until = time.monotonic() + END_SECONDS
+        for thread in self._threads:
+            thread.join(max(until - time.monotonic(), 0.0))
 
     def view(self) -> View:
         """Return the index with what has happened so far.
@@ -80,6 +88,8 @@ class Live:
     def _watch_vault(self) -> None:
         sweep = max(float(self.config.settings.watch.sweep_seconds), 1.0)
         for _ in events.settled(self._dirty, self._stop, sweep_seconds=sweep):
+            if self._stop.is_set():
+                return
             with self.lock:
                 done = self._index(self._dirty.take())
                 done = self._tell_of_index() and done

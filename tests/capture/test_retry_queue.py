@@ -159,9 +159,8 @@ def test_a_damaged_file_in_the_queue_blocks_no_other(vault: Path, away: Path, da
 
 
 def test_a_clock_that_was_set_back_leaves_the_order(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([10**18, 10**17, 10**16])
-    for n in range(3):
-        monkeypatch.setattr(time, "time_ns", lambda: next(times))
+    for n, now in enumerate([10**18, 10**17, 10**16]):
+        monkeypatch.setattr(time, "time_ns", lambda now=now: now)
         capture(bash(f"out {n}", f"toolu_{n}"))
     assert [kept["body"].count(f"out {n}") for n, kept in enumerate(waiting())] == [1, 1, 1]
 
