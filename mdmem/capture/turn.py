@@ -85,11 +85,10 @@ def _judged_marks(at: Capture) -> dict[bytes, bytes]:
 
 def _is_new(paths: Iterable[str]) -> bool:
     try:
-        return (
-            abs(time.time() - max(os.stat(path).st_mtime for path in paths if os.path.exists(path))) < _JUDGING_SECONDS
-        )
+        newest = max(os.stat(path).st_mtime for path in paths if os.path.exists(path))
     except (OSError, ValueError):
         return False
+    return abs(time.time() - newest) < _JUDGING_SECONDS
 
 
 def _is_private_unseen(at: Capture) -> bool:

@@ -274,9 +274,6 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     assert leaks(left()) == []
 
 
-# -- forks -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "asked", "run"),
     [
@@ -316,6 +313,9 @@ def test_what_is_private_in_a_file_that_the_agent_reads_unasked_is_masked_in_wha
 
     assert len([path for path in notes(vault) if "journal" in path.parts]) == 3 + bool(run)
     assert leaks(left()) == []
+
+
+# -- forks -----------------------------------------------------------------------------------------
 
 
 def test_a_fork_knows_what_its_parent_kept_private(vault: Path, hook: Hook, left: Callable[[], bytes]) -> None:
