@@ -90,7 +90,7 @@ def _prompt(at: Capture) -> Outcome:
     if use and answer and not turn.is_private(at):
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
-        turn.mark_open(at, sure=False)
+        turn.mark_open(at, sure=not at.session.is_continuous())  # nothing else tells of this turn
         return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)

@@ -98,8 +98,12 @@ class Session(journal.Record):
         return next((now for now, _ in self.moments("start")), 0.0)
 
     def is_continuous(self) -> bool:
-        """Whether state has been there since the session began, or since its first note: no turn is unknown."""
-        return self.data.rfind(b"\n?\t") >= 0 or self.data.rfind(b"\n+\t") >= 0 or self._began_here()
+        """Whether state has been there since the session began, or since its first note: no turn is unknown.
+
+        The record of such a session begins with a note that was about to be published, not with one that was found.
+        """
+        first = self.data.find(b"\n?\t")
+        return (first >= 0 and self.data.find(b"\n+\t", 0, first) < 0) or self._began_here()
 
     def _began_here(self) -> bool:
         return any(why in ("startup", "clear") for _, why in self.moments("start")[:1])

@@ -191,6 +191,23 @@ def test_an_unseen_turn_after_a_private_one_is_told_as_well(vault: Path, hook: H
     assert notes(vault) == []
 
 
+def test_a_private_turn_that_state_forgot_stays_private_once_its_session_goes_on(
+    vault: Path, hook: Hook, left: Callable[[], bytes]
+) -> None:
+    hook(prompt("in the open", 0))
+    hook(prompt(f"<private>{SECRET}</private>"))
+    forget_state()
+    hook(prompt("in the open again", 2))  # which finds the notes of the session, and lists them
+
+    assert LEFT_OUT in hook(bash(f"login --as {SECRET}")).stdout
+    assert LEFT_OUT in hook(stop(f"You are {SECRET}.")).stdout
+    hook(bash("made", "toolu_2", 2))
+    hook(prompt("<task-notification>The build is done.</task-notification>", 3))
+    assert LEFT_OUT not in hook(stop("It is.", 3)).stdout
+    assert leaks(left()) == []
+    assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-bash", "002-002-response"]
+
+
 def test_a_private_turn_whose_mark_met_a_full_disk_stays_private_once_there_is_room(
     vault: Path, hook: Hook, left: Callable[[], bytes]
 ) -> None:
