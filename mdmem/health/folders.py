@@ -8,6 +8,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
 from mdmem.capture.pending import UNSEEN
 from mdmem.config import Config
-from mdmem.errors import SettingsWarning
+from mdmem.errors import MdmemError, SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
 from mdmem.vault import template
+from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
 
@@ -37,7 +39,9 @@ def vault(config: Config) -> Iterator[HealthFinding]:
         yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
     if not _is_usable(root):
-        yield error(f"{root} cannot be written.", _to_make_writable(root))
+        is_ours = wording.is_set_up(str(root))
+        todo = _to_make_writable(root) if is_ours else "Name yours with --vault, MDMEM_VAULT or `vault` in config.toml."
+        yield error(f"{root} cannot be written{'' if is_ours else ', and is not set up as a vault'}.", todo)
     elif not (root / "mdmem.toml").exists():
         yield note(
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",
@@ -99,19 +103,21 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
-    folders = [Path(config.vault), Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
+    is_ours = wording.is_set_up(config.vault)  # a folder of other files may be shared for a reason
+    own = [Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
+    folders = [Path(config.vault), *own] if is_ours else own
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
         close = partial(folder.chmod, 0o700)
         yield warning(
             f"Other users of this machine can read {folder}.", f"`chmod 700 {shlex.quote(str(folder))}`", close
         )
-    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if scope.is_whole else []
+    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if is_ours and scope.is_whole else []
     if strangers:
         some = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
-        yield warning(f"Not owned by you: {some}.", f"`sudo chown -R $USER {config.vault}`")
+        yield warning(f"Not owned by you: {some}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
     if not open_ones and not strangers:
-        yield fine("only you can read the vault")
+        yield fine("only you can read the vault" if is_ours else "only you can read mdmem's own files")
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -130,10 +136,10 @@ def _is_strange(path: Path) -> bool:
 def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Find temporary files that a killed process left."""
     every = _files(Path(config.vault)) if scope.is_whole else ()
-    here = [path for path in every if path.name.startswith(".") and path.name.endswith(".tmp")]
+    here = [path for path in every if is_temp(path.name)]
     there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
     old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
-    if (Path(config.vault) / ".git").exists():
+    with suppress(MdmemError):  # there is no repository, or the check of git says what is wrong with it
         old += tidy.abandoned(config)
     if old:
         text = f"{wording.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."

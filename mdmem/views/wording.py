@@ -13,12 +13,17 @@ from mdmem.errors import UsageError
 
 def none_yet(vault: str) -> str:
     """Return what to tell of a vault without notes: a folder of other files may have been named by mistake."""
-    if any(Path(vault, name).exists() for name in ("mdmem.toml", "journal")):
+    if is_set_up(vault):
         return "No notes yet. `mdmem status` says which agents are registered."
     return (
         f"{vault} holds no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
         f" config.toml, or set this one up: `mdmem init {shlex.quote(vault)}`."
     )
+
+
+def is_set_up(vault: str) -> bool:
+    """Whether a folder is a vault, and not one of other files that was named by mistake."""
+    return any(Path(vault, name).exists() for name in ("mdmem.toml", "journal"))
 
 
 def local(iso: str) -> datetime | None:

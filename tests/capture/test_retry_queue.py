@@ -15,6 +15,7 @@ import pytest
 from mdmem import config
 from mdmem.capture import queued, retry_queue
 from mdmem.vault import disk as vaults
+from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, bash, capture, contents, payload, places, prompt, send, stop
 
@@ -64,6 +65,18 @@ def test_queued_notes_are_written_in_the_order_of_events_with_their_own_prompts(
         "001-000-prompt", "001-001-bash", "001-002-bash", "002-000-prompt", "002-001-bash", "002-002-response",
     ]  # fmt: skip
     assert not os.path.exists(retry_queue.folder(config.load()))
+
+
+def test_a_queued_note_that_a_purge_rewrote_is_not_taken_for_edited(vault: Path, away: Path) -> None:
+    capture(prompt("Where is the Falcon kept?"))
+    settings = config.load()
+    (path,) = Path(retry_queue.folder(settings)).iterdir()
+    path.write_bytes(path.read_bytes().replace(b"Falcon", b"[REDACTED]"))
+    away.rename(vault)
+    queued.write_notes(settings)
+    (found,) = notes(vault)
+    assert "[REDACTED]" in found.read_text("utf-8")
+    assert not note.is_edited(note.parse(found.read_bytes()))
 
 
 def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_session(

@@ -161,6 +161,14 @@ def test_what_others_can_read_is_closed_when_asked(day: Day) -> None:
     assert wrong(look(day, "permissions")) == []
 
 
+def test_a_folder_that_is_no_vault_is_left_open_to_whom_it_is_open(day: Day, tmp_path: Path) -> None:
+    other = tmp_path / "Shared documents"
+    other.mkdir(mode=0o755)
+    there = day._replace(env={**day.env, "MDMEM_VAULT": str(other)})
+    assert "only you can read mdmem's own files" in look(there, "permissions", fix=True)[0]["text"]
+    assert other.stat().st_mode & 0o777 == 0o755
+
+
 def test_queued_notes_are_written_with_fix(day: Day, tmp_path: Path) -> None:
     cli_day.strand_a_note(day, tmp_path)
     assert "1 note could not be stored" in wrong(look(day, "waiting"))[0]["text"]
@@ -187,6 +195,16 @@ def test_old_temporary_files_go_when_asked_and_fresh_ones_stay(day: Day) -> None
     os.utime(old, (time.time() - 7200, time.time() - 7200))
     look(day, "leftovers", fix=True)
     assert (old.exists(), fresh.exists()) == (False, True)
+
+
+def test_leftovers_are_found_beside_a_broken_repository_and_a_persons_files_are_none(day: Day) -> None:
+    (day.vault / ".git").write_text("gitdir: nowhere\n")
+    old, own = day.vault / "notes" / ".1-2.tmp", day.vault / "notes" / ".draft.tmp"
+    for path in (old, own):
+        path.write_text("half")
+        os.utime(path, (time.time() - 7200, time.time() - 7200))
+    assert "1 temporary file left behind" in wrong(look(day, "leftovers", fix=True))[0]["text"]
+    assert (old.exists(), own.exists()) == (False, True)
 
 
 @pytest.mark.parametrize(
