@@ -127,8 +127,7 @@ def vault_key(vault: str) -> str:
 def check(setting: Setting[Any], value: Any) -> Any:
     """Return `value` in the type of the setting's default.
 
-    Raises:
-        ConfigError: when it has another type or is not among the choices; the message says what is wanted.
+    Raises ConfigError when it has another type or is not among the choices; the message says what is wanted.
     """
     kind = type(setting.default)
     if kind is float and type(value) is int:

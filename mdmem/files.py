@@ -30,8 +30,7 @@ _checked: dict[str, bool] = {}
 def make_folder(path: str) -> None:
     """Make a folder and all levels above it that are missing, for the user alone; close those that are open.
 
-    Raises:
-        OSError: when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
+    Raises OSError when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
     """
     levels = list(_levels(path))
     make_folders(os.path.dirname(levels[0]))
@@ -47,8 +46,7 @@ def make_folder(path: str) -> None:
 def make_folders(path: str) -> None:
     """Make the folders that are missing, each for the user alone: `os.makedirs` gives its mode to the last one only.
 
-    Raises:
-        OSError: when one cannot be made.
+    Raises OSError when one cannot be made.
     """
     if path and not os.path.isdir(path):
         make_folders(os.path.dirname(path))
@@ -61,8 +59,7 @@ def make_folders(path: str) -> None:
 def check_folder(path: str) -> None:
     """Make sure that a folder is the user's own and closed to others, closing it where it is not.
 
-    Raises:
-        OSError: when it is not there, is not a folder, is somebody else's or made to be shared, or cannot be closed.
+    Raises OSError when it is not there, is not a folder, is somebody else's or made to be shared, or cannot be closed.
     """
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
@@ -107,8 +104,7 @@ def opener(path: str, flags: int) -> int:
 def open_to_read(path: str) -> int:
     """Open a file for reading; return its descriptor.
 
-    Raises:
-        OSError: when it is missing, no regular file of the user's own, or in a folder that is not private.
+    Raises OSError when it is missing, no regular file of the user's own, or in a folder that is not private.
     """
     try:
         fd = os.open(path, os.O_RDONLY | _FLAGS)
@@ -120,11 +116,7 @@ def open_to_read(path: str) -> int:
 
 
 def read(path: str, limit: int) -> bytes:
-    """Read at most `limit` bytes of a file.
-
-    Raises:
-        OSError: as `open_to_read`, or when reading fails.
-    """
+    """Read at most `limit` bytes of a file. Raises OSError as `open_to_read`, or when reading fails."""
     fd = open_to_read(path)
     try:
         return _all(fd, limit)
@@ -137,8 +129,7 @@ def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
 
     follow: also read what a symbolic link leads to.
 
-    Raises:
-        OSError: when it is missing, not to be read, or no regular file.
+    Raises OSError when it is missing, not to be read, or no regular file.
     """
     fd = os.open(path, os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if follow else _FLAGS))
     try:
@@ -152,8 +143,7 @@ def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
 def append(path: str, data: bytes) -> int:
     """Write at the end of a file in one piece, so that lines of several processes never mix; return what was written.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     fd = _create(path, os.O_APPEND)
     try:
@@ -165,8 +155,7 @@ def append(path: str, data: bytes) -> int:
 def log(path: str, line: str, limit: int) -> None:
     """Add a line to a log; one that is then longer than `limit` bytes becomes `.1`, in the place of an older one.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     append(path, f"{line}\n".encode("utf-8", "replace"))
     if os.stat(path).st_size > limit:
@@ -185,8 +174,7 @@ def logged(path: str, limit: int) -> Iterator[str]:
 def write(path: str, data: bytes) -> None:
     """Write a short file in place of its content; a reader may meet it empty.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     fd = _create(path, os.O_TRUNC)
     try:
@@ -198,8 +186,7 @@ def write(path: str, data: bytes) -> None:
 def overwrite(path: str, data: bytes) -> None:
     """Write a short file over its content, which is no longer; emptying it first can make the caller wait for the disk.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     fd = _create(path, 0)
     try:
@@ -211,18 +198,13 @@ def overwrite(path: str, data: bytes) -> None:
 def open_to_append(path: str) -> int:
     """Open a file for reading and for writing at its end, made when it is missing; return its descriptor.
 
-    Raises:
-        OSError: when it cannot be opened or made.
+    Raises OSError when it cannot be opened or made.
     """
     return _create(path, os.O_APPEND, os.O_RDWR)
 
 
 def claim(path: str) -> bool:
-    """Make an empty file; False when it is already stored.
-
-    Raises:
-        OSError: when it cannot be made.
-    """
+    """Make an empty file; False when it is already stored. Raises OSError when it cannot be made."""
     try:
         os.close(_create(path, os.O_EXCL))
     except FileExistsError:
@@ -231,19 +213,14 @@ def claim(path: str) -> bool:
 
 
 def touch(path: str) -> None:
-    """Make an empty file unless it is there.
-
-    Raises:
-        OSError: when it cannot be made.
-    """
+    """Make an empty file unless it is there. Raises OSError when it cannot be made."""
     os.close(_create(path, 0))
 
 
 def replace(path: str, data: bytes) -> None:
     """Write a file, whole or not at all, in the place of what has its name.
 
-    Raises:
-        OSError: when it cannot be written; nothing is left behind.
+    Raises OSError when it cannot be written; nothing is left behind.
     """
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}.tmp"
     fd = _create(temp, os.O_EXCL)
@@ -259,11 +236,7 @@ def replace(path: str, data: bytes) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all of `data` to a descriptor, which may take it in parts.
-
-    Raises:
-        OSError: when it takes no more.
-    """
+    """Write all of `data` to a descriptor, which may take it in parts. Raises OSError when it takes no more."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

@@ -19,8 +19,7 @@ class Value:
     Those of its base come first. They are given in this order or by name. A default that is a dict is copied for
     each value.
 
-    Raises:
-        TypeError: when a value is given a field that it does not have. What is missing, only type checkers see.
+    Raises TypeError when a value is given a field that it does not have. What is missing, only type checkers see.
     """
 
     _fields: tuple[str, ...] = ()

@@ -76,8 +76,7 @@ class Event(Value):
 def load(name: str) -> Agent:
     """Import the module of the agent called `name`, which is named alike; `install.known` lists them all.
 
-    Raises:
-        KeyError: when there is no such agent.
+    Raises KeyError when there is no such agent.
     """
     try:
         module: Agent = __import__(f"mdmem.agents.{name.replace('-', '_')}", fromlist=["read"])

@@ -79,8 +79,7 @@ def decode(data: bytes) -> dict[str, Any]:
 def scan(text: str) -> Any:
     """Decode JSON with the C scanner alone: importing `json` costs as much as the interpreter's own start.
 
-    Raises:
-        StopIteration, RecursionError, ValueError: when `text` does not begin with a JSON value.
+    Raises StopIteration, RecursionError or ValueError when `text` does not begin with a JSON value.
     """
     try:
         from _json import make_scanner

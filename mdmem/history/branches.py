@@ -22,8 +22,7 @@ FIRST_PARENTS = 20_000
 def release(config: Config, paths: Collection[str], branch: str) -> Applied:
     """Release these notes, which wait on `branch`, and commit that. Every other byte of them stays.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     steps, skipped = [], []
     for path in paths:
@@ -43,8 +42,7 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
 def drop(config: Config, paths: Collection[str], branch: str, update_page: UpdatePage) -> Applied:
     """Delete these notes, which wait on `branch`, and commit that. They stay in history.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     waiting = {path: _waiting(config, path, branch) for path in paths}
     steps = [RewriteStep(path, data, None) for path, data in waiting.items() if data is not None]

@@ -99,8 +99,7 @@ def compare(repo: Repository, held: int, after: bytes = b"") -> tuple[State, git
 
     What git learns of the files' times in its copy of the index is not lost. after: as for `find`.
 
-    Raises:
-        BusyError, GitError: as `find`.
+    Raises what `find` raises.
     """
     with git_index.copied(repo) as copy:
         git_index.catch_up_copy(repo, copy, held)

@@ -114,8 +114,7 @@ def commit(
 def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
     """Commit these vault-relative paths, as far as they have changed, as one commit with this message.
 
-    Raises:
-        VaultError, BusyError, GitError: as `commit`.
+    Raises what `commit` raises.
     """
 
     def plan(files: list[File]) -> list[PlannedCommit]:
@@ -128,8 +127,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.
 def waiting(config: Config) -> CommitBatch:
     """Return what the next commit would take, and what it would leave, as far as it fits into one batch.
 
-    Raises:
-        VaultError, BusyError, GitError: as `commit`.
+    Raises what `commit` raises.
     """
     repo = repository.open_vault(config.vault)
     return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())

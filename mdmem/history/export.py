@@ -44,8 +44,7 @@ class Backup(NamedTuple):
 def refuse(target: Path) -> None:
     """Raise what is wrong with a place for a new file.
 
-    Raises:
-        UsageError: when the file exists, or its folder does not.
+    Raises UsageError when the file exists, or its folder does not.
     """
     if os.path.lexists(target):
         raise UsageError(f"{target} already exists; nothing was written.")

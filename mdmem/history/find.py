@@ -20,8 +20,7 @@ MIN_ID_CHARS = 4
 def path_of(config: Config, name: str) -> str:
     """Return the note that `name` means, as a vault-relative path: a path to it, its id, `mem:ID` or `[mem:ID]`.
 
-    Raises:
-        NotFoundError: when there is none.
+    Raises NotFoundError when there is none.
     """
     path = inside(config, name)
     if path and disk.read_path(config.vault, path) is not None:

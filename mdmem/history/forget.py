@@ -48,8 +48,7 @@ def plan(
     span: from, and until before, when it was created, ISO 8601 in UTC; "" for no bound. project: only this one's.
     matching: only what holds these very words, in any letter case, wherever its lines break.
 
-    Raises:
-        NotFoundError: when a name means nothing.
+    Raises NotFoundError when a name means nothing.
     """
     names = list(names)
     first, last = span
@@ -81,8 +80,7 @@ def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
 
     That is what the privacy gate holds back, what stays on this machine, and what a person has staged.
 
-    Raises:
-        VaultError, BusyError, GitError: as `commit.commit_paths`.
+    Raises what `commit.commit_paths` raises.
     """
     paths = list(dict.fromkeys(paths))
     done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} before deletion", tell)
@@ -99,8 +97,7 @@ def apply(
 
     update_page: as for `rewrite.apply`. tell: is told what is being done.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     targets = list(targets)
     steps = (_step(config, target) for target in told(targets, "Deleting", tell))
@@ -149,8 +146,7 @@ class GoneSession(NamedTuple):
 def gone(config: Config, name: str) -> GoneSession | None:
     """Find the session whose id begins with `name` among what was deleted; None when history knows of none.
 
-    Raises:
-        VaultError, GitError: when the vault has no repository that git reads.
+    Raises VaultError or GitError when the vault has no repository that git reads.
     """
     if len(name) < find.MIN_ID_CHARS:
         return None

@@ -114,11 +114,7 @@ class _UnsureError(Exception):
 
 
 def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
-    """Compare the vault with its last commit, in a short look where that will do.
-
-    Raises:
-        BusyError, GitError: as `changes.find`.
-    """
+    """Compare the vault with its last commit, in a short look where that will do. Raises what `changes.find` raises."""
     changes.refuse_half_way(repo)
     before = _load(config)
     token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
@@ -141,8 +137,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
 def further(repo: Repository, look: Look, held: int) -> Look:
     """List what comes behind the changes of a look that had no room for all; of the folders its times stay.
 
-    Raises:
-        BusyError, GitError: as `changes.find`.
+    Raises what `changes.find` raises.
     """
     state, stamp = changes.compare(repo, held, look.state.after)
     is_plain = look.is_plain and not state.staged and writer.marked(repo) is None

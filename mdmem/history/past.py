@@ -67,8 +67,7 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     The index knows only what is; this reads every note of then (a quarter of a second for 10,000), and
     ranks by rarity and frequency of the words.
 
-    Raises:
-        NotFoundError, UsageError, VaultError: as `show`.
+    Raises what `show` raises.
     """
     repo = repository.open_vault(config.vault)
     blobs = tree(repo, find.commit_of(repo, at))
@@ -97,8 +96,7 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
 
     A and B are commits, dates or times; an empty side of `..` is the last commit.
 
-    Raises:
-        NotFoundError, UsageError, VaultError: as `show`.
+    Raises what `show` raises.
     """
     repo = repository.open_vault(config.vault)
     before, dots, after = span.partition("..")

@@ -90,8 +90,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
 
     kinds: only these; none means all but the pages that machines keep, and the memories of ghosts and agents.
 
-    Raises:
-        VaultError, BusyError, GitError: as `commit.commit`.
+    Raises what `commit.commit` raises.
     """
     commit.commit(config)
     repo = repository.open_vault(config.vault)
@@ -119,8 +118,7 @@ def finish(
 
     What was captured while the person looked stays to be reviewed. update_page: as for `rewrite.apply`.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     applied = rewrite.apply(config, steps, text, update_page)
     if not complete:

@@ -84,8 +84,7 @@ def sessions(
 def stats(config: Config) -> Iterator[Stat]:
     """Yield every commit of the vault, the last one first, with the number of files it touched.
 
-    Raises:
-        VaultError: when the vault is not a repository.
+    Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     form = f"--format=%x00%x00%H%x00%cI%x00%s%x00{SESSION_FORMAT}"

@@ -117,8 +117,7 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
 
     update_page: as for `rewrite.apply`. tell: is told what is being done.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     subjects = [subject for _, subject in planned.commits]
     more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""

@@ -83,8 +83,7 @@ def add(
 def supersede(config: Config, old: str, new: str) -> None:
     """Mark the note with the id `old` as superseded by the one with the id `new`.
 
-    Raises:
-        NotFoundError, UsageError, VaultError, BusyError, OSError: when it is not there, or cannot be changed.
+    Raises NotFoundError, UsageError, VaultError, BusyError or OSError when it is not there, or cannot be changed.
     """
     user_notes.set_keys(config, index.resolve(config, old), {"superseded_by": new})
 

@@ -223,8 +223,7 @@ def related(
 
     reference: an id, the beginning of one, or a path; see `index.resolve`. here: as `search` takes it.
 
-    Raises:
-        NotFoundError: when no note, or more than one, answers to it.
+    Raises NotFoundError when no note, or more than one, answers to it.
     """
     changes, notices = _up_to_date(config, update=update)
     path = index.resolve(config, reference)

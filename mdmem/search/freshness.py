@@ -146,8 +146,7 @@ def _has_index(config: Config) -> bool:
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     """Return what `answer` makes of the index as it is.
 
-    Raises:
-        BusyError: when there is no index yet, and another process makes it.
+    Raises BusyError when there is no index yet, and another process makes it.
     """
     found = answered(config, lambda view: (answer(view),))
     if found is None:
@@ -162,8 +161,7 @@ def answered(config: Config, answer: Callable[[View], _Answer], view: View | Non
 
     view: ask this one first.
 
-    Raises:
-        BusyError: when it is damaged and another process is writing it.
+    Raises BusyError when it is damaged and another process is writing it.
     """
     try:
         view = view or index.current(config)

@@ -63,8 +63,7 @@ class Access(NamedTuple):
     def context(self) -> Context:
         """Return whose internal memories are meant.
 
-        Raises:
-            UsageError: when the connection does not say, or says it wrongly.
+        Raises UsageError when the connection does not say, or says it wrongly.
         """
         if isinstance(self.internal, str):
             raise UsageError(self.internal)

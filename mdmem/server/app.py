@@ -121,8 +121,7 @@ class Answers:
     ) -> types.ReadResourceResult:
         """Return a note, a session or a project as text.
 
-        Raises:
-            MCPError: when there is none at this address, or it may not be read.
+        Raises MCPError when there is none at this address, or it may not be read.
         """
         uri = str(params.uri)
         row, variable = _addressed(uri)
@@ -163,8 +162,7 @@ class Answers:
     async def get_prompt(self, request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return a ready-made request; why it cannot be made is its text.
 
-        Raises:
-            MCPError: when there is no such prompt, or its argument is missing.
+        Raises MCPError when there is no such prompt, or its argument is missing.
         """
         row = _PROMPTS.get(params.name)
         if row is None:

@@ -69,8 +69,7 @@ def token_path(config: Config) -> Path:
 def load_token(config: Config) -> str:
     """Return the vault's token, made when there is none.
 
-    Raises:
-        ConfigError: when others can read it, or it is not the user's own; it must then be replaced.
+    Raises ConfigError when others can read it, or it is not the user's own; it must then be replaced.
     """
     file = token_path(config)
     files.make_folder(str(file.parent))

@@ -106,8 +106,7 @@ def without_hidden(at: Access, query: Query) -> Query:
 def parsed(at: Access, text: str, **filters: Any) -> Query:
     """Read a query in the language of people, with filters beside it; an empty one is none.
 
-    Raises:
-        UsageError: when a filter cannot be read: what it should keep out must not be in the answer.
+    Raises UsageError when a filter cannot be read: what it should keep out must not be in the answer.
     """
     query = language.parse(text)
     asked = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
@@ -120,8 +119,7 @@ def parsed(at: Access, text: str, **filters: Any) -> Query:
 def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     """Find the note that a reference names, and read it: `mem:ID`, an id, an unambiguous beginning of one, a path.
 
-    Raises:
-        NotFoundError: when no note that may be seen answers to it, or more than one.
+    Raises NotFoundError when no note that may be seen answers to it, or more than one.
     """
     wanted = note.id_in_reference(reference)
     path = _as_path(at, wanted)

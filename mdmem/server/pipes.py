@@ -125,11 +125,7 @@ class Requests(_Stream):
             raise StopAsyncIteration from None
 
     async def receive(self) -> Request:
-        """Return the next message, or why a line is none.
-
-        Raises:
-            EndOfStream: when the client has left.
-        """
+        """Return the next message, or why a line is none. Raises EndOfStream when the client has left."""
         while not self._lines:
             await self._read()
         line = self._lines.pop()
@@ -177,11 +173,7 @@ class Replies(_Stream):
             self._poll.register(number, select.POLLOUT)
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write a message, whole.
-
-        Raises:
-            BrokenResourceError: when the client reads no more.
-        """
+        """Write a message, whole. Raises BrokenResourceError when the client reads no more."""
         if self._greeted is not None and getattr(item.message, "id", None) == self._greeted:
             self._greeted = None
             self._unanswered.note(item.message)

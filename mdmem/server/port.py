@@ -27,8 +27,7 @@ def default_port(vault: str) -> int:
 def listen(host: str, port: int, *, exact: bool) -> socket.socket:
     """Open the port; one that is taken is not waited for: another one serves, unless `exact`.
 
-    Raises:
-        UsageError: when the host is none of this machine's, or the port is taken and no other will do.
+    Raises UsageError when the host is none of this machine's, or the port is taken and no other will do.
     """
     if host in ("", "*", "0.0.0.0", "::"):  # noqa: S104 - it is refused
         raise UsageError("Give the address that clients use: the server checks the Host header against it.")

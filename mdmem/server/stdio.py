@@ -18,11 +18,7 @@ _SERVER = "mdmem.server.pipes"
 
 
 def serve(vault: str | None) -> None:
-    """Serve until stdin is closed.
-
-    Raises:
-        ModuleNotFoundError: when the SDK is not installed.
-    """
+    """Serve until stdin is closed. Raises ModuleNotFoundError when the SDK is not installed."""
     if importlib.util.find_spec("mcp") is None:
         raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
     logging.disable(logging.CRITICAL)  # the SDK's logs quote what was asked; mdmem's own never do

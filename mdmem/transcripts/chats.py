@@ -46,11 +46,7 @@ def is_claude_ai(head: bytes) -> bool:
 
 
 def read_chatgpt(path: Path, how: Reading) -> Iterator[Saved]:
-    """Return the events of all conversations in an export of ChatGPT.
-
-    Raises:
-        OSError: when the file cannot be read.
-    """
+    """Return the events of all conversations in an export of ChatGPT. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = list(_branch(chat, how.skipped))
         session = text(chat.get("conversation_id")) or text(chat.get("id"))
@@ -58,11 +54,7 @@ def read_chatgpt(path: Path, how: Reading) -> Iterator[Saved]:
 
 
 def read_claude_ai(path: Path, how: Reading) -> Iterator[Saved]:
-    """Return the events of all conversations in an export of Claude.ai.
-
-    Raises:
-        OSError: when the file cannot be read.
-    """
+    """Return the events of all conversations in an export of Claude.ai. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = [_of_claude(one) for one in objects(chat.get("chat_messages"))]
         yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), said, path)

@@ -25,11 +25,7 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, how: Reading) -> Iterator[Saved]:
-    """Return a session's events, oldest first.
-
-    Raises:
-        OSError: when the file cannot be read.
-    """
+    """Return a session's events, oldest first. Raises OSError when the file cannot be read."""
     own = _read(path, path, how, _copied(path))
     sent = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
     wanted = [other for other in sent if how.subagents or may_hold_private(other, how.rules)]

@@ -48,8 +48,7 @@ def find(root: Path) -> Iterator[Path]:
 def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first; a sub-agent's session, a file of its own, has none.
 
-    Raises:
-        OSError: when the file cannot be read.
+    Raises OSError when the file cannot be read.
     """
     own = _read(path, how)
     session = path.stem[-_ID_CHARS:]

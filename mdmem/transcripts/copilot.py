@@ -52,8 +52,7 @@ def find(root: Path) -> Iterator[Path]:
 def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
-    Raises:
-        OSError: when the file cannot be read.
+    Raises OSError when the file cannot be read.
     """
     reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how)
     for line in Lines(path, how.skipped).telling(how.tell):

@@ -49,8 +49,7 @@ def find(root: Path) -> Iterator[Path]:
 def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first; a sub-agent's chat has none.
 
-    Raises:
-        OSError: when the file cannot be read.
+    Raises OSError when the file cannot be read.
     """
     chat = _chat(path, how.skipped)
     if text(chat.get("kind")) == "subagent":

@@ -35,8 +35,7 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
 
     cwd: where a session goes on; the instruction files of its project are followed from now on.
 
-    Raises:
-        OSError, MdmemError: when the vault cannot be written.
+    Raises OSError or MdmemError when the vault cannot be written.
     """
     seen = _Followed(config)
     found = _followed(config, env, seen, [cwd])

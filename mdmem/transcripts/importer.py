@@ -85,8 +85,7 @@ class Import:
 
         now: the time, which tells a session that is over from one that may go on.
 
-        Raises:
-            OSError, VaultError: when the vault cannot be written.
+        Raises OSError or VaultError when the vault cannot be written.
         """
         with self._synced(), _scratch(self.config) as scratch:
             for transcript in found:
@@ -177,11 +176,7 @@ class Import:
             self.tally.skipped[_REASONS[outcome.ignored]] += 1
 
     def folders(self, found: Iterable[markdown.MarkdownFolder]) -> None:
-        """Copy folders of markdown.
-
-        Raises:
-            OSError, VaultError: when the vault cannot be written.
-        """
+        """Copy folders of markdown. Raises OSError or VaultError when the vault cannot be written."""
         rules = privacy.Rules.of(self.config.settings)
         with self._synced():
             for folder in found:

@@ -40,11 +40,7 @@ class Lines:
     """
 
     def __init__(self, path: Path, skipped: Skipped) -> None:
-        """Look at the file; it is read when it is gone through.
-
-        Raises:
-            OSError: when it is not there.
-        """
+        """Look at the file; it is read when it is gone through. Raises OSError when it is not there."""
         self.path = path
         self.size = path.stat().st_size
         self._skipped = skipped

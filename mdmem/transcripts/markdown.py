@@ -91,8 +91,7 @@ def files(folder: MarkdownFolder) -> Iterator[str]:
 def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
     """Copy one file into the vault; False when it is there as it is, or is not to be taken, which is counted.
 
-    Raises:
-        OSError, VaultError: when it cannot be read, or the vault cannot be written.
+    Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
     """
     source = folder.root / path
     where = project.identify(folder.cwd or str(folder.root))

@@ -51,8 +51,7 @@ def find(root: Path) -> Iterator[Path]:
 def facts(path: Path) -> tuple[int, int]:
     """Return the size of a session, in bytes, and when it was last changed, in nanoseconds since the epoch.
 
-    Raises:
-        OSError: when it is not there.
+    Raises OSError when it is not there.
     """
     found = list(_rows(path.parent, _FACTS, path.name))
     if not found:
@@ -63,8 +62,7 @@ def facts(path: Path) -> tuple[int, int]:
 def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
-    Raises:
-        OSError: when the database cannot be read.
+    Raises OSError when the database cannot be read.
     """
     found = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
     if not found:
@@ -229,8 +227,7 @@ def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
 def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
     """Ask a database, which is opened so that it cannot be changed.
 
-    Raises:
-        OSError: when it cannot be read, or has no such tables.
+    Raises OSError when it cannot be read, or has no such tables.
     """
     import sqlite3  # not every Python has it
 

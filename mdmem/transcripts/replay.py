@@ -52,8 +52,7 @@ class Replay:
         deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
         purged: says of a note's id whether that note is never to come back.
 
-        Raises:
-            OSError, VaultError: when the session's folder cannot be opened.
+        Raises OSError or VaultError when the session's folder cannot be opened.
         """
         # Whoever replays sessions syncs the file system once, at the end.
         settings = config.settings.changed({"capture.durability": "process"})
@@ -84,8 +83,7 @@ class Replay:
 
         now: when it happened. branch, commit: the project's at that time, as far as anybody knows.
 
-        Raises:
-            OSError, VaultError: for faults of mdmem's own folders.
+        Raises OSError or VaultError for faults of mdmem's own folders.
         """
         ignored = events.ignores(self.config, event)
         if ignored:

@@ -72,8 +72,7 @@ class Reading(NamedTuple):
 def file_facts(path: Path) -> tuple[int, int]:
     """Return the size of a file, and when it was last written to.
 
-    Raises:
-        OSError: when it is not there, or no file: a pipe would keep its reader waiting for ever.
+    Raises OSError when it is not there, or no file: a pipe would keep its reader waiting for ever.
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):

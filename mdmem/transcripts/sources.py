@@ -45,8 +45,7 @@ class TranscriptSource(NamedTuple):
 def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
     """Find what is at `paths`; without any, the sessions that this machine's agents have saved.
 
-    Raises:
-        NotFoundError: when there is nothing at one of the paths, or nothing that can be imported.
+    Raises NotFoundError when there is nothing at one of the paths, or nothing that can be imported.
     """
     found = TranscriptSource([], [])
     named = [path.expanduser() for path in paths]

@@ -68,8 +68,7 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
 
     A note that is edited meanwhile keeps its file, which comes before the packed one. Interrupted, it can be run again.
 
-    Raises:
-        OSError, VaultError: when the vault cannot be written.
+    Raises OSError or VaultError when the vault cannot be written.
     """
     target = layout.archive_of(folder)
     *above, name = target.split("/")
@@ -135,8 +134,7 @@ def _is_id(value: object) -> bool:
 def put_back(config: Config, path: str) -> list[str]:
     """Take apart the archive in which a note lies, if it is packed; return the paths that changed.
 
-    Raises:
-        OSError, VaultError: when the vault cannot be written.
+    Raises OSError or VaultError when the vault cannot be written.
     """
     return take_apart(config, layout.folder_of(path)) if disk.is_packed(config.vault, path) else []
 
@@ -154,8 +152,7 @@ def take_apart(config: Config, folder: str) -> list[str]:
 
     A file that is there is not overwritten. What somebody wrote into the archive beside them becomes a note, too.
 
-    Raises:
-        OSError, VaultError: when the vault cannot be written.
+    Raises OSError or VaultError when the vault cannot be written.
     """
     target = layout.archive_of(folder)
     data = disk.read_file(config.vault, target) or b""
@@ -176,8 +173,7 @@ def bring_back(config: Config, session: str, most: int | None = None) -> tuple[s
 
     most: only look into so many folders of days, the last ones.
 
-    Raises:
-        OSError, VaultError: when the vault cannot be written.
+    Raises OSError or VaultError when the vault cannot be written.
     """
     tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
     for path in layout.archives(config.vault, most=most):

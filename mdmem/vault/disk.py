@@ -57,8 +57,7 @@ class Folder:
     def lock(self) -> None:
         """Wait for this folder to be ours alone, until it is closed. Death of the process frees it too.
 
-        Raises:
-            TimeoutError: when somebody else has it for longer than `WAIT_SECONDS`.
+        Raises TimeoutError when somebody else has it for longer than `WAIT_SECONDS`.
         """
         if not self.inside.lock(WAIT_SECONDS):
             raise TimeoutError(system.code("ETIMEDOUT"), "The folder is locked by another process.")
@@ -68,11 +67,7 @@ class Folder:
         return self.inside.names()
 
     def below(self, name: str, *, create: bool = False, durable: bool = True) -> Folder:
-        """Open a folder in it.
-
-        Raises:
-            VaultError, OSError: as `open_folder`.
-        """
+        """Open a folder in it. Raises what `open_folder` raises."""
         return Folder(_step(self.inside, name, create=create, durable=durable))
 
     def has(self, name: str) -> bool:
@@ -192,11 +187,7 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
 
 
 def remove(folder: Folder, name: str) -> None:
-    """Remove a file of this folder; name: as for `create`.
-
-    Raises:
-        OSError, VaultError: when it cannot be removed.
-    """
+    """Remove a file of this folder; name: as for `create`. Raises OSError or VaultError when it cannot be removed."""
     part, slash, rest = name.partition("/")
     if slash:
         with folder.below(part) as inside:
@@ -362,8 +353,7 @@ def read_file(root: str, path: str) -> bytes | None:
 def look(root: str, path: str) -> os.stat_result:
     """Return the state of a note's file, not through a link: its own, or that of the archive in which it lies.
 
-    Raises:
-        OSError, ValueError: when there is no such note.
+    Raises OSError or ValueError when there is no such note.
     """
     try:
         return os.lstat(f"{root}/{path}")

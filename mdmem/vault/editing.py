@@ -47,8 +47,7 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
     Comments, order, quotes, line ends and everything below are kept. A list with one item a line keeps the lines
     of the items that stay. A file without front matter gets one.
 
-    Raises:
-        UsageError: when the front matter is broken, or cannot be changed without touching something else.
+    Raises UsageError when the front matter is broken, or cannot be changed without touching something else.
     """
     before = note.parse(data)
     if before.problem:
@@ -68,8 +67,7 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
 def with_body(data: bytes, body: str) -> bytes:
     """Return a note with `body` in the place of all below its front matter, which stays as it is.
 
-    Raises:
-        UsageError: when the note has no front matter, or a broken one, or the body would become a part of it.
+    Raises UsageError when the note has no front matter, or a broken one, or the body would become a part of it.
     """
     before = note.parse(data)
     text = data.decode("utf-8", "surrogateescape")
@@ -157,11 +155,7 @@ def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newl
 
 
 def _entries(header: str) -> Iterator[_Entry]:
-    """Yield the keys of the front matter, in order.
-
-    Raises:
-        UsageError: when they are not written one below the other.
-    """
+    """Yield the keys of the front matter, in order. Raises UsageError when they are not written one below the other."""
     depth = end = 0
     key = value = None
     items: list[_Item] = []

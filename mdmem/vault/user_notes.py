@@ -176,21 +176,13 @@ def set_keys(config: Config, path: str, changes: Mapping[str, Any]) -> bool:
 
 
 def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
-    """Add tags to a note; return all that it has now.
-
-    Raises:
-        UsageError, NotFoundError, VaultError, BusyError, OSError: as `set_keys`.
-    """
+    """Add tags to a note; return all that it has now. Raises what `set_keys` raises."""
     wanted = clean_tags(clean(config, list(tags)))
     return _change_tags(config, path, lambda had: [*had, *(tag for tag in wanted if tag not in had)])
 
 
 def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
-    """Take tags off a note; return those that it still has.
-
-    Raises:
-        UsageError, NotFoundError, VaultError, BusyError, OSError: as `set_keys`.
-    """
+    """Take tags off a note; return those that it still has. Raises what `set_keys` raises."""
     gone = frozenset(clean_tags(tags))
     return _change_tags(config, path, lambda had: [tag for tag in had if tag not in gone])
 
@@ -218,8 +210,7 @@ def tags_of(value: Any) -> list[str]:
 def clean_tags(tags: Iterable[Any]) -> list[str]:
     """Write tags as they are stored: no `#`, no white space, each once; `a,b` is two, as people type them.
 
-    Raises:
-        UsageError: when one is too long, or there are too many.
+    Raises UsageError when one is too long, or there are too many.
     """
     words = (word for tag in tags for word in str(tag).split(","))
     found = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
@@ -293,8 +284,7 @@ def as_typed(text: str, before: str) -> str:
 def cleaned_body(config: Config, text: str, most: int = MAX_BODY_BYTES) -> str:
     """Pass a note's text through the gate. most: bytes that it may have.
 
-    Raises:
-        UsageError: when nothing is left of it, or it is more than a note holds.
+    Raises UsageError when nothing is left of it, or it is more than a note holds.
     """
     cleaned = str(clean(config, text))
     if not _has_words(cleaned, privacy.Rules.of(config.settings).marker):

@@ -19,8 +19,7 @@ def topics() -> dict[str, str]:
 def page(topic: str) -> str:
     """Return the Markdown of a topic's page.
 
-    Raises:
-        NotFoundError: when there is no such page; the message names the nearest.
+    Raises NotFoundError when there is no such page; the message names the nearest.
     """
     known = topics()
     if topic not in known:

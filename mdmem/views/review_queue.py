@@ -42,8 +42,7 @@ class ReviewQueue(NamedTuple):
 def waiting(config: Config, view: View) -> ReviewQueue:
     """Return the notes that were added or changed since the last review, also those that are not committed yet.
 
-    Raises:
-        VaultError: when the vault is not a repository.
+    Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     head = writer.tip(repo, repository.branch(repo))

@@ -64,8 +64,7 @@ def is_empty(config: Config) -> bool:
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     """Return what `answer` makes of the index, brought up to date by `refresh`.
 
-    Raises:
-        BusyError: when there is no index yet, and another process makes it.
+    Raises BusyError when there is no index yet, and another process makes it.
     """
     refresh(config)
     return freshness.ask(config, answer)
@@ -82,8 +81,7 @@ def each(
 
     However many notes there are, no more than a part of them is held.
 
-    Raises:
-        BusyError: as `ask`, and while they are made, when the index turns out to be damaged.
+    Raises BusyError as `ask`, and while they are made, when the index turns out to be damaged.
     """
     view, (numbers, told) = ask(config, lambda view: (view, choose(view)))
 

@@ -90,11 +90,7 @@ _SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def seconds_of(text: str) -> float:
-    """Read a length of time as people give it (`30m`, `1h`, `2d`), in seconds.
-
-    Raises:
-        UsageError: when it is none.
-    """
+    """Read a length of time as people give it (`30m`, `1h`, `2d`), in seconds. Raises UsageError when it is none."""
     found = re.fullmatch(r"([0-9]{1,5})\s*(m|min|h|d|w)", text.strip().lower())
     if found is None or not int(found[1]):
         raise UsageError(f"Can't read {text!r:.42} as a length of time. Try 30m, 1h, 2d.")
@@ -104,8 +100,7 @@ def seconds_of(text: str) -> float:
 def begin_of(text: str) -> str:
     """Read a time as all commands take it (`2w`, `yesterday`, `2026-09-14`): its beginning, as notes have it.
 
-    Raises:
-        UsageError: when it is not a time.
+    Raises UsageError when it is not a time.
     """
     from mdmem import when
 

@@ -44,8 +44,7 @@ def wanted(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
 def lines(text: str, path: str) -> list[str]:
     """Return mdmem's command lines in a settings file.
 
-    Raises:
-        ConfigError: when `text`, the content of `path`, is not such a file.
+    Raises ConfigError when `text`, the content of `path`, is not such a file.
     """
     lists = parsed(text, path).get("hooks", {}).values()
     handlers = [handler for items in lists for item in items for handler in [item, *_inner(item)]]
@@ -57,8 +56,7 @@ def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> s
 
     Entries of an older version are replaced where they stand. `lists` {} takes all out.
 
-    Raises:
-        ConfigError: when `text`, the content of `path`, is not such a file.
+    Raises ConfigError when `text`, the content of `path`, is not such a file.
     """
     before = text if text.strip() else "{}\n"
     text = before
@@ -81,8 +79,7 @@ def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> s
 def parsed(text: str, path: str) -> dict[str, Any]:
     """Decode the settings in `text`, the content of `path`.
 
-    Raises:
-        ConfigError: when it is not a JSON object, or its hooks are not an object of lists.
+    Raises ConfigError when it is not a JSON object, or its hooks are not an object of lists.
     """
     try:
         data = json_text.loads(text if text.strip() else "{}")

@@ -13,11 +13,7 @@ from mdmem.errors import ConfigError
 
 
 def require_mcp() -> None:
-    """Raise ConfigError, with the command that installs the extra, when the MCP server could not start.
-
-    Raises:
-        ConfigError: when the package `mcp` is missing.
-    """
+    """Raise ConfigError, with the command that installs the extra, when the package `mcp` is missing."""
     if importlib.util.find_spec("mcp") is None:
         raise ConfigError(
             f"The MCP server needs packages that are not installed. Nothing was changed. Run: {install_command()}"

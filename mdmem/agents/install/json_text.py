@@ -34,8 +34,7 @@ def has_comments(text: str) -> bool:
 def loads(text: str) -> Any:
     """Decode a document as other languages would: no `NaN`.
 
-    Raises:
-        ValueError: when it is not JSON; the message names line and column.
+    Raises ValueError when it is not JSON; the message names line and column.
     """
     try:
         return json.loads(_bare(text), parse_constant=_refuse)

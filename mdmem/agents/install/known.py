@@ -314,11 +314,7 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
 
 
 def known(agent: str) -> KnownAgent:
-    """Return what is known of the agent called `agent`.
-
-    Raises:
-        UsageError: when there is no such agent.
-    """
+    """Return what is known of the agent called `agent`. Raises UsageError when there is no such agent."""
     if agent not in AGENTS:
         import difflib
 

@@ -187,8 +187,7 @@ def is_missed_by(settings_file: str) -> bool:
 def use(settings_file: str) -> None:
     """Write the launcher, if need be, for a settings file whose commands name it.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     found = _read()
     users = _users(found)

@@ -66,8 +66,7 @@ def unregister(client: str, scope: str = "user") -> SettingsChange:
 def status(client: str, scope: str = "user") -> Status:
     """Return how mdmem's server is registered; a file that cannot be read is a state, not an error.
 
-    Raises:
-        UsageError: when there is no such client or scope.
+    Raises UsageError when there is no such client or scope.
     """
     path = _path(known(client), scope)
     row = Status(client, f"{known(client).title} (MCP)", scope, path, "absent")
@@ -110,11 +109,7 @@ def detect() -> list[str]:
 
 
 def known(client: str) -> McpClient:
-    """Return what is known of a client.
-
-    Raises:
-        UsageError: when there is no such client.
-    """
+    """Return what is known of a client. Raises UsageError when there is no such client."""
     if client not in CLIENTS:
         raise UsageError(f"mdmem cannot register its MCP server with {client!r}; it can with {', '.join(CLIENTS)}.")
     return CLIENTS[client]

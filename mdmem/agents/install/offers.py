@@ -25,8 +25,7 @@ OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.name: row.offers for row in 
 def accept(agent: str, offer: SettingsOffer, scope: str = "user", *, dry_run: bool = False) -> SettingsChange:
     """Put an offer's settings into the agent's file; what is there already is left alone.
 
-    Raises:
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    Raises ConfigError when the settings cannot be understood or not be written; they are left alone.
     """
     file, change = _open(agent, offer, scope)
     before = file.text or ""
@@ -50,8 +49,7 @@ def accept(agent: str, offer: SettingsOffer, scope: str = "user", *, dry_run: bo
 def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
     """Take out of the agent's files what `accept` put in, and put back what was there; return what has changed.
 
-    Raises:
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    Raises ConfigError when the settings cannot be understood or not be written; they are left alone.
     """
     offered = [offer for offer in OFFERS.get(agent, ()) if _path(agent, offer, scope)]
     for file, change in {_path(agent, offer, scope): _open(agent, offer, scope) for offer in offered}.values():

@@ -20,8 +20,7 @@ _PLACE = "__COMMANDS__"
 def render(agent: KnownAgent, vault: str, *, shared: bool = False) -> str:
     """Return the plugin's text; `vault` "" leaves the vault to the settings; `shared`: other people get it as well.
 
-    Raises:
-        ConfigError: when this installation of mdmem has no such template.
+    Raises ConfigError when this installation of mdmem has no such template.
     """
     commands = {verb: command(verb, agent.name, vault, shared=shared) for _, verb, _, _ in agent.module.HOOKS}
     return _template(agent.plugin).replace(_PLACE, json.dumps(commands, indent=2, ensure_ascii=False))
@@ -30,8 +29,7 @@ def render(agent: KnownAgent, vault: str, *, shared: bool = False) -> str:
 def lines(text: str, path: str) -> list[str]:
     """Return the command lines in a plugin file.
 
-    Raises:
-        ConfigError: when `text`, the content of `path`, is somebody else's plugin.
+    Raises ConfigError when `text`, the content of `path`, is somebody else's plugin.
     """
     if _MARK not in text:
         raise ConfigError(f"{path} is not one of mdmem's files. It was not changed. Move it away and try again.")

@@ -86,8 +86,7 @@ def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bo
 
     change: of which agent, scope and file, and what the user should know once it is done.
 
-    Raises:
-        ConfigError: when the file cannot be written.
+    Raises ConfigError when the file cannot be written.
     """
     action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
     if dry_run:
@@ -140,8 +139,7 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
 
     vault: the vault that the commands should name; by default the one that they do.
 
-    Raises:
-        UsageError: when there is no such agent or scope.
+    Raises UsageError when there is no such agent or scope.
     """
     path = _path(known(agent), scope)
     row = Status(agent, known(agent).title, scope, path, "absent")

@@ -18,8 +18,7 @@ class SettingsFile:
 
     A symlink stays one: what it leads to is changed.
 
-    Raises:
-        ConfigError: when there is something that cannot be read as UTF-8 text.
+    Raises ConfigError when there is something that cannot be read as UTF-8 text.
     """
 
     __slots__ = ("_bytes", "_real", "_stat", "path", "text")
@@ -46,8 +45,7 @@ class SettingsFile:
 
         keep_first: copy the file first, if there is no copy of it yet. A copy goes when the file is as it was again.
 
-        Raises:
-            ConfigError: when that fails, or somebody else changed the file meanwhile.
+        Raises ConfigError when that fails, or somebody else changed the file meanwhile.
         """
         if text == self.text:
             return False
@@ -65,8 +63,7 @@ class SettingsFile:
     def restore(self) -> None:
         """Put the copy back, byte for byte, and remove it.
 
-        Raises:
-            ConfigError: when that fails, or somebody else changed the file meanwhile.
+        Raises ConfigError when that fails, or somebody else changed the file meanwhile.
         """
         backup = self.path + BACKUP_SUFFIX
         try:
@@ -76,11 +73,7 @@ class SettingsFile:
             raise _unwritable(self.path, error) from error
 
     def delete(self) -> None:
-        """Remove the file; a symlink to it stays.
-
-        Raises:
-            ConfigError: when that fails.
-        """
+        """Remove the file; a symlink to it stays. Raises ConfigError when that fails."""
         try:
             os.unlink(self._real)
         except OSError as error:

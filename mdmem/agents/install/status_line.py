@@ -14,11 +14,7 @@ KEY = "statusLine"
 
 
 def of(names: list[str]) -> list[str]:
-    """Return those of these agents that have a status line.
-
-    Raises:
-        UsageError: when none has.
-    """
+    """Return those of these agents that have a status line. Raises UsageError when none has."""
     if AGENT not in names:
         raise UsageError(f"--status-line is for {AGENT}: `mdmem install {AGENT} --status-line`.")
     return [AGENT]
@@ -27,8 +23,7 @@ def of(names: list[str]) -> list[str]:
 def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
     """Register mdmem's status line with the agent.
 
-    Raises:
-        ConfigError: when the user has a status line of their own, or the settings cannot be understood.
+    Raises ConfigError when the user has a status line of their own, or the settings cannot be understood.
     """
     found, file = open_settings(agent, scope)
     text = file.text or ""
@@ -52,8 +47,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
 def unregister(agent: str, scope: str = "user") -> bool:
     """Take mdmem's status line out of the agent's settings; return whether it was there.
 
-    Raises:
-        ConfigError: when the settings cannot be understood or not be written.
+    Raises ConfigError when the settings cannot be understood or not be written.
     """
     if agent != AGENT:
         return False

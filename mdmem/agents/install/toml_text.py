@@ -12,11 +12,7 @@ from typing import Any
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Decode a document.
-
-    Raises:
-        ValueError: when it is not TOML; the message names line and column.
-    """
+    """Decode a document. Raises ValueError when it is not TOML; the message names line and column."""
     try:
         return tomllib.loads(text)
     except RecursionError:

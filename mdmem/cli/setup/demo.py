@@ -120,8 +120,7 @@ def prepare(root: Path) -> Scratch:
 def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str]]:
     """Send the recorded payloads to the registered commands; return the payloads that ask for memories, answered.
 
-    Raises:
-        MdmemError: when a hook does not end as it must: with 0, and nothing on stderr.
+    Raises MdmemError when a hook does not end as it must: with 0, and nothing on stderr.
     """
     with _environment(scratch.env):
         launcher.use(str(scratch.root / "settings.json"))

@@ -38,8 +38,7 @@ def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[Settings
 
     Everything outside the markers stays as it is.
 
-    Raises:
-        ConfigError: when the file cannot be read or written.
+    Raises ConfigError when the file cannot be read or written.
     """
     row = AGENTS.get(name)
     if row is None or not row.own_instructions:

@@ -216,8 +216,7 @@ config_group.add_command(templates.obsidian)
 def known(key: str) -> Setting[Any]:
     """Find a setting by its key, or by the last part of it where that is enough.
 
-    Raises:
-        ConfigError: when there is none; the message names the nearest.
+    Raises ConfigError when there is none; the message names the nearest.
     """
     found = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
     if len(found) == 1:
@@ -230,8 +229,7 @@ def known(key: str) -> Setting[Any]:
 def read_value(row: Setting[Any], words: tuple[str, ...]) -> Any:
     """Read a value as a person types it: TOML, or a bare text, or yes and no, or a list word by word.
 
-    Raises:
-        ConfigError: when it has the wrong type or is not among the choices.
+    Raises ConfigError when it has the wrong type or is not among the choices.
     """
     if isinstance(row.default, list):
         single = _toml(words[0]) if len(words) == 1 else None

@@ -49,11 +49,7 @@ def change(path: str, key: str, value: Any, default: str) -> None:
 
 
 def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
-    """Return the text of a settings file with one key set; `change` says the rest.
-
-    Raises:
-        ConfigError: as `change`.
-    """
+    """Return the text of a settings file with one key set; `change` says the rest. Raises ConfigError as `change`."""
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -26,8 +26,7 @@ _IN_TERMINAL = ("sensible-editor", "nano", "vim", "vi")
 def words() -> list[str]:
     """Return the command line of the user's editor: $VISUAL, $EDITOR, or one that is there.
 
-    Raises:
-        MdmemError: when there is none.
+    Raises MdmemError when there is none.
     """
     if named := _named():
         return shlex.split(named)
@@ -44,8 +43,7 @@ def _named() -> str:
 def edit(path: str) -> None:
     """Open a file in the user's editor, and wait until it is closed.
 
-    Raises:
-        MdmemError: when the editor cannot be started or fails.
+    Raises MdmemError when the editor cannot be started or fails.
     """
     _run([*words(), path])
 
@@ -55,8 +53,7 @@ def ask(config: Config, text: str) -> str:
 
     The draft lies in the user's own runtime folder, and goes when they are done: it may hold what is private.
 
-    Raises:
-        MdmemError: when the editor cannot be started or fails.
+    Raises MdmemError when the editor cannot be started or fails.
     """
     files.make_folder(config.runtime_dir)
     with tempfile.TemporaryDirectory(prefix="note-", dir=config.runtime_dir) as folder:

@@ -65,8 +65,7 @@ def window(command: Function) -> Function:
 def span(given: Mapping[str, Any]) -> tuple[str, str]:
     """Return when what `--since`, `--until` and `--on` ask for begins, and ends, as notes write it; "" for no bound.
 
-    Raises:
-        UsageError: when one cannot be read.
+    Raises UsageError when one cannot be read.
     """
     from mdmem import timestamps
 

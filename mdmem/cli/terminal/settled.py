@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def query(given: Mapping[str, Any], text: str = "") -> Query:
     """Read what was asked in words, and add the filters that a command was given as options.
 
-    Raises:
-        UsageError: when the value of an option cannot be read; in the words, that is a hint.
+    Raises UsageError when the value of an option cannot be read; in the words, that is a hint.
     """
     from mdmem.errors import UsageError
     from mdmem.search import query as language
@@ -39,8 +38,7 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
 def settings(given_vault: str | None) -> Config:
     """Load the settings of a vault that must be there; what is wrong with them is said on stderr.
 
-    Raises:
-        VaultError: when there is no vault.
+    Raises VaultError when there is no vault.
     """
     from mdmem import config
     from mdmem.errors import VaultError

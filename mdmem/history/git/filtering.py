@@ -56,8 +56,7 @@ def rewritten(
     keep_named: commits that messages name stay named, else what became of them is: of a purge that was made elsewhere
     a message names what the old commits were.
 
-    Raises:
-        GitError: when it cannot be done. Nothing has changed then.
+    Raises GitError when it cannot be done. Nothing has changed then.
     """
     copy = repo.git_dir / FOLDER
     shutil.rmtree(copy, ignore_errors=True)
@@ -171,8 +170,7 @@ def forget_heard(repo: Repository) -> None:
 def scrub(repo: Repository) -> None:
     """Forget how things were: reflogs, left-over heads, every object that nothing refers to, packs never finished.
 
-    Raises:
-        GitError: when git fails.
+    Raises GitError when git fails.
     """
     for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
         (repo.git_dir / name).unlink(missing_ok=True)

@@ -18,8 +18,7 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
     The descriptor goes to the git processes that write (`repository.run(held=...)`) and to no other:
     when we are killed, the lock is free once the last of them has ended, never before.
 
-    Raises:
-        BusyError: when it is not free within `wait_seconds`.
+    Raises BusyError when it is not free within `wait_seconds`.
     """
     folder = Path(state_dir)
     files.make_folder(str(folder))

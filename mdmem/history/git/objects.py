@@ -35,8 +35,7 @@ def bring(repo: Repository, oids: Iterable[str]) -> None:
 def complete(repo: Repository) -> Repository:
     """Fetch every text of the history that git lacks; return the repository, which is a whole one then.
 
-    Raises:
-        GitError: when the remote cannot be reached.
+    Raises GitError when the remote cannot be reached.
     """
     if not repo.is_partial:
         return repo

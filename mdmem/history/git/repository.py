@@ -85,11 +85,7 @@ def open_vault(root: str | Path) -> Repository:
 
 
 def _make_private(repo: Repository) -> None:
-    """Close the repository's folder to others.
-
-    Raises:
-        GitError: when it is somebody else's.
-    """
+    """Close the repository's folder to others. Raises GitError when it is somebody else's."""
     if repo.git_dir != repo.root / ".git" or repo.git_dir.is_symlink():
         return  # kept elsewhere by its owner
     try:
@@ -101,8 +97,7 @@ def _make_private(repo: Repository) -> None:
 def init(root: str | Path) -> Repository:
     """Make `root` a repository, unless it is one. No template, so no hooks; nothing is committed.
 
-    Raises:
-        GitError: when git is missing or fails.
+    Raises GitError when git is missing or fails.
     """
     root = Path(root)
     files.make_folders(str(root))
@@ -133,8 +128,7 @@ def run(
     held: the descriptor of a lock that the process is to keep until it ends, should we be killed before.
     network: let git read the user's configuration, for credentials and addresses.
 
-    Raises:
-        GitError: when it fails; the message has git's own reason.
+    Raises GitError when it fails; the message has git's own reason.
     """
     done = attempt(repo, *args, stdin=stdin, env=env, held=held, network=network)
     if done.status:
@@ -176,8 +170,7 @@ def start(
 ) -> GitResult:
     """Start git in `cwd` with a literal argument list; wait for its end.
 
-    Raises:
-        GitError: when git is missing, or (with `check`) when it fails.
+    Raises GitError when git is missing, or (with `check`) when it fails.
     """
     git, missing = _load()
     ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
@@ -225,8 +218,7 @@ def printing(
 
     Git is ended when it is not read to the end.
 
-    Raises:
-        GitError: when git is missing, or fails.
+    Raises GitError when git is missing, or fails.
     """
     git, missing = _load()
     ours = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root), **ENVIRONMENT}
@@ -259,8 +251,7 @@ def printing(
 def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[str]:
     """Yield, as text, what one git command on the vault ends with a zero byte, while it prints it.
 
-    Raises:
-        GitError: when it fails.
+    Raises GitError when it fails.
     """
     return map(os.fsdecode, fields(repo, *args, env=env))
 
@@ -268,8 +259,7 @@ def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Ite
 def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end: bytes = b"\0") -> Iterator[bytes]:
     """Yield the bytes that one git command on the vault ends with `end`, while it prints it.
 
-    Raises:
-        GitError: when it fails.
+    Raises GitError when it fails.
     """
     with printing(repo, *args, env=env) as out:
         rest = b""
@@ -295,8 +285,7 @@ def _stoppable(git: Any) -> GitResult:
 def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     """Start a Python program that starts git itself, in a repository of its own (a bare one, in `cwd`).
 
-    Raises:
-        GitError: when it cannot be started.
+    Raises GitError when it cannot be started.
     """
     git, missing = _load()
     ours = ENVIRONMENT | LOCAL_ONLY
@@ -321,8 +310,7 @@ def reason(done: GitResult) -> str:
 def branch(repo: Repository) -> str:
     """Return the full name of the branch that is checked out; it need not have a commit.
 
-    Raises:
-        GitError: when none is.
+    Raises GitError when none is.
     """
     done = attempt(repo, "symbolic-ref", "--quiet", "HEAD")
     if done.status:

@@ -55,11 +55,7 @@ class Texts(MutableMapping[str, bytes]):
         return Texts(self._repo, {path: held for path, held in self._files.items() if path not in paths})
 
     def read(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the paths with their texts.
-
-        Raises:
-            KeyError: when git lacks a text.
-        """
+        """Yield the paths with their texts. Raises KeyError when git lacks a text."""
         texts = objects.read(self._repo, (held for held in self._files.values() if isinstance(held, str)))
         for path, held in self._files.items():
             oid, data = next(texts, ("", b"")) if isinstance(held, str) else (held, held)

@@ -62,8 +62,7 @@ def tidy(config: Config) -> bool:
 def abandoned(config: Config) -> list[Path]:
     """Return the half-written files of gits that were killed, a day ago or more; git removes them when it packs all.
 
-    Raises:
-        VaultError: when the vault is not a repository.
+    Raises VaultError when the vault is not a repository.
     """
     objects = repository.open_vault(config.vault).common_dir / "objects"
     found: list[Path] = []
@@ -74,11 +73,7 @@ def abandoned(config: Config) -> list[Path]:
 
 
 def remove_abandoned(config: Config) -> None:
-    """Remove those files.
-
-    Raises:
-        VaultError: when the vault is not a repository.
-    """
+    """Remove those files. Raises VaultError when the vault is not a repository."""
     for path in abandoned(config):
         with suppress(OSError):
             path.unlink()

@@ -52,8 +52,7 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
 
     held: the descriptor of the lock that git is to keep until it ends.
 
-    Raises:
-        GitError: when git fails.
+    Raises GitError when git fails.
     """
     who = "{} <{}>".format(*repository.identity(repo))
     with tempfile.TemporaryFile(dir=repo.git_dir) as stream:
@@ -71,8 +70,7 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
 def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool:
     """Move a branch from `head` ("" when it has no commit) to `goal`; False when another git has moved it.
 
-    Raises:
-        GitError: when git fails.
+    Raises GitError when git fails.
     """
     who = "{} <{}>".format(*repository.identity(repo))
     words = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
@@ -88,8 +86,7 @@ def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], h
 
     For commits that leave the index as it is; others go through `index.move`.
 
-    Raises:
-        GitError: when git fails.
+    Raises GitError when git fails.
     """
     return move(repo, branch, head, prepare(repo, head, drafts, held)[-1], held)
 

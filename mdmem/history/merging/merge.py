@@ -62,8 +62,7 @@ def three_way(
     union: where both changed the same lines, keep the lines of both; that is no place to choose. added: do what
     both did, wherever they have not both put something else in the place of the same line.
 
-    Raises:
-        GitError: when git fails.
+    Raises GitError when git fails.
     """
     if ours == theirs or base == theirs:
         return Merged(ours)

@@ -88,8 +88,7 @@ def trailers(kept: Iterable[KeptPlace]) -> str:
 def waiting(config: Config) -> list[OpenChoice]:
     """Return the places about which nobody has decided, in the order of their notes.
 
-    Raises:
-        VaultError: when the vault is not a repository.
+    Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     named = [(oid, place) for oid, name in _named(config, repo) if (place := _parse(name))]
@@ -117,8 +116,7 @@ def hint(config: Config) -> str:
 def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
     """Keep one of two versions ("one", "other"), or both (""), and commit that; False when the note has changed.
 
-    Raises:
-        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    Raises what `rewrite.apply` raises.
     """
     settled = "".join(f"{DECIDED}: {name}\n" for name in choice.named)
     text = f"Review: keep {'one version' if keep else 'both versions'} in {choice.path}\n\n{settled}"

@@ -71,11 +71,7 @@ def pack(
 
 
 def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold) -> Archived:
-    """Take the archives of a year apart again, and commit that.
-
-    Raises:
-        VaultError, BusyError, GitError: as `commit.commit`.
-    """
+    """Take the archives of a year apart again, and commit that. Raises what `commit.commit` raises."""
     commit.commit(config, tell=tell)
     folders = list(archives.packed_sessions(config.vault, str(year), project))
     parts = _Parts(config, f"Unpack the archive of {year}", tell)

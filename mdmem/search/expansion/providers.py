@@ -88,11 +88,7 @@ _REFUSALS = (
 
 
 def checked(answer: Any) -> str:
-    """Take an answer that can be a note.
-
-    Raises:
-        RefusedError, BadAnswerError: when it is none.
-    """
+    """Take an answer that can be a note. Raises RefusedError or BadAnswerError when it is none."""
     if not isinstance(answer, str):
         raise BadAnswerError
     text = " ".join(answer[: 4 * MAX_GUESS_CHARS].split())
@@ -268,8 +264,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
 def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
     """Run `ask` for no longer than `seconds`: the timeout of a socket starts over with each byte.
 
-    Raises:
-        TimeoutError: when it has not ended by then; its thread is left behind.
+    Raises TimeoutError when it has not ended by then; its thread is left behind.
     """
     answers: list[_Answer] = []
     errors: list[BaseException] = []

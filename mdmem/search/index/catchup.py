@@ -129,8 +129,7 @@ def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS)
     The other notes are found still; those that were removed are new to whoever looks at every file next. Nothing is
     removed of a whole index for what the system refused, such as to write a page that is made of it on a full disk.
 
-    Raises:
-        BusyError: when another process is writing for longer than `wait_seconds`.
+    Raises BusyError when another process is writing for longer than `wait_seconds`.
     """
     from mdmem.search.index import writer
 
@@ -311,8 +310,7 @@ def check_vault(config: Config) -> None:
 def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: float = WAIT_SECONDS) -> Changes:
     """Delete the index and rebuild it.
 
-    Raises:
-        BusyError: when another process is writing for longer than `wait_seconds`.
+    Raises BusyError when another process is writing for longer than `wait_seconds`.
     """
     from mdmem.search.index import writer
 

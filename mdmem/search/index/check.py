@@ -43,8 +43,7 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
 
     repair: afterwards make them agree.
 
-    Raises:
-        BusyError: when repair is needed and another process keeps writing.
+    Raises BusyError when repair is needed and another process keeps writing.
     """
     catchup.update(config)
     try:

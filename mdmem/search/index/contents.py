@@ -84,8 +84,7 @@ class Contents(NamedTuple):
 def load(folder: str) -> Contents | None:
     """Read the newest generation; None when there is none.
 
-    Raises:
-        DamagedError: when it cannot be read, or is another version's.
+    Raises DamagedError when it cannot be read, or is another version's.
     """
     try:
         data = files.read(os.path.join(folder, NAME), MAX_BYTES)

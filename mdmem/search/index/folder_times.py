@@ -58,11 +58,7 @@ class FolderTimes:
     """The times of folders, in ns: vault-relative paths, "" for the vault itself. -1: look in any case."""
 
     def __init__(self, groups: list[tuple[str, int, int]], packed: bytes | memoryview) -> None:
-        """Take what `pack` returned.
-
-        Raises:
-            ValueError, TypeError: when this is something else.
-        """
+        """Take what `pack` returned. Raises ValueError or TypeError when this is something else."""
         self._groups: dict[str, _Group] = {}
         self._names: dict[str, frozenset[bytes]] = {}
         self._packed = packed

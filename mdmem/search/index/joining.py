@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 def join_next(folder: str) -> bool:
     """Join the next segments of an index that should be one; the caller has the index alone. False: there are none.
 
-    Raises:
-        DamagedError: when a segment is not what was written.
+    Raises DamagedError when a segment is not what was written.
     """
     found = contents.load(folder)
     chosen = found and to_join([segment.live for segment in found.segments])
@@ -57,8 +56,7 @@ def with_merged(folder: str, view: View, segments: list[Segment]) -> list[Segmen
 
     view: the generation before, whose segments are the first ones; others are new.
 
-    Raises:
-        DamagedError: when a segment is not what was written.
+    Raises DamagedError when a segment is not what was written.
     """
     known, new = segments[: len(view.leaves)], segments[len(view.leaves) :]
     chosen = to_merge([segment.live for segment in known], [len(segment.deleted) for segment in known])

@@ -147,11 +147,7 @@ def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes
 
 
 def decode_postings(data: bytes) -> Postings:
-    """Unpack what `encode_postings` packed.
-
-    Raises:
-        DamagedError: when it was not packed so.
-    """
+    """Unpack what `encode_postings` packed. Raises DamagedError when it was not packed so."""
     count = count_postings(data[0], len(data))
     wide, weighted = data[0] & _WIDE, data[0] & _WEIGHTED
     end = 1 + count * (4 if wide else 2)
@@ -161,8 +157,7 @@ def decode_postings(data: bytes) -> Postings:
 def count_postings(head: int, size: int) -> int:
     """Return how many rows a packed list of `size` bytes has, from its first byte alone.
 
-    Raises:
-        DamagedError: when no list has this length.
+    Raises DamagedError when no list has this length.
     """
     count, rest = divmod(size - 1, (4 if head & _WIDE else 2) + (1 if head & _WEIGHTED else 0))
     if rest or head > (_WIDE | _WEIGHTED):

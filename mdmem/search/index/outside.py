@@ -30,8 +30,7 @@ def update_outside(
 ) -> None:
     """Update the index as `catchup.update` does, in a process of its own where that takes memory.
 
-    Raises:
-        BusyError: as `catchup.update`, and when the other process fails.
+    Raises BusyError as `catchup.update`, and when the other process fails.
     """
     if not takes_memory(config, None if paths is None else len(paths)):
         catchup.update(config, paths=paths, wait_seconds=wait_seconds)

@@ -37,8 +37,7 @@ def glance(config: Config, without_session: str = "", share: int = 0) -> View | 
     answered is among them. share: how many notes are looked at beside those that changed last. None: there is no index
     to begin with, or too much is new; `update` is called for.
 
-    Raises:
-        VaultError: when there is no vault.
+    Raises VaultError when there is no vault.
     """
     catchup.check_vault(config)
     started_ns = time.time_ns()

@@ -40,8 +40,7 @@ def current(config: Config) -> View | None:
 
     None: there is no index.
 
-    Raises:
-        DamagedError: when it cannot be read.
+    Raises DamagedError when it cannot be read.
     """
     folder = config.index_dir
     view = _views.get(folder)
@@ -58,8 +57,7 @@ def newest(folder: str) -> View | None:
 
     None: there is no index.
 
-    Raises:
-        DamagedError: when it cannot be read.
+    Raises DamagedError when it cannot be read.
     """
     if is_open(folder):
         return _views[folder]
@@ -87,8 +85,7 @@ def open_view(folder: str, *, verify: bool = False) -> View | None:
 
     verify: check the whole of every file, and not only its size and time.
 
-    Raises:
-        DamagedError: when it is not what was written.
+    Raises DamagedError when it is not what was written.
     """
     for _ in range(_TRIES):
         try:
@@ -129,11 +126,7 @@ def _open(folder: str, *, verify: bool) -> View | None:
 
 
 def leaf(folder: str, segment: Segment, *, verify: bool = False) -> Leaf:
-    """Open a segment.
-
-    Raises:
-        DamagedError: when it is not what was written; verify: all of it is looked at.
-    """
+    """Open a segment. Raises DamagedError when it is not what was written; verify: all of it is looked at."""
     terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
     return Leaf(0, terms, Table(_opened(folder, segment, ".rows", verify=verify), segment.count), segment.deleted)
 
@@ -204,8 +197,7 @@ def _check_owner(folder: str) -> None:
 def own_folder(folder: str) -> None:
     """Make sure that the folder for an index is there, the user's own, and closed to others.
 
-    Raises:
-        ConfigError: when it is somebody else's.
+    Raises ConfigError when it is somebody else's.
     """
     if os.path.dirname(folder) and not os.path.exists(os.path.dirname(folder)):
         files.make_folder(os.path.dirname(folder))

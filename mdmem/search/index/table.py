@@ -67,11 +67,7 @@ class Table:
         return array(code(name), self.packed(name))
 
     def number(self, name: str, row: int) -> int:
-        """Return one number, without reading the whole column.
-
-        Raises:
-            DamagedError: when the column has no such row.
-        """
+        """Return one number, without reading the whole column. Raises DamagedError when the column has no such row."""
         return self.some_numbers(name, row, row + 1)[0]
 
     def some_numbers(self, name: str, first: int, last: int) -> array[int]:

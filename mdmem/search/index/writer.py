@@ -250,8 +250,7 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
 
     merge: put small segments together.
 
-    Raises:
-        DamagedError: when the index cannot be read.
+    Raises DamagedError when the index cannot be read.
     """
     view, found = store.newest(folder), contents.load(folder)
     is_first = found is None or view is None
@@ -296,8 +295,7 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> Non
     All of it goes where it cannot be told which, and, if it is suspect, where reading failed though each is what was
     written. Nothing goes when another process has done it already.
 
-    Raises:
-        BusyError, ConfigError: as `discard`.
+    Raises what `discard` raises.
     """
     with alone(folder, wait_seconds):
         was_open = store.is_open(folder)

@@ -102,8 +102,7 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
     The object may use camel case, and `type`, `owner_user_id`, `accessor_user_id`, `space_id`, `group_id`.
     names: what each key is called where the values come from, for messages.
 
-    Raises:
-        UsageError: when there is none, or a value that it needs is missing or no good; the message names it.
+    Raises UsageError when there is none, or a value that it needs is missing or no good; the message names it.
     """
     names = names or {key: key for key in HEADERS}
     nested = next((values[name] for name in NESTED if values.get(name)), None)
@@ -134,8 +133,7 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
 def _flat(given: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of a context by the keys of `HEADERS`, whatever they are called.
 
-    Raises:
-        UsageError: when one value is given twice and differently.
+    Raises UsageError when one value is given twice and differently.
     """
     found: dict[str, str] = {}
     for name, value in given.items():
@@ -150,8 +148,7 @@ def _flat(given: Mapping[str, Any]) -> dict[str, str]:
 def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Context:
     """Read a context from a connection, or from the `_meta` of its request; both may say the same.
 
-    Raises:
-        UsageError: as `read`; also when they differ, so that a request cannot widen what its connection says.
+    Raises UsageError as `read`; also when they differ, so that a request cannot widen what its connection says.
     """
     try:
         first = read_first()
@@ -167,8 +164,7 @@ def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Contex
 def from_headers(headers: Any) -> Context:
     """Read a context from a request's headers (starlette's).
 
-    Raises:
-        UsageError: as `read`; also when a header is given twice.
+    Raises UsageError as `read`; also when a header is given twice.
     """
     values = {}
     for key, name in HEADERS.items():
@@ -192,11 +188,7 @@ def _utf8(value: str) -> str:
 
 
 def from_env(env: Mapping[str, str]) -> Context:
-    """Read a context from the environment.
-
-    Raises:
-        UsageError: as `read`.
-    """
+    """Read a context from the environment. Raises UsageError as `read`."""
     return read({key: env.get(name, "") for key, name in VARIABLES.items()}, VARIABLES)
 
 

@@ -40,8 +40,7 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
 
     sort_order: `desc` has the newest, the most, the best first.
 
-    Raises:
-        UsageError: when there is no such mode, order or field.
+    Raises UsageError when there is no such mode, order or field.
     """
     if mode not in MODES:
         raise UsageError(f"There is no mode {mode!r:.40}; the modes are {', '.join(MODES)}.")
@@ -144,8 +143,7 @@ Keep = Callable[[Memory], bool]
 def parse_filters(filters: Mapping[str, Any]) -> Keep:
     """Return what says whether a memory passes all filters; an empty filter is none.
 
-    Raises:
-        UsageError: when there is no such filter, or its value cannot be read.
+    Raises UsageError when there is no such filter, or its value cannot be read.
     """
     conditions = []
     for name, value in filters.items():

@@ -203,8 +203,7 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
 
     tags: every one of these must stand on a memory as well.
 
-    Raises:
-        UsageError: when `deleted` is none of `DELETED`.
+    Raises UsageError when `deleted` is none of `DELETED`.
     """
     if deleted not in DELETED:
         raise UsageError(f"deleted_filter must be {', '.join(DELETED)}; not {deleted!r:.40}.")
@@ -300,8 +299,7 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
 def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
     """Return the caller's tags, as they will be stored.
 
-    Raises:
-        UsageError: when one would forge a scope, before or after private parts are removed from it.
+    Raises UsageError when one would forge a scope, before or after private parts are removed from it.
     """
     stored = user_notes.clean_tags(user_notes.clean(config, list(tags)))
     for tag in [*tags, *stored]:
@@ -315,8 +313,7 @@ def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
 def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
     """Return weights, trust and feelings as numbers from 0 to 1; those that are None are left out.
 
-    Raises:
-        UsageError: when one is not, or has a name that is none of these.
+    Raises UsageError when one is not, or has a name that is none of these.
     """
     found: dict[str, float] = {}
     for name, value in numbers.items():

@@ -20,8 +20,7 @@ SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 def write(notes: Iterable[Exported], target: Path) -> int:
     """Write the database to `target`, a new file; return the number of notes.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     count = 0
     try:
