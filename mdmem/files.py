@@ -145,11 +145,7 @@ def append(path: str, data: bytes) -> int:
 
     Raises OSError when it cannot be written.
     """
-    fd = _create(path, os.O_APPEND)
-    try:
-        return os.write(fd, data)
-    finally:
-        os.close(fd)
+    return _put(path, os.O_APPEND, data)
 
 
 def log(path: str, line: str, limit: int) -> None:
@@ -176,11 +172,7 @@ def write(path: str, data: bytes) -> None:
 
     Raises OSError when it cannot be written.
     """
-    fd = _create(path, os.O_TRUNC)
-    try:
-        os.write(fd, data)
-    finally:
-        os.close(fd)
+    _put(path, os.O_TRUNC, data)
 
 
 def overwrite(path: str, data: bytes) -> None:
@@ -188,11 +180,7 @@ def overwrite(path: str, data: bytes) -> None:
 
     Raises OSError when it cannot be written.
     """
-    fd = _create(path, 0)
-    try:
-        os.write(fd, data)
-    finally:
-        os.close(fd)
+    _put(path, 0, data)
 
 
 def open_to_append(path: str) -> int:
@@ -265,6 +253,14 @@ def _levels(path: str) -> Iterator[str]:
     first = len(parts) - 1 - parts[::-1].index(_TOP) if _TOP in parts else len(parts) - 1
     for end in range(first + 1, len(parts) + 1):
         yield os.sep.join(parts[:end])
+
+
+def _put(path: str, flags: int, data: bytes) -> int:
+    fd = _create(path, flags)
+    try:
+        return os.write(fd, data)
+    finally:
+        os.close(fd)
 
 
 def _create(path: str, flags: int, access: int = os.O_WRONLY) -> int:

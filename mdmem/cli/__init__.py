@@ -58,7 +58,9 @@ def _run_or_explain() -> NoReturn:
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):
             raise
-        if _is_nowhere():
+        from mdmem.cli.terminal import settled
+
+        if not settled.here():
             print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
             sys.exit(1)
         if shut := _shut_vault(error):
@@ -93,14 +95,6 @@ def _output_is_shut() -> bool:
         sys.stdout.flush()
     except OSError:
         _close_streams(1)
-        return True
-    return False
-
-
-def _is_nowhere() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109 - a plain search does without pathlib
-    except OSError:
         return True
     return False
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import options, pager, progress, render
+from mdmem.cli.terminal import options, pager, progress, render, settled
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
 from mdmem.views import wording
@@ -110,16 +110,9 @@ def _catch_up(settings: Config, *, quiet: bool) -> None:
         reading.catch_up(settings, os.environ, forget.deleted(settings))
     if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
         try:
-            host_memory.follow(settings, os.environ, _here() if quiet else "")
+            host_memory.follow(settings, os.environ, settled.here() if quiet else "")
         except (MdmemError, OSError) as error:
             log.write(settings, "the agent's own memory could not be read", error)
-
-
-def _here() -> str:
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return ""  # deleted meanwhile
 
 
 def _update_index(settings: Config) -> None:

@@ -12,6 +12,7 @@ import click
 from mdmem.cli.terminal import options, pager, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
+from mdmem.vault import journal
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -128,18 +129,11 @@ def _session_row(one: LoggedSession) -> tuple[str, ...]:
         wording.date_and_time(one.started),
         wording.between(one.started, one.ended),
         one.project,
-        short_session(one.session),
+        journal.session_tag(one.session) if one.session else "",
         wording.number(len(one.asks), "prompt"),
         wording.number(one.notes, "note"),
         one.title,
     )
-
-
-def short_session(session: str) -> str:
-    """Shorten a session's id to what its folder bears, which every command takes for it."""
-    from mdmem.vault import journal
-
-    return journal.session_tag(session) if session else ""
 
 
 @click.command()

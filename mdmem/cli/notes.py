@@ -177,31 +177,30 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
 @click.command()
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
 @options.as_json("an array of paths")
-@click.pass_obj
-def pin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
+@options.in_vault
+def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Pin notes: agents are shown them at the start of every session, and they rank higher.
 
     \b
     Example:  mdmem pin mem:7m2x4kd9qp
     """
-    _set_pinned(given_vault, references, True, as_json=as_json)
+    _set_pinned(settings, references, True, as_json=as_json)
 
 
 @click.command()
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
 @options.as_json("an array of paths")
-@click.pass_obj
-def unpin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
+@options.in_vault
+def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Unpin notes.
 
     \b
     Example:  mdmem unpin mem:7m2x4kd9qp
     """
-    _set_pinned(given_vault, references, None, as_json=as_json)
+    _set_pinned(settings, references, None, as_json=as_json)
 
 
-def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
-    settings = options.settings(given_vault)
+def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
     paths = [_path(settings, reference) for reference in references]  # all of them are there before one is changed
     done = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
     word = "Pinned" if value else "Unpinned"

@@ -85,7 +85,7 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
         if Path(place) != repo.root and Path(place).is_dir():
             where = shlex.quote(place)
             told.append(f"The work tree at {place} may still have it. Remove it: git worktree remove --force {where}")
-    for ref in os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname)")).splitlines():
+    for ref in repository.refs(repo):
         words = ("rev-list", "--objects", "--no-object-names", ref)
         if not set(oids).isdisjoint(repository.attempt(repo, *words).out.decode("ascii").split()):
             told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")

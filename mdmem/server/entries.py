@@ -88,8 +88,7 @@ def lines(found: FoundNotes) -> Iterator[str]:
         yield "Nothing was found."
         yield from found["hints"]
         return
-    more = f"; continue with offset {found['next_offset']}" if found["next_offset"] is not None else ""
-    yield f"{len(found['entries'])} of {found['total']}{more}. `get_notes` reads them whole."
+    yield f"{shown(len(found['entries']), found)}. `get_notes` reads them whole."
     yield from found["hints"]
 
 
@@ -103,7 +102,17 @@ def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
             yield f"  > {entry['line']}"
 
 
+def shown(count: int, page: Mapping[str, Any], what: str = "") -> str:
+    """Return how many of all this page of an answer has, and how the next one is asked for. what: a blank and a noun."""
+    more = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
+    return f"{count} of {page['total']}{what}{more}"
+
+
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
     """Return one page of an answer. total: of all pages. limit: how many notes a page was to have."""
-    more = offset + limit
-    return {"entries": entries, "total": total, "next_offset": more if more < total else None, "hints": list(hints)}
+    return {"entries": entries, "total": total, "next_offset": next_offset(total, offset, limit), "hints": list(hints)}
+
+
+def next_offset(total: int, offset: int, limit: int) -> int | None:
+    """Return where the page after this one begins; None where this is the last one."""
+    return offset + limit if offset + limit < total else None

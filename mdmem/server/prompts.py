@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from mdmem import timestamps
 from mdmem.errors import UsageError
 from mdmem.search.index.view import View
-from mdmem.server import lookup
+from mdmem.server import entries, lookup
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
 from mdmem.views import prompts
@@ -70,11 +70,10 @@ def search_user_prompts(
     (page, found), notices = lookup.ask(at, answer, nothing)
     seen = [one for one in found if lookup.read(at, one.path) is not None]
     chars = max(MAX_CHARS // (len(seen) or 1), LEAST_CHARS) if format == "full" else 0
-    more = offset + limit
     return {
         "entries": [_line(at, one, chars) for one in seen],
         "total": page.total,
-        "next_offset": more if more < page.total else None,
+        "next_offset": entries.next_offset(page.total, offset, limit),
         "hints": [*page.hints, *notices],
     }
 
@@ -93,5 +92,4 @@ def prompts_text(found: FoundPrompts) -> list[str]:
         where = f" ({one['project']})" if one["project"] else ""
         lines.append(f"- {one['date']} [mem:{one['id']}] session {one['session']}, prompt {one['prompt']}{where}")
         lines += [f"  > {line}" for line in one["text"].split("\n")]
-    more = f"; continue with offset {found['next_offset']}" if found["next_offset"] is not None else ""
-    return [*(lines or ["Nothing was found."]), f"{len(found['entries'])} of {found['total']}{more}.", *found["hints"]]
+    return [*(lines or ["Nothing was found."]), f"{entries.shown(len(found['entries']), found)}.", *found["hints"]]

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.server import lookup
+from mdmem.server import entries, lookup
 from mdmem.server.access import Access
 from mdmem.server.internal import finding, memories
 from mdmem.server.internal.context import Scope, scope
@@ -183,11 +183,10 @@ def _best(held: Sequence[Memory], found: dict[str, float]) -> list[Memory]:
 def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset: int, limit: int) -> Memories:
     part = ordered[offset : offset + limit]
     chars = max(ROOM_CHARS // (len(part) or 1), LEAST_CHARS)
-    more = offset + limit
     return {
         "memories": [_shown(at, memory, found.get(memory.id), chars) for memory in part],
         "total": len(ordered),
-        "next_offset": more if more < len(ordered) else None,
+        "next_offset": entries.next_offset(len(ordered), offset, limit),
     }
 
 
@@ -221,8 +220,7 @@ def memories_text(made: Memories) -> list[str]:
         facts = f"{one['memory_id']}, {timestamps.readable(one['created'])}, version {one['version']}{gone}"
         lines += ["", f"## {one['title']}{share}", facts]
         lines += [one["content"], *(["(continues)"] if one["truncated"] else [])]
-    more = f"; continue with offset {made['next_offset']}" if made["next_offset"] is not None else ""
-    return [*lines, "", f"{len(made['memories'])} of {made['total']} memories{more}."]
+    return [*lines, "", f"{entries.shown(len(made['memories']), made, ' memories')}."]
 
 
 def stored_text(made: Stored) -> list[str]:

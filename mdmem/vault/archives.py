@@ -116,7 +116,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     ours = _head_meta(folder, notes, journal.page_of(notes, folder))
     header, body, _ = front_matter.split(packed.rest(data).decode("utf-8", "replace"))
     meta = {key: value for key, value in front_matter.read(header or "")[0].items() if ours.get(key) != value}
-    if _is_id(meta.get("id")):
+    if note.is_made_id(meta.get("id")):
         del meta["id"]  # of the folder's name before it was renamed
     heading = f"# {note.one_line(ours['title'])}"
     words = "\n".join(line for line in body.split("\n") if line != heading and not _COUNTS.fullmatch(line)).strip()
@@ -125,10 +125,6 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
         name = next(name for name in names if name not in notes and name not in taken)
         notes[name] = ((front_matter.write(meta) if meta else "") + words + "\n").encode()
     return notes
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and len(value) == len(note.make_id("")) and value.isalnum()
 
 
 def put_back(config: Config, path: str) -> list[str]:

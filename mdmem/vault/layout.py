@@ -122,7 +122,7 @@ def part_for(notes: int) -> str:
 def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
     """Return the names in a folder with those in its parts in their place, where it is a session's."""
     parts = [name for name in names if is_part(name)] if is_session(folder) else []
-    inside = [f"{part}/{name}" for part in parts for name in _names(root, f"{folder}/{part}")]
+    inside = [f"{part}/{name}" for part in parts for name in named_in(root, f"{folder}/{part}")]
     return [*(name for name in names if name not in parts), *inside] if parts else names
 
 
@@ -246,7 +246,7 @@ def archives(root: str, project: str = "", most: int | None = None) -> Iterator[
     if most is not None:
         found = sorted(found, key=day_of, reverse=True)[:most]
     for folder in found:
-        yield from (f"{folder}/{file}" for file in _names(root, folder))
+        yield from (f"{folder}/{file}" for file in named_in(root, folder))
 
 
 # -- what is new -----------------------------------------------------------------------------------
@@ -259,18 +259,13 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     """
     home = f"{TOP}/{project}"
     found = f"{home}/{day}"
-    if len(_names(root, home)) >= MANY or len(_names(root, found)) >= MANY:
+    if len(named_in(root, home)) >= MANY or len(named_in(root, found)) >= MANY:
         first = found = f"{home}/{day.replace('-', '/')}"
         number = 1
-        while len(_names(root, found)) >= MANY:
+        while len(named_in(root, found)) >= MANY:
             number += 1
             found = f"{first}-{number}"
     return tuple(found.split("/"))
-
-
-def named_in(root: str, folder: str) -> list[str]:
-    """Return the names in a folder of the vault; one that cannot be read is empty."""
-    return _names(root, folder)
 
 
 def for_new_note(root: str, folder: str, name: str) -> str:
@@ -278,11 +273,12 @@ def for_new_note(root: str, folder: str, name: str) -> str:
 
     name: its file name, which begins with its day. One that is there is written no second time.
     """
-    names = _names(root, folder)
+    names = named_in(root, folder)
     return f"{folder}/{name[:4]}/{name[5:7]}" if len(names) >= MANY and name not in names else folder
 
 
-def _names(root: str, folder: str) -> list[str]:
+def named_in(root: str, folder: str) -> list[str]:
+    """Return the names in a folder of the vault; one that cannot be read is empty."""
     try:
         return os.listdir(os.path.join(root, folder))
     except OSError:

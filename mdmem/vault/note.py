@@ -24,6 +24,7 @@ KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
 WITHHELD = ("proposed", "dismissed", "archived", "retired")
 """A note whose `status` is one of these is found by search, and never given to an agent unasked."""
 MAX_TITLE_CHARS = 200
+ID_CHARS = 10
 _UNCLOSED_CHARS = 4096
 """Front matter that nothing closes is taken to be this long."""
 MAX_NOTE_BYTES = 64 * 1024
@@ -88,7 +89,12 @@ def has_two_versions(data: bytes) -> bool:
 
 def make_id(*identity: str) -> str:
     """Return a name for an event: the same identity gives the same id, on any machine and by any way."""
-    return short("\0".join(identity), 10)
+    return short("\0".join(identity), ID_CHARS)
+
+
+def is_made_id(value: object) -> bool:
+    """Whether front matter's `id` is of the form that `make_id` gives."""
+    return isinstance(value, str) and len(value) == ID_CHARS and value.isalnum()
 
 
 def id_in_reference(reference: str) -> str:
@@ -98,7 +104,7 @@ def id_in_reference(reference: str) -> str:
 
 def id_of_path(path: str) -> str:
     """Return the id of a note without one in its front matter, as people write them. path: vault-relative."""
-    return short(path, 10)
+    return short(path, ID_CHARS)
 
 
 class NoteRequest(Value):
@@ -196,22 +202,8 @@ _LAST = ("agent", "cwd", "branch", "commit", "tags", "private", "redacted", "dig
 
 
 OF_CAPTURE = frozenset(
-    [
-        "id",
-        "kind",
-        "title",
-        "created",
-        *_FIRST,
-        *OF_TOOL,
-        *_LAST,
-        "staged",
-        "subagent",
-        "trigger",
-        "tokens_in",
-        "tokens_out",
-        "updated",
-    ]
-)
+    ["id", "kind", "title", "created", "staged", "subagent", "trigger", "tokens_in", "tokens_out", "updated"]
+).union(_FIRST, OF_TOOL, _LAST)
 """Every key of front matter that a captured note can have: another one is a person's, who then owns the note."""
 
 

@@ -127,7 +127,7 @@ def _made_end(stem: str, data: bytes | None) -> str:
 
     meta = note.parse(data).meta if data else {}
     made = str(meta.get("id", ""))
-    ids = [made] if len(made) == len(note.make_id("")) and made.isalnum() and made == made.lower() else []
+    ids = [made] if note.is_made_id(made) and made == made.lower() else []
     ids += journal.session_tags(str(meta["session"])) if meta.get("session") else ()
     return next((f"-{one}" for one in ids if stem.endswith(f"-{one}")), "")
 

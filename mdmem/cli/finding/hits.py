@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -52,7 +51,7 @@ def named(settings: Config, text: str, limit: int) -> list[str]:
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
     """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
     asked = settled.query({}, query) if isinstance(query, str) else query
-    here = staged.place(settings, folder())
+    here = staged.place(settings, settled.here())
     if how["limit"] <= MAX_WARM:
         found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
         if found is not None:
@@ -60,14 +59,6 @@ def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | Warm
     from mdmem.search import engine
 
     return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
-
-
-def folder() -> str:
-    """Return the current folder; "" where somebody has removed it."""
-    try:
-        return os.getcwd()  # noqa: PTH109 - pathlib costs more than the rest of it
-    except OSError:
-        return ""
 
 
 def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:

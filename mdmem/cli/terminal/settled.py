@@ -51,6 +51,14 @@ def settings(given_vault: str | None) -> Config:
     return found
 
 
+def here() -> str:
+    """Return the current folder; "" where somebody has removed it."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib costs more than the rest of a plain search
+    except OSError:
+        return ""
+
+
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "COPILOT_CLI")
 """What agents set for the commands that they run."""
 

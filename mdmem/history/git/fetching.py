@@ -72,6 +72,5 @@ def tracked(remote: str, there: str) -> str:
 def heard(repo: Repository, remote: str) -> dict[str, str]:
     """Return what the remote's branches were when last heard of, by the refs in which we keep that."""
     kept = f"{filtering.HEARD}{remote}/"
-    words = ("for-each-ref", "--format=%(refname) %(objectname)", kept, tracked(remote, "refs/heads/"))
-    rows = (line.split(" ", 1) for line in os.fsdecode(repository.run(repo, *words)).splitlines())
-    return {ref.replace(kept, tracked(remote, "refs/heads/"), 1): oid for ref, oid in rows}
+    known = repository.refs(repo, kept, tracked(remote, "refs/heads/"))
+    return {ref.replace(kept, tracked(remote, "refs/heads/"), 1): oid for ref, oid in known.items()}

@@ -65,7 +65,8 @@ def rewritten(
         bounds = (word for setting in BOUNDS for word in ("--config", setting))  # for the git that filter-repo starts
         words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
         repository.run(repo, *words, str(repo.common_dir), str(copy))
-        _drop_tracking_refs(copy)
+        # What git knows of remotes is fetched again, and filter-repo would take it for branches.
+        repository.drop_refs(Repository(copy, copy, copy), "refs/remotes")
         named = ["--preserve-commit-hashes"] * keep_named
         _filter(copy, [*named, "--blob-callback", _callback(copy, texts)])
         _filter(copy, [*named, "--replace-message", _rules(copy, messages)])
@@ -140,9 +141,8 @@ HEARD = "refs/mdmem/heard/"
 
 def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
     """Put the rewritten commits in the place of ours: fetch them, move the refs, take the index along."""
-    listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", "refs/remotes")
-    heard = (line.split(" ") for line in os.fsdecode(listed).splitlines())
-    known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard}
+    heard = repository.refs(repo, "refs/remotes")
+    known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard.items()}
     writer.mark(repo, writer.tip(repo, repository.branch(repo)))
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
     repository.run(repo, *words, str(done.folder), "+refs/*:refs/*", held=held)
@@ -154,17 +154,14 @@ def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
 
 def put_back_heard(repo: Repository) -> None:
     """Restore git's own refs from those that keep what remotes had, where a remote has nothing to be replaced."""
-    listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", HEARD)
-    for line in os.fsdecode(listed).splitlines():
-        ref, oid = line.split(" ")
+    for ref, oid in repository.refs(repo, HEARD).items():
         repository.run(repo, "update-ref", ref.replace(HEARD, "refs/remotes/", 1), oid)
     forget_heard(repo)
 
 
 def forget_heard(repo: Repository) -> None:
     """Remove the refs of `HEARD`, once a purge is carried over."""
-    listed = repository.run(repo, "for-each-ref", "--format=delete %(refname)", HEARD)
-    repository.run(repo, "update-ref", "--stdin", stdin=listed)
+    repository.drop_refs(repo, HEARD)
 
 
 def scrub(repo: Repository) -> None:
@@ -189,13 +186,6 @@ def _list_stash(repo: Repository) -> None:
         repository.run(repo, "update-ref", "-d", "refs/stash")
         if repository.attempt(repo, "stash", "store", "--quiet", "--message", "Rewritten by a purge", oid).status:
             repository.run(repo, "update-ref", "refs/stash", oid)
-
-
-def _drop_tracking_refs(copy: Path) -> None:
-    """Remove what git knows of remotes: it is fetched again, and filter-repo would take it for branches."""
-    mirror = Repository(copy, copy, copy)
-    listed = repository.run(mirror, "for-each-ref", "--format=delete %(refname)", "refs/remotes")
-    repository.run(mirror, "update-ref", "--stdin", stdin=listed)
 
 
 def _filter(copy: Path, words: list[str]) -> None:

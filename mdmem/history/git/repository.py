@@ -145,8 +145,7 @@ def attempt(
     network: bool = False,
 ) -> GitResult:
     """Run one git command as `run` does, and leave its exit status to the caller."""
-    places = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
-    extra = places | ({} if network else LOCAL_ONLY) | (env or {})
+    extra = _places(repo, env, network=network)
     if not isinstance(stdin, bytes) or not stdin:
         return start(
             repo.root, args, repo=repo, env=extra, stdin=stdin or None, held=held, network=network, check=False
@@ -155,6 +154,11 @@ def attempt(
         file.write(stdin)
         file.seek(0)
         return start(repo.root, args, repo=repo, env=extra, stdin=file, held=held, network=network, check=False)
+
+
+def _places(repo: Repository, env: dict[str, str] | None, *, network: bool) -> dict[str, str]:
+    places = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
+    return places | ({} if network else LOCAL_ONLY) | (env or {})
 
 
 def start(
@@ -221,8 +225,7 @@ def printing(
     Raises GitError when git is missing, or fails.
     """
     git, missing = _load()
-    ours = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root), **ENVIRONMENT}
-    ours |= ({} if network else LOCAL_ONLY) | (env or {})
+    ours = ENVIRONMENT | _places(repo, env, network=network)
     command = _command(git, args, ours, network)
     try:
         kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
@@ -316,6 +319,17 @@ def branch(repo: Repository) -> str:
     if done.status:
         raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
     return os.fsdecode(done.out).strip()
+
+
+def refs(repo: Repository, *patterns: str) -> dict[str, str]:
+    """Return refs, those below some names or all of them, each with the id that it holds."""
+    listed = run(repo, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)
+    return dict(line.split(" ", 1) for line in os.fsdecode(listed).splitlines())
+
+
+def drop_refs(repo: Repository, below: str) -> None:
+    """Delete the refs below a name."""
+    run(repo, "update-ref", "--stdin", stdin=run(repo, "for-each-ref", "--format=delete %(refname)", below))
 
 
 def url(repo: Repository, remote: str) -> str:
