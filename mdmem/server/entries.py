@@ -103,7 +103,7 @@ def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
 
 
 def shown(count: int, page: Mapping[str, Any], what: str = "") -> str:
-    """Return how many of all this page of an answer has, and how the next one is asked for. what: a blank and a noun."""
+    """Return how many of all a page of an answer has, and how the next one is asked for. what: a blank and a noun."""
     more = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
     return f"{count} of {page['total']}{what}{more}"
 
