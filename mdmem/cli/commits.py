@@ -52,7 +52,7 @@ def print_result(done: CommitResult) -> int:
 
 @click.command()
 @click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
-@click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
+@options.several("--accept", metavar="PATH", said="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
 @options.with_settings

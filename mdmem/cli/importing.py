@@ -80,11 +80,7 @@ class ImportPlan(NamedTuple):
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option(
-    "--project",
-    default="",
-    metavar="NAME",
-    shell_complete=options.projects,
-    help="Only this project; globs allowed.",
+    "--project", default="", metavar="NAME", shell_complete=options.projects, help="Only this project; globs allowed."
 )
 @options.window
 @options.limit(0, "sessions")

@@ -54,13 +54,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     from mdmem.inject import context, occasion
 
     settings = options.settings(given_vault)
-    event = Event(
-        agent=agent,
-        name="UserPromptSubmit",
-        session=session,
-        cwd=str(Path(cwd).resolve()),
-        prompt=explain,
-    )
+    event = Event(agent=agent, name="UserPromptSubmit", session=session, cwd=str(Path(cwd).resolve()), prompt=explain)
     now, deadline = time.time(), time.monotonic() + 3600.0
     found = context.explain(settings, event, now, deadline)
     assumed = occasion.Occasion(settings, event, now, deadline)

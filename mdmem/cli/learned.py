@@ -29,24 +29,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("about", nargs=-1)
 @options.project
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="KIND",
-    shell_complete=options.kinds,
-    help="decision, lesson, preference; repeatable.",
+@options.several(
+    "--kind", "kinds", metavar="KIND", said="decision, lesson, preference; repeatable.", complete=options.kinds
 )
 @click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @options.in_vault
 def decisions(
-    settings: Config,
-    about: tuple[str, ...],
-    project: str | None,
-    kinds: tuple[str, ...],
-    every: bool,
-    as_json: bool,
+    settings: Config, about: tuple[str, ...], project: str | None, kinds: tuple[str, ...], every: bool, as_json: bool
 ) -> None:
     """List the decisions in force, newest first; with ABOUT (words or a file), best match first.
 
@@ -83,14 +73,7 @@ _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "int
 @click.command()
 @options.project
 @click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only this session.")
-@click.option(
-    "--done",
-    "closed",
-    multiple=True,
-    metavar="ID",
-    shell_complete=options.open_work,
-    help="Close this item; repeatable.",
-)
+@options.several("--done", "closed", metavar="ID", said="Close this item; repeatable.", complete=options.open_work)
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
 @options.in_vault
@@ -304,21 +287,11 @@ CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
 
 @click.command()
 @options.project
-@click.option(
-    "--accept",
-    "accepted",
-    multiple=True,
-    metavar="ID",
-    shell_complete=options.proposals,
-    help="Carry out this proposal; repeatable.",
+@options.several(
+    "--accept", "accepted", metavar="ID", said="Carry out this proposal; repeatable.", complete=options.proposals
 )
-@click.option(
-    "--dismiss",
-    "dismissed",
-    multiple=True,
-    metavar="ID",
-    shell_complete=options.proposals,
-    help="Drop this proposal for good; repeatable.",
+@options.several(
+    "--dismiss", "dismissed", metavar="ID", said="Drop this proposal for good; repeatable.", complete=options.proposals
 )
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault

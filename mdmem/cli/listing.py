@@ -72,8 +72,7 @@ def print_rows(found: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     render.table(
-        columns,
-        ((wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found),
+        columns, ((wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found)
     )
 
 
@@ -92,13 +91,7 @@ def _title(row: NoteRow) -> str:
 @options.in_vault
 @pager.paged
 def sessions(
-    settings: Config,
-    project: str | None,
-    failed: bool,
-    file: str,
-    limit: int,
-    as_json: bool,
-    **when: str | None,
+    settings: Config, project: str | None, failed: bool, file: str, limit: int, as_json: bool, **when: str | None
 ) -> None:
     """List sessions, newest first. `mdmem history ID` reads one.
 

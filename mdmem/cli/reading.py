@@ -196,13 +196,7 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 @options.in_vault
 @pager.paged
 def show(
-    settings: Config,
-    reference: str,
-    raw: bool,
-    only_path: bool,
-    in_editor: bool,
-    at: str | None,
-    as_json: bool,
+    settings: Config, reference: str, raw: bool, only_path: bool, in_editor: bool, at: str | None, as_json: bool
 ) -> None:
     """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. In a pipe it is printed unchanged;
     on a terminal it is rendered, with the notes that link to it and those that its front matter links to.

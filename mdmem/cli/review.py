@@ -71,7 +71,7 @@ class ReviewDecision(NamedTuple):
 
 @click.command()
 @options.project
-@click.option("--kind", multiple=True, metavar="KIND", shell_complete=options.kinds, help="Only this kind; repeatable.")
+@options.several("--kind", metavar="KIND", said="Only this kind; repeatable.", complete=options.kinds)
 @options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")

@@ -65,8 +65,7 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
     click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {http.token_path(settings)}", err=True)
     if not ports.is_loopback(host):
         click.echo(
-            "Other machines can reach this. Traffic is not encrypted; the token is the only protection.",
-            err=True,
+            "Other machines can reach this. Traffic is not encrypted; the token is the only protection.", err=True
         )
     http.serve(vault, opened, host)
 

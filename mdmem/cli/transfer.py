@@ -145,13 +145,8 @@ def _minutes(text: str) -> int:
 @click.argument("url")
 @click.argument("path", required=False, type=click.Path(file_okay=False))
 @click.option("--since", metavar="TIME", help="Only sessions since this time: 2026, 2026-09-14, 52w.")
-@click.option(
-    "--project",
-    "projects",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=options.projects,
-    help="Only sessions of this project.",
+@options.several(
+    "--project", "projects", metavar="NAME", said="Only sessions of this project.", complete=options.projects
 )
 @options.as_json("an object: vault, since, projects")
 @click.pass_obj

@@ -50,8 +50,7 @@ def fixes(
 
 
 def open_work(
-    at: Access,
-    project: Annotated[str, Field(description="Project name; default: the current one; `-`: all.")] = "",
+    at: Access, project: Annotated[str, Field(description="Project name; default: the current one; `-`: all.")] = ""
 ) -> OpenTasks:
     """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns."""
     from mdmem.learn import work

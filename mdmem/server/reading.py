@@ -38,8 +38,7 @@ RECENT_KINDS = ",".join(["prompt", "response", "summary", *note.WRITTEN])
 Words = Annotated[
     str,
     Field(
-        description='Ranked words, "phrase", +must, -not, begin*, kind:prompt, since:2w.',
-        max_length=MAX_QUERY_CHARS,
+        description='Ranked words, "phrase", +must, -not, begin*, kind:prompt, since:2w.', max_length=MAX_QUERY_CHARS
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most 50.")]
@@ -57,10 +56,7 @@ Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 202
 def search(
     at: Access,
     query: Words = "",
-    queries: Annotated[
-        tuple[str, ...],
-        Field(description="The question in other words.", max_length=MAX_QUERIES),
-    ] = (),
+    queries: Annotated[tuple[str, ...], Field(description="The question in other words.", max_length=MAX_QUERIES)] = (),
     kind: Kind = "",
     project: Project = "",
     session: Annotated[str, Field(description="Session id.")] = "",

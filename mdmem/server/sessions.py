@@ -144,8 +144,7 @@ def _of_note(at: Access, name: str) -> list[str]:
 
 
 def project_context(
-    at: Access,
-    project: Annotated[str, Field(description="Default: the current one.")] = "",
+    at: Access, project: Annotated[str, Field(description="Default: the current one.")] = ""
 ) -> ProjectContext:
     """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
     name = project or at.project

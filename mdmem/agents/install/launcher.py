@@ -19,11 +19,7 @@ from mdmem.system import windows
 NAME = "mdmem-run"
 """What a registered command is recognized by."""
 
-MODULES = {
-    "hook": "mdmem.recall.hook",
-    "inject": "mdmem.inject.process",
-    "status": "mdmem.capture.status_line",
-}
+MODULES = {"hook": "mdmem.recall.hook", "inject": "mdmem.inject.process", "status": "mdmem.capture.status_line"}
 """A verb of the registration -> the module whose `main` it runs, beside `commit`, which goes on in the background."""
 
 _NEEDS = (

@@ -151,6 +151,11 @@ def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Fu
     )
 
 
+def several(*names: str, metavar: str, said: str, complete: Function | None = None) -> Callable[[Function], Function]:
+    """Add an option that may be given several times. complete: what completes its value."""
+    return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=said)
+
+
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
     """Complete a word that is one of some names."""
     return lambda ctx, _, begin: [name for name in names(ctx) if name.startswith(begin)]
@@ -274,28 +279,16 @@ yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
 
 
-def _filter(name: str, metavar: str, said: str, complete: Function | None = None) -> Function:
-    """Return an option that may be given several times, and narrows down what is found."""
-    return click.option(name, multiple=True, metavar=metavar, shell_complete=complete, help=said)
-
-
 _FILTERS = (
-    _filter("--kind", "KIND", "Only this kind: prompt, response, note, …", kinds),
-    _filter("--project", "NAME", "Only this project.", projects),
-    _filter("--session", "ID", "Only this session: its id or the beginning of it.", sessions),
-    _filter("--tool", "NAME", "Only runs of this tool.", tools),
-    _filter("--file", "PATH", "Only notes about this file: its name or the end of its path."),
-    _filter("--tag", "TAG", "Only with this tag; repeatable (all must match).", tags),
-    _filter("--agent", "NAME", "Only from this agent.", agents),
-    _filter("--branch", "NAME", "Only made on this branch of the code.", branches),
+    several("--kind", metavar="KIND", said="Only this kind: prompt, response, note, …", complete=kinds),
+    several("--project", metavar="NAME", said="Only this project.", complete=projects),
+    several("--session", metavar="ID", said="Only this session: its id or the beginning of it.", complete=sessions),
+    several("--tool", metavar="NAME", said="Only runs of this tool.", complete=tools),
+    several("--file", metavar="PATH", said="Only notes about this file: its name or the end of its path."),
+    several("--tag", metavar="TAG", said="Only with this tag; repeatable (all must match).", complete=tags),
+    several("--agent", metavar="NAME", said="Only from this agent.", complete=agents),
+    several("--branch", metavar="NAME", said="Only made on this branch of the code.", complete=branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    click.option(
-        "--is",
-        "is_",
-        multiple=True,
-        metavar="STATE",
-        shell_complete=states,
-        help=f"Only with this state: {', '.join(STATES)}.",
-    ),
+    several("--is", "is_", metavar="STATE", said=f"Only with this state: {', '.join(STATES)}.", complete=states),
 )
