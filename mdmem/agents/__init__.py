@@ -112,6 +112,21 @@ def said(value: Any) -> str:
     return "\n".join([part for part in found if part])
 
 
+def message_of(error: Any) -> str:
+    """Return an error's message: the error itself, or what an object has as its `message`."""
+    return text(error.get("message") if isinstance(error, dict) else error)
+
+
+def reply_with(name: str, context: str | None, message: str | None) -> dict[str, Any] | None:
+    """Return a reply in Claude Code's form: the context to the model, the message to the user. name: of the event."""
+    answer: dict[str, Any] = {}
+    if context:
+        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
+    if message:
+        answer["systemMessage"] = message
+    return answer or None
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """Return a field that should be an object: another type counts as an empty one."""
     return value if isinstance(value, dict) else {}

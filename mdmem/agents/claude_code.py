@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.agents import Event, first_text, load, number, objects, said, text, texts
+from mdmem.agents import Event, first_text, load, number, objects, reply_with, said, text, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,12 +134,7 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
     """
     if event.agent != NAME:
         return load(event.agent).reply(event, context, message)
-    answer: dict[str, Any] = {}
-    if context and event.name in _WITH_CONTEXT:
-        answer["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": context}
-    if message:
-        answer["systemMessage"] = message
-    return answer or None
+    return reply_with(event.name, context if event.name in _WITH_CONTEXT else None, message)
 
 
 def folder(env: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, claude_code, mapping, text
+from mdmem.agents import BACKGROUND, Event, claude_code, mapping, reply_with, text
 from mdmem.agents.dialect import decoded, failure
 
 TYPE_CHECKING = False
@@ -51,12 +51,7 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
     if event.name in _WITH_NOTHING:
         return None
     name = "PostToolUse" if event.name == "PostToolUseFailure" else event.name
-    answer: dict[str, Any] = {}
-    if context and name in _WITH_CONTEXT:
-        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
-    if message:
-        answer["systemMessage"] = message
-    return answer or None
+    return reply_with(name, context if name in _WITH_CONTEXT else None, message)
 
 
 def folder(env: Mapping[str, str]) -> str:

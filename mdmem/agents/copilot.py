@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, mapping, said, text, texts
+from mdmem.agents import BACKGROUND, Event, first_text, mapping, message_of, said, text, texts
 from mdmem.agents.dialect import decoded, failure, made_id, seconds
 
 TYPE_CHECKING = False
@@ -146,8 +146,7 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     given = first_text(payload, "toolUseId", "tool_use_id")
     event.tool_use_id = given or made_id(payload.get("timestamp"), event.tool, event.tool_input)
     if event.name == "PostToolUseFailure":
-        error = payload.get("error")
-        event.error = text(error.get("message") if isinstance(error, dict) else error)
+        event.error = message_of(payload.get("error"))
     elif type(event.tool_response) is str:
         code, output = _exit_code(event.tool_response)
         event.error = failure(code, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, mapping, text
+from mdmem.agents import BACKGROUND, Event, first_text, mapping, message_of, reply_with, text
 from mdmem.agents.dialect import failure, made_id
 
 TYPE_CHECKING = False
@@ -107,13 +107,8 @@ def _is_answer(content: Any) -> bool:
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
     """Return the context to the model and the message to the user."""
-    answer: dict[str, Any] = {}
-    if context and event.name in _WITH_CONTEXT:
-        name = _NATIVE.get(event.name, event.name)
-        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
-    if message:
-        answer["systemMessage"] = message
-    return answer or None
+    name = _NATIVE.get(event.name, event.name)
+    return reply_with(name, context if event.name in _WITH_CONTEXT else None, message)
 
 
 def folder(env: Mapping[str, str]) -> str:
@@ -140,7 +135,7 @@ def result(tool: str, response: Any) -> tuple[str | None, Any]:
     shown = bare(response.get("llmContent", response.get("returnDisplay")))
     if not error:
         return _outcome(tool, shown)
-    return text(error.get("message") if isinstance(error, dict) else error) or text(shown), shown
+    return message_of(error) or text(shown), shown
 
 
 def bare(shown: Any) -> Any:

@@ -116,11 +116,11 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
 
 def _sync_every(settings: Config, minutes: int) -> None:
     """Write how often the watcher syncs into the user's own settings, and say what comes of it."""
-    from mdmem.cli.setup import settings_file
+    from mdmem.cli.setup import config_file
     from mdmem.watcher import client
 
     file = config.user_file(os.environ)
-    settings_file.change(file, "sync.every", minutes, "0")
+    config_file.change(file, "sync.every", minutes, "0")
     if not minutes:
         click.echo(f"The watcher no longer syncs (sync.every = 0 in {file}).")
         return

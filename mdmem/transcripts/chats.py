@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mdmem.agents import Event, mapping, objects, text
 from mdmem.agents.dialect import made_id, seconds
-from mdmem.transcripts.saved import Reading, Saved, Skipped, Source
+from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, Source
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 MAX_BYTES = 1 << 30
@@ -45,7 +45,7 @@ def is_claude_ai(head: bytes) -> bool:
     return head.lstrip().startswith(b"[") and b'"chat_messages"' in head
 
 
-def read_chatgpt(path: Path, how: Reading) -> Iterator[Saved]:
+def read_chatgpt(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return the events of all conversations in an export of ChatGPT. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = list(_branch(chat, how.skipped))
@@ -53,7 +53,7 @@ def read_chatgpt(path: Path, how: Reading) -> Iterator[Saved]:
         yield from _events(CHATGPT, session, seconds(chat.get("create_time")), said, path)
 
 
-def read_claude_ai(path: Path, how: Reading) -> Iterator[Saved]:
+def read_claude_ai(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return the events of all conversations in an export of Claude.ai. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = [_of_claude(one) for one in objects(chat.get("chat_messages"))]
@@ -117,7 +117,7 @@ def _of_claude(message: dict[str, Any]) -> ChatMessage:
     )
 
 
-def _events(agent: str, session: str, began: float | None, said: list[ChatMessage], path: Path) -> Iterator[Saved]:
+def _events(agent: str, session: str, began: float | None, said: list[ChatMessage], path: Path) -> Iterator[SavedEvent]:
     """Turn a conversation's messages into prompts and answers; the texts of one answer are joined."""
     said = [one for one in said if one.role in ("user", "assistant") and one.words.strip()]
     if not said:
@@ -127,21 +127,21 @@ def _events(agent: str, session: str, began: float | None, said: list[ChatMessag
     prompt = ""
     answer: list[str] = []
     make = partial(Event, agent, session=session)
-    yield Saved(at, make("SessionStart", source="startup"))
+    yield SavedEvent(at, make("SessionStart", source="startup"))
     for one in said:
         if one.role == "user":
             if answer:
-                yield Saved(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
+                yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
                 answer = []
             at = max(at, one.at or at)
             prompt = one.id or made_id(session, at, one.words)
-            yield Saved(at, make("UserPromptSubmit", prompt_id=prompt, prompt=one.words))
+            yield SavedEvent(at, make("UserPromptSubmit", prompt_id=prompt, prompt=one.words))
         else:
             at = max(at, one.at or at)
             answer.append(one.words)
     if answer:
-        yield Saved(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
-    yield Saved(at, make("SessionEnd", source="as the export ends"))
+        yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
+    yield SavedEvent(at, make("SessionEnd", source="as the export ends"))
 
 
 SOURCES = (

@@ -15,8 +15,8 @@ from mdmem.transcripts.claude_lines import blocks, join, message_id, own_text, s
 from mdmem.transcripts.saved import (
     NO_RESULT,
     AnswerParts,
-    Reading,
-    Saved,
+    ReadOptions,
+    SavedEvent,
     Skipped,
     TurnTokens,
     is_quiet,
@@ -87,11 +87,11 @@ class ClaudeReader:
         self._sent: dict[str, tuple[str, Any]] = {}
         self._left: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
-        self._command: Saved | None = None
-        self._queue: dict[str, Saved] = {}
+        self._command: SavedEvent | None = None
+        self._queue: dict[str, SavedEvent] = {}
         self._tokens = TurnTokens()
 
-    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         """Take one line in; return the events that it completes."""
         kind = text(line.get("type"))
         row = _LINES.get(kind)
@@ -108,7 +108,7 @@ class ClaudeReader:
             yield self._saved("SessionStart", source="startup")
         yield from row(self, line)
 
-    def pass_over(self, line: dict[str, Any], how: Reading) -> Iterator[Saved]:
+    def pass_over(self, line: dict[str, Any], how: ReadOptions) -> Iterator[SavedEvent]:
         """Yield what a line said of which no event is made, or not yet, if that may be private."""
         typed, words = line.get("type") == "user", own_text(line)
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
@@ -117,7 +117,7 @@ class ClaudeReader:
         event.tool_response = line.get("toolUseResult") or line.get("attachment")
         return pass_over(event, moment(line.get("timestamp")) or self._at, how)
 
-    def finish(self, now: float) -> Iterator[Saved]:
+    def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield what the end of the file completes."""
         over = is_quiet(self._at, now)
         if over:
@@ -133,7 +133,7 @@ class ClaudeReader:
 
     # -- lines -------------------------------------------------------------------------------------
 
-    def _user(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def _user(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         words = own_text(line).strip("\n")
         if self._subagent and not _has_result(line, words):
             return  # what an agent asks of a sub-agent is part of its own tool run
@@ -145,7 +145,7 @@ class ClaudeReader:
                 yield from handle(self, line, words)
                 return
 
-    def _assistant(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def _assistant(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._typed_command()
         message = line.get("message")
         if not isinstance(message, dict):
@@ -168,14 +168,14 @@ class ClaudeReader:
                 self._uses[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
         self._answer.stopped(text(message.get("stop_reason")))
 
-    def _system(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def _system(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         subtype = text(line.get("subtype"))
         if subtype in ("stop_hook_summary", "turn_duration", "compact_boundary"):
             yield from self._said()
         if subtype == "compact_boundary":
             self._trigger = text(mapping(line.get("compactMetadata")).get("trigger"))
 
-    def _attachment(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def _attachment(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         found = line.get("attachment")
         if not isinstance(found, dict) or found.get("type") != "queued_command":
             return
@@ -187,7 +187,7 @@ class ClaudeReader:
         self._queue.pop(words.strip(), None)
         yield self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
 
-    def _queued(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def _queued(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         """Remember what was typed while the agent worked: it may never come as a line of its own."""
         operation, words = text(line.get("operation")), text(line.get("content"))
         key = words.strip()
@@ -203,11 +203,11 @@ class ClaudeReader:
 
     # -- a user's lines ----------------------------------------------------------------------------
 
-    def _summary(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+    def _summary(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         yield from self._said()
         yield self._saved("PostCompact", trigger=self._trigger, compact_summary=summed_up(words))
 
-    def _results(self, line: dict[str, Any], _: str) -> Iterator[Saved]:
+    def _results(self, line: dict[str, Any], _: str) -> Iterator[SavedEvent]:
         self._answer.clear()
         found = [block for block in blocks(line) if block.get("type") == "tool_result"]
         for block in found:
@@ -215,7 +215,7 @@ class ClaudeReader:
             whole = line.get("toolUseResult") if len(found) == 1 else None
             yield from self._result(block, block.get("content") if whole is None else whole)
 
-    def _result(self, block: dict[str, Any], response: Any) -> Iterator[Saved]:
+    def _result(self, block: dict[str, Any], response: Any) -> Iterator[SavedEvent]:
         use = text(block.get("tool_use_id"))
         tool, given = self._uses.pop(use, ("", None))
         if not tool:
@@ -238,7 +238,7 @@ class ClaudeReader:
             return
         yield self._ran("PostToolUseFailure", *run, error=said or text(response).removeprefix("Error: "))
 
-    def _local_command(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+    def _local_command(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         yield from self._said()
         name, arguments = prompts.command(words) or ("", "")
         if name in _OF_THE_PROGRAM:
@@ -246,16 +246,16 @@ class ClaudeReader:
         elif name:
             self._command = self._prompted(f"{name} {arguments}".strip())
 
-    def _interrupted(self, *_: object) -> Iterator[Saved]:
+    def _interrupted(self, *_: object) -> Iterator[SavedEvent]:
         self._answer.clear()  # no hook fires for an answer that was cut short
         return iter(())
 
-    def _untyped(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+    def _untyped(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         self._skipped["prompt that nobody typed"] += 1
         yield from self._said()
         yield from self._reported(words)
 
-    def _reported(self, words: str) -> Iterator[Saved]:
+    def _reported(self, words: str) -> Iterator[SavedEvent]:
         """Return a run that went on in the background once more, with the answer that a notification brings."""
         yield from self._ended(words)
         use, answer = prompts.reported(words)
@@ -264,7 +264,7 @@ class ClaudeReader:
             response = {"status": "completed", "content": [{"type": "text", "text": answer}]}
             yield self._ran("PostToolUse", tool, given, use, tool_response=response)
 
-    def _ended(self, words: str) -> Iterator[Saved]:
+    def _ended(self, words: str) -> Iterator[SavedEvent]:
         """Return a command that went on in the background once more, as a notification says that it ended."""
         use, status, code = prompts.ended(words)
         if use not in self._left:
@@ -276,17 +276,17 @@ class ClaudeReader:
             error = f"It was {status or 'stopped'}." if code is None else f"Exit code {code}"
             yield self._ran("PostToolUseFailure", tool, given, use, error=error)
 
-    def _nothing(self, *_: object) -> Iterator[Saved]:
+    def _nothing(self, *_: object) -> Iterator[SavedEvent]:
         return iter(())
 
-    def _unfinished(self) -> Iterator[Saved]:
+    def _unfinished(self) -> Iterator[SavedEvent]:
         """Return the commands that were begun in the turn that is over, and have no result."""
         uses, self._uses = self._uses, {}
         for use, (tool, given) in uses.items():
             if tool == "Bash" and use:
                 yield self._ran("PostToolUseFailure", tool, given, use, error=NO_RESULT, is_interrupt=True)
 
-    def _typed(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+    def _typed(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         yield from self._unfinished()
         yield from self._said()
         self._queue.pop(words.strip(), None)
@@ -303,11 +303,11 @@ class ClaudeReader:
         branch = text(line.get("gitBranch"))
         self._branch = "" if branch == "HEAD" else branch or self._branch
 
-    def _ran(self, event: str, tool: str, given: Any, use: str, **fields: Any) -> Saved:
+    def _ran(self, event: str, tool: str, given: Any, use: str, **fields: Any) -> SavedEvent:
         """Make the event of a tool run. use: its id."""
         return self._saved(event, tool_name=tool, tool_input=given, tool_use_id=use, **fields)
 
-    def _prompted(self, words: str) -> Saved:
+    def _prompted(self, words: str) -> SavedEvent:
         self._prompt = text(self._line.get("promptId")) or self._own_id(words)
         self._tokens.clear()
         return self._saved("UserPromptSubmit", prompt=words)
@@ -316,7 +316,7 @@ class ClaudeReader:
         """Return the line's id, or make one, so that the same line gives the same note each time."""
         return text(self._line.get("uuid")) or made_id(self._at, *facts)
 
-    def _said(self) -> Iterator[Saved]:
+    def _said(self) -> Iterator[SavedEvent]:
         """Yield the answer that is complete now, if there is one."""
         if self._answer.text:
             name = "SubagentStop" if self._subagent else "Stop"
@@ -325,7 +325,7 @@ class ClaudeReader:
             yield saved
         self._answer.clear()
 
-    def _typed_command(self) -> Iterator[Saved]:
+    def _typed_command(self) -> Iterator[SavedEvent]:
         """Yield the slash command whose next line shows that it was for the agent."""
         if self._command is not None:
             yield self._command
@@ -337,7 +337,7 @@ class ClaudeReader:
             self._skipped["command that never reached the agent"] += 1
         self._command = None
 
-    def _saved(self, name: str, **fields: Any) -> Saved:
+    def _saved(self, name: str, **fields: Any) -> SavedEvent:
         """Make an event as the hook does: from a payload, by the same words."""
         payload = {
             "session_id": self._session,
@@ -348,10 +348,10 @@ class ClaudeReader:
         }
         if self._subagent:
             payload["agent_id"] = text(self._line.get("agentId")) or "unknown"
-        return Saved(self._at, claude_code.event(payload, NAME, name), self._branch)
+        return SavedEvent(self._at, claude_code.event(payload, NAME, name), self._branch)
 
 
-_LINES: dict[str, Callable[[ClaudeReader, dict[str, Any]], Iterator[Saved]]] = {
+_LINES: dict[str, Callable[[ClaudeReader, dict[str, Any]], Iterator[SavedEvent]]] = {
     "user": ClaudeReader._user,
     "assistant": ClaudeReader._assistant,
     "system": ClaudeReader._system,
@@ -378,7 +378,7 @@ def _is_foreign(line: dict[str, Any], words: str) -> bool:
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 
 
-_USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[Saved]]], ...] = (
+_USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[SavedEvent]]], ...] = (
     (lambda line, _: line.get("isCompactSummary") is True, ClaudeReader._summary),
     (lambda line, _: line.get("isMeta") is True, ClaudeReader._nothing),
     (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, ClaudeReader._nothing),

@@ -11,7 +11,7 @@ from mdmem.agents import claude_code, text
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, in_order, may_hold_private, untold
+from mdmem.transcripts.saved import SAID, ReadOptions, SavedEvent, Skipped, Source, in_order, may_hold_private, untold
 
 _LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
@@ -24,7 +24,7 @@ def find(root: Path) -> Iterator[Path]:
             yield path
 
 
-def read(path: Path, how: Reading) -> Iterator[Saved]:
+def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first. Raises OSError when the file cannot be read."""
     own = _read(path, path, how, _copied(path))
     sent = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
@@ -37,7 +37,7 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
     return any("sessionId" in line and "type" in line and "projectHash" not in line for line in lines)
 
 
-def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> Iterator[Saved]:
+def _read(path: Path, session: Path, how: ReadOptions, copied: frozenset[str]) -> Iterator[SavedEvent]:
     lines = Lines(path, how.skipped)
     subagent = path != session
     branch = None if subagent else Branch(lines)

@@ -20,8 +20,8 @@ from mdmem.transcripts.saved import (
     NO_RESULT,
     SAID,
     AnswerParts,
-    Reading,
-    Saved,
+    ReadOptions,
+    SavedEvent,
     SessionTokens,
     Skipped,
     Source,
@@ -45,7 +45,7 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(root.rglob("rollout-*.jsonl"))
 
 
-def read(path: Path, how: Reading) -> Iterator[Saved]:
+def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; a sub-agent's session, a file of its own, has none.
 
     Raises OSError when the file cannot be read.
@@ -58,7 +58,7 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
     return in_order(own, [of_subagent(_read(other, quietly, sent=True), session) for other in others])
 
 
-def _read(path: Path, how: Reading, *, sent: bool = False) -> Iterator[Saved]:
+def _read(path: Path, how: ReadOptions, *, sent: bool = False) -> Iterator[SavedEvent]:
     reader = CodexReader(
         str(path), path.stat().st_mtime, how.skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
     )
@@ -140,12 +140,12 @@ class CodexReader:
         self._foreign = False
         self.takes_sent = False
         self._typed = 0
-        self._held: Saved | None = None
+        self._held: SavedEvent | None = None
         self._calls: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
         self._tokens = SessionTokens()
 
-    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         """Take one line in; return the events that it completes."""
         payload = line.get("payload")
         kind = text(line.get("type"))
@@ -166,7 +166,7 @@ class CodexReader:
         if row is not None:
             yield from row(self, payload)
 
-    def finish(self, now: float) -> Iterator[Saved]:
+    def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield what the end of the file completes."""
         over = is_quiet(self._at, now)
         if not self._session or self._foreign:
@@ -179,7 +179,7 @@ class CodexReader:
 
     # -- lines -------------------------------------------------------------------------------------
 
-    def _meta(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _meta(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Read whose session this is, from the first such line: a fork's file has its parent's as well."""
         if self._session:
             return
@@ -193,7 +193,7 @@ class CodexReader:
         if not self._foreign:
             yield self._saved("SessionStart", source="startup")
 
-    def _turn_begins(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _turn_begins(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         turn = text(payload.get("turn_id"))
         if turn != self._turn:
             yield from self._unfinished()
@@ -203,10 +203,10 @@ class CodexReader:
         self._cwd = text(payload.get("cwd")) or self._cwd
         yield from self._release()
 
-    def _user(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _user(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._prompted(text(payload.get("message")))
 
-    def _prompted(self, words: str) -> Iterator[Saved]:
+    def _prompted(self, words: str) -> Iterator[SavedEvent]:
         words = words.partition(_REQUEST)[2] if _REQUEST in words else words  # an editor's context stands before it
         if not words.strip():
             return
@@ -218,12 +218,12 @@ class CodexReader:
         if self._turn:
             yield from self._release()
 
-    def _agent(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _agent(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
         self._answer.clear()
         self._answer.add("", text(payload.get("message")), self._at)
 
-    def _message(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _message(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         role = payload.get("role")
         if role == "user" and not self._events:
             words = codex_text.typed(payload)
@@ -234,7 +234,7 @@ class CodexReader:
         elif role == "assistant":
             yield from self._agent({"message": codex_text.joined(payload.get("content"))})
 
-    def _call(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _call(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
         self._answer.clear()  # what was said before a tool run is not an answer
         name = text(payload.get("namespace")) * (payload.get("namespace") == "collaboration")
@@ -242,7 +242,7 @@ class CodexReader:
         given = payload.get("arguments", payload.get("input", payload.get("action")))
         self._calls[text(payload.get("call_id"))] = (name, decoded(given))
 
-    def _output(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _output(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         call = text(payload.get("call_id"))
         name, given = self._calls.pop(call, ("", None))
         output = payload.get("output")
@@ -266,7 +266,7 @@ class CodexReader:
         else:
             self._skipped["run of a tool without a hook"] += 1
 
-    def _command(self, name: str, given: Any, output: Any, call: str) -> Iterator[Saved]:
+    def _command(self, name: str, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
         """Return a command that has ended; one that outlives its first wait ends in a later look at it."""
         command, said = {"command": codex_text.command_line(given)}, ""
         response = codex_text.shell_response(output)
@@ -286,7 +286,7 @@ class CodexReader:
 
     # -- items -------------------------------------------------------------------------------------
 
-    def _item(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _item(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Return the tool run that a completed item is."""
         item = mapping(payload.get("item"))
         if text(item.get("type")) not in codex_text.RUNS:
@@ -312,14 +312,14 @@ class CodexReader:
 
     # -- sub-agents --------------------------------------------------------------------------------
 
-    def _spawn(self, given: Any, output: Any, call: str) -> Iterator[Saved]:
+    def _spawn(self, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
         """Return the run that sends a sub-agent; its answer comes later, as a message."""
         task = text(mapping(decoded(output)).get("task_name"))
         if task:
             self._spawned[task] = (given, call)
         yield self._saved("PostToolUse", codex.SPAWN, given, output, call)
 
-    def _reported(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _reported(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Return the run that sent a sub-agent once more, with its answer."""
         words = codex_text.joined(payload.get("content"))
         sent = self._spawned.pop(text(payload.get("author")), None)
@@ -328,20 +328,20 @@ class CodexReader:
         response = {"status": "completed", "content": words.partition("\nPayload:\n")[2]}
         yield self._saved("PostToolUse", codex.SPAWN, sent[0], response, sent[1])
 
-    def _spent(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _spent(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Keep what the session has cost so far; the model reads cached tokens, too, which are among its input."""
         spent = mapping(mapping(payload.get("info")).get("total_token_usage"))
         self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
         return iter(())
 
-    def _completed(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _completed(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
         if not self._answer.text:
             self._answer.add("", text(payload.get("last_agent_message")), self._at)
         yield from self._said()
         self._turn = ""
 
-    def _unfinished(self) -> Iterator[Saved]:
+    def _unfinished(self) -> Iterator[SavedEvent]:
         """Return the commands that were begun in the turn that is over, and have no result."""
         calls, self._calls = self._calls, {}
         for call, (name, given) in calls.items():
@@ -349,13 +349,13 @@ class CodexReader:
                 command = {"command": codex_text.command_line(given)}
                 yield self._saved("PostToolUseFailure", "Bash", command, None, call, error=NO_RESULT, is_interrupt=True)
 
-    def _aborted(self, _: dict[str, Any]) -> Iterator[Saved]:
+    def _aborted(self, _: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._unfinished()
         yield from self._release()
         self._answer.clear()
         self._turn = ""
 
-    def _compacted(self, payload: dict[str, Any]) -> Iterator[Saved]:
+    def _compacted(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         self._answer.clear()  # the summary stands before this line as if it were said to the user
         summary = codex_text.summed_up(text(payload.get("message")))
         if summary.strip():
@@ -363,7 +363,7 @@ class CodexReader:
 
     # -- events ------------------------------------------------------------------------------------
 
-    def _release(self) -> Iterator[Saved]:
+    def _release(self) -> Iterator[SavedEvent]:
         """Yield the prompt that waited for the id of its turn; what is typed later in a turn gets one of its own."""
         if self._held is None:
             return
@@ -375,7 +375,7 @@ class CodexReader:
         yield self._held
         self._held = None
 
-    def _said(self) -> Iterator[Saved]:
+    def _said(self) -> Iterator[SavedEvent]:
         """Yield the answer that is complete now, if there is one."""
         if self._answer.text:
             saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
@@ -385,7 +385,7 @@ class CodexReader:
 
     def _saved(
         self, name: str, tool: str = "", given: Any = None, response: Any = None, call: str = "", **fields: Any
-    ) -> Saved:
+    ) -> SavedEvent:
         """Make an event as the hook does: from a payload, by the same words."""
         payload: dict[str, Any] = {
             "hook_event_name": name,
@@ -398,7 +398,7 @@ class CodexReader:
         if tool:
             payload |= {"tool_name": tool, "tool_input": given, "tool_response": response, "tool_use_id": call}
             payload["tool_use_id"] = call or made_id(self._at, tool, given)
-        return Saved(self._at, codex.read(payload, {}), self._branch, self._commit)
+        return SavedEvent(self._at, codex.read(payload, {}), self._branch, self._commit)
 
 
 _KINDS = frozenset(
@@ -408,7 +408,7 @@ _KINDS = frozenset(
     ]
 )  # fmt: skip
 _COPIED = "line of the session that this one was forked from"
-_ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Saved]]] = {
+_ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[SavedEvent]]] = {
     ("turn_context", ""): CodexReader._turn_begins,
     ("compacted", ""): CodexReader._compacted,
     ("event_msg", "task_started"): CodexReader._turn_begins,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mdmem.agents import mapping, objects, text
+from mdmem.agents import mapping, message_of, objects, text
 from mdmem.agents.dialect import decoded
 
 _UNTYPED = (
@@ -133,8 +133,7 @@ def _patched(item: dict[str, Any], given: Any, cwd: str) -> ItemRun:
 
 
 def _served(item: dict[str, Any]) -> ItemRun:
-    found, error = item.get("result"), item.get("error")
-    said = text(error.get("message") if isinstance(error, dict) else error)
+    found, said = item.get("result"), message_of(item.get("error"))
     tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
     failed = item.get("status") == "failed" or bool(said)
     return tool, item.get("arguments"), dict(found) if isinstance(found, dict) else {}, said if failed else None

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import Event, copilot, mapping, number, objects, text
+from mdmem.agents import Event, copilot, mapping, message_of, number, objects, text
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
     SAID,
     AnswerParts,
-    Reading,
-    Saved,
+    ReadOptions,
+    SavedEvent,
     SessionTokens,
     Source,
     TurnTokens,
@@ -49,7 +49,7 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(root.rglob("events.jsonl"))
 
 
-def read(path: Path, how: Reading) -> Iterator[Saved]:
+def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
     Raises OSError when the file cannot be read.
@@ -71,7 +71,7 @@ class CopilotReader:
     session, since: the id and the time to use until a line has one.
     """
 
-    def __init__(self, path: str, session: str, since: float, how: Reading) -> None:
+    def __init__(self, path: str, session: str, since: float, how: ReadOptions) -> None:
         self._path = path
         self._session = session
         self._how, self._skipped = how, how.skipped
@@ -84,7 +84,7 @@ class CopilotReader:
         self._last = _NOTHING
         self._turns = 0
 
-    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
+    def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         """Take one line in; return the events that it completes."""
         data, kind = line.get("data"), text(line.get("type"))
         self._at = moment(line.get("timestamp")) or self._at
@@ -99,13 +99,13 @@ class CopilotReader:
             return
         yield from row(self, data)
 
-    def finish(self, now: float) -> Iterator[Saved]:
+    def finish(self, now: float) -> Iterator[SavedEvent]:
         """Return what the end of the file completes."""
         if is_quiet(self._at, now):
             yield from self._said()
             yield self._saved("SessionEnd", reason="as the transcript ends")
 
-    def _begins(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _begins(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         self._session = text(data.get("sessionId")) or self._session
         context = data.get("context")
         if isinstance(context, dict):
@@ -116,7 +116,7 @@ class CopilotReader:
         self._last, self._turns = _NOTHING, 0
         yield self._saved("SessionStart", source="new")
 
-    def _user(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _user(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._said()
         if text(data.get("source")).startswith("agent-"):
             self._skipped["prompt that nobody typed"] += 1
@@ -127,28 +127,28 @@ class CopilotReader:
             self._requests.clear()
             yield self._saved("UserPromptSubmit", prompt=text(data.get("content")))
 
-    def _assistant(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _assistant(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         self._answer.clear()
         if not data.get("toolRequests"):
             self._answer.add("", text(data.get("content")), self._at)
         return iter(())
 
-    def _starts(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _starts(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         self._answer.clear()  # what was said before a tool run is not an answer
         self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
         return iter(())
 
-    def _completes(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _completes(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         call = text(data.get("toolCallId"))
         name, given = self._calls.pop(call, ("", None))
         if not name or name in _SILENT:
             self._skipped["tool result without its call" if not name else "run of a tool without a hook"] += 1
             return
-        result, error = data.get("result"), data.get("error")
+        result = data.get("result")
         said = text(result.get("content")) if isinstance(result, dict) else text(result)
         fields: dict[str, Any] = {"tool_name": _TOOLS.get(name, name), "tool_input": given, "tool_use_id": call}
         if data.get("success") is False:
-            told = text(error.get("message") if isinstance(error, dict) else error) or said
+            told = message_of(data.get("error")) or said
             yield self._saved("PostToolUseFailure", error=told, **fields)
             return
         response = {"result_type": "success", "text_result_for_llm": said}
@@ -157,7 +157,7 @@ class CopilotReader:
 
     def _in_background(
         self, name: str, given: Any, response: dict[str, str], fields: dict[str, Any]
-    ) -> Iterator[Saved]:
+    ) -> Iterator[SavedEvent]:
         """Remember a command that goes on; return it once more when a look at its shell tells how it has ended."""
         shell = text(mapping(given).get("shellId"))
         if not shell:
@@ -170,7 +170,7 @@ class CopilotReader:
             tool, call, command = self._shells.pop(shell)
             yield self._saved("PostToolUse", tool_name=tool, tool_input=command, tool_use_id=call, tool_result=response)
 
-    def _said(self) -> Iterator[Saved]:
+    def _said(self) -> Iterator[SavedEvent]:
         """Return the answer that is complete now, if there is one."""
         if self._answer.text:
             self._last = self._answer.text, self._answer.at
@@ -179,14 +179,14 @@ class CopilotReader:
             yield saved
         self._answer.clear()
 
-    def _request(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _request(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         usage = data.get("usage")
         if isinstance(usage, dict):
             self._spent += 1
             self._requests.add(str(self._spent), *(number(usage.get(key)) for key in _SPENT))
         return iter(())
 
-    def _shuts_down(self, data: dict[str, Any]) -> Iterator[Saved]:
+    def _shuts_down(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         """Return the answer once more, with what it cost, where the process that ends has answered one prompt only.
 
         Older versions write down the sums of the whole session, and only at this moment.
@@ -202,15 +202,15 @@ class CopilotReader:
             yield saved
         self._last = _NOTHING
 
-    def _saved(self, name: str, **fields: Any) -> Saved:
+    def _saved(self, name: str, **fields: Any) -> SavedEvent:
         """Make an event as the hook does: from a payload, by the same words."""
         payload = {"hook_event_name": name, "session_id": self._session, "cwd": self._cwd, **fields}
         event = copilot.read(payload, {})
         event.transcript, event.prompt_id = self._path, self._prompt
-        return Saved(self._at, event, self._branch, self._commit)
+        return SavedEvent(self._at, event, self._branch, self._commit)
 
 
-_ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
+_ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]] = {
     "session.start": CopilotReader._begins,
     "session.resume": CopilotReader._begins,
     "user.message": CopilotReader._user,

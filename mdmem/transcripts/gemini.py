@@ -19,8 +19,8 @@ from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
 from mdmem.transcripts.saved import (
     SAID,
-    Reading,
-    Saved,
+    ReadOptions,
+    SavedEvent,
     Skipped,
     Source,
     TurnTokens,
@@ -46,7 +46,7 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
 
 
-def read(path: Path, how: Reading) -> Iterator[Saved]:
+def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; a sub-agent's chat has none.
 
     Raises OSError when the file cannot be read.
@@ -143,7 +143,7 @@ def _id(message: dict[str, Any]) -> str:
     return text(message.get("id")) or made_id(message.get("timestamp"), repr(message.get("content"))[:1000])
 
 
-def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
+def _events(chat: dict[str, Any], path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     yield from GeminiReader(chat, path, how).events(chat)
 
 
@@ -153,15 +153,15 @@ class GeminiReader:
     _answer: what was said last, if no tool run came after it.
     """
 
-    def __init__(self, chat: dict[str, Any], path: Path, how: Reading) -> None:
+    def __init__(self, chat: dict[str, Any], path: Path, how: ReadOptions) -> None:
         self._how = how
         self._at = moment(chat.get("startTime")) or path.stat().st_mtime
         session = text(chat.get("sessionId")) or path.stem
         self._base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
-        self._answer: Saved | None = None
+        self._answer: SavedEvent | None = None
         self._tokens = TurnTokens()
 
-    def events(self, chat: dict[str, Any]) -> Iterator[Saved]:
+    def events(self, chat: dict[str, Any]) -> Iterator[SavedEvent]:
         """Yield the events of the chat, oldest first; what was taken back comes before them."""
         found = objects(chat.get("messages"))
         if found:
@@ -181,7 +181,7 @@ class GeminiReader:
         if found and is_quiet(self._at, self._how.now):
             yield self._saved("SessionEnd", reason="as the transcript ends")
 
-    def _user(self, message: dict[str, Any]) -> Iterator[Saved]:
+    def _user(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words = gemini.typed(_words(message))
         if not _is_prompt(words, self._how.skipped):
             return
@@ -192,7 +192,7 @@ class GeminiReader:
         self._base["prompt_id"] = _id(message)
         yield self._saved("BeforeAgent", prompt=words)
 
-    def _said(self, message: dict[str, Any]) -> Iterator[Saved]:
+    def _said(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words, facts = _words(message), mapping(message.get("tokens"))
         self._tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
         self._answer = self._saved("AfterAgent", prompt_response=words) if words.strip() else None
@@ -202,7 +202,7 @@ class GeminiReader:
             self._answer = None  # what was said before a tool run is not an answer
             yield saved
 
-    def _saved(self, name: str, **fields: Any) -> Saved:
+    def _saved(self, name: str, **fields: Any) -> SavedEvent:
         return _saved(self._at, self._base, name, **fields)
 
 
@@ -220,7 +220,7 @@ def _words(message: dict[str, Any]) -> str:
     return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
 
 
-def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Skipped) -> Iterator[Saved]:
+def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Skipped) -> Iterator[SavedEvent]:
     for call in objects(message.get("toolCalls")):
         when = moment(call.get("timestamp")) or at
         status = text(call.get("status"))
@@ -250,11 +250,11 @@ def _result(call: dict[str, Any]) -> Any:
     return "\n".join(filter(None, said)) or call.get("resultDisplay")
 
 
-def _saved(at: float, base: dict[str, Any], name: str, **fields: Any) -> Saved:
+def _saved(at: float, base: dict[str, Any], name: str, **fields: Any) -> SavedEvent:
     """Make an event as the hook does: from a payload, by the same words."""
     event = gemini.read({**base, "hook_event_name": name, "timestamp": at, **fields}, {})
     event.prompt_id = base.get("prompt_id", "")
-    return Saved(at, event)
+    return SavedEvent(at, event)
 
 
 # -- where a chat happened -------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.transcripts import markdown, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
-from mdmem.transcripts.saved import Reading, Saved, Skipped, is_quiet
+from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, is_quiet
 from mdmem.transcripts.sources import Transcript
 from mdmem.vault import journal, layout
 
@@ -106,7 +106,7 @@ class Import:
         """Store what one transcript holds; return whether its session is over."""
         last = transcript.changed_ns / 1e9
         before = self._bytes
-        how = Reading(
+        how = ReadOptions(
             self.tally.skipped,
             now,
             self.ended,
@@ -129,7 +129,7 @@ class Import:
                 break
         return is_quiet(last, now)
 
-    def _turn(self, replay: Replay, saved: list[Saved], last: float) -> float:
+    def _turn(self, replay: Replay, saved: list[SavedEvent], last: float) -> float:
         """Store the events of one turn; return the time of the last one."""
         for one in saved:
             if self.stopped():
@@ -221,9 +221,9 @@ _REASONS = {
 """Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
 
 
-def _by_turn(saved: Iterable[Saved]) -> Iterator[list[Saved]]:
+def _by_turn(saved: Iterable[SavedEvent]) -> Iterator[list[SavedEvent]]:
     """Cut a session's events at its prompts; a turn that is very long comes in parts."""
-    turn: list[Saved] = []
+    turn: list[SavedEvent] = []
     for one in saved:
         begins = one.event.name == "UserPromptSubmit" and not one.passed_over
         if turn and (begins or len(turn) >= _TURN_EVENTS):

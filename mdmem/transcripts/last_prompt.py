@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import sources
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import Reading, Saved, Skipped
+from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped
 
 _QUERY = ("<user_query>", "</user_query>")
 
@@ -63,17 +63,17 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
     return min(reversed(hidden), key=lambda one: abs(one.at - last.at)).event
 
 
-def _prompts(last: told.LastHidden) -> list[Saved]:
+def _prompts(last: told.LastHidden) -> list[SavedEvent]:
     path = Path(last.transcript)
     if last.agent == cursor.NAME:
-        return [Saved(last.at, event) for event in _of_cursor(path)] if last.transcript and path.is_file() else []
+        return [SavedEvent(last.at, event) for event in _of_cursor(path)] if last.transcript and path.is_file() else []
     source = sources.recognize(path) if last.transcript and sources.file_of(path).is_file() else None
     if source is None:
         raise NotFoundError(
             f"{last.agent} keeps no transcript that mdmem can read{f' at {path}' if last.transcript else ''}."
             " Type the text again without its tags."
         )
-    saved = source.read(path, Reading(Skipped(), time.time()))
+    saved = source.read(path, ReadOptions(Skipped(), time.time()))
     return [one for one in saved if one.event.name == "UserPromptSubmit"]
 
 

@@ -16,8 +16,8 @@ from mdmem.agents import mapping, number, opencode, text
 from mdmem.transcripts.saved import (
     NO_RESULT,
     SAID,
-    Reading,
-    Saved,
+    ReadOptions,
+    SavedEvent,
     Skipped,
     Source,
     TurnTokens,
@@ -59,7 +59,7 @@ def facts(path: Path) -> tuple[int, int]:
     return int(found[0][1] or 0), int(found[0][0] or 0) * 1_000_000
 
 
-def read(path: Path, how: Reading) -> Iterator[Saved]:
+def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
 
     Raises OSError when the database cannot be read.
@@ -74,7 +74,7 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
     return in_order(_events(path, folder, since, how), [_of_subagent(events, path, how) for events in sent])
 
 
-def _events(path: Path, folder: Any, since: Any, how: Reading) -> Iterator[Saved]:
+def _events(path: Path, folder: Any, since: Any, how: ReadOptions) -> Iterator[SavedEvent]:
     reader = OpenCodeReader(path, text(folder), _seconds(since), how)
     messages = [(own, at, _object(data, how.skipped)) for own, at, data in _rows(path.parent, _MESSAGES, path.name)]
     for place, (own, at, message) in enumerate(messages):
@@ -85,7 +85,7 @@ def _events(path: Path, folder: Any, since: Any, how: Reading) -> Iterator[Saved
     yield from reader.finish()
 
 
-def _of_subagent(events: Iterator[Saved], path: Path, how: Reading) -> Iterator[Saved]:
+def _of_subagent(events: Iterator[SavedEvent], path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     for saved in events:
         saved.event.session = path.name
         yield from pass_over(saved.event, saved.at, how)
@@ -106,17 +106,17 @@ class MessagePart(NamedTuple):
 class OpenCodeReader:
     """Turns the messages of one session into events, with payloads as the plugin sends them."""
 
-    def __init__(self, path: Path, cwd: str, since: float, how: Reading) -> None:
+    def __init__(self, path: Path, cwd: str, since: float, how: ReadOptions) -> None:
         self._path, self._cwd, self._how = path, cwd, how
         self._at = self._since = since or how.now
         self._prompt = ""
         self._begun = False
-        self._answer: Saved | None = None
+        self._answer: SavedEvent | None = None
         self._tokens = TurnTokens()
 
     def feed(
         self, own: str, at: float, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
-    ) -> Iterator[Saved]:
+    ) -> Iterator[SavedEvent]:
         """Take one message in; return the events that it completes."""
         at = at or self._at
         self._at = max(self._at, at)
@@ -128,14 +128,14 @@ class OpenCodeReader:
         elif message.get("role") == "assistant" and message.get("summary") is not True:
             yield from self._assistant(own, message, parts, is_last=is_last)
 
-    def finish(self) -> Iterator[Saved]:
+    def finish(self) -> Iterator[SavedEvent]:
         """Return what the end of the session completes."""
         if self._is_over():
             yield from self._said()
         if self._begun and is_quiet(self._at, self._how.now):
             yield self._saved(self._at, "SessionEnd", reason="as the transcript ends")
 
-    def _user(self, own: str, at: float, parts: list[MessagePart]) -> Iterator[Saved]:
+    def _user(self, own: str, at: float, parts: list[MessagePart]) -> Iterator[SavedEvent]:
         words = _typed(parts)
         if not words.strip():
             self._how.skipped["prompt that nobody typed"] += 1
@@ -147,7 +147,7 @@ class OpenCodeReader:
 
     def _assistant(
         self, own: str, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
-    ) -> Iterator[Saved]:
+    ) -> Iterator[SavedEvent]:
         spent = message.get("tokens")
         if isinstance(spent, dict):
             kept = mapping(spent.get("cache"))
@@ -162,7 +162,7 @@ class OpenCodeReader:
             self._at = max(self._at, _seconds(done))
             self._answer = self._saved(_seconds(done), "Stop", last_assistant_message=_typed(parts))
 
-    def _tool(self, part: MessagePart, *, is_over: bool) -> Iterator[Saved]:
+    def _tool(self, part: MessagePart, *, is_over: bool) -> Iterator[SavedEvent]:
         state = part.data.get("state")
         if part.data.get("type") != "tool" or not isinstance(state, dict):
             return
@@ -183,7 +183,7 @@ class OpenCodeReader:
         elif is_over:
             yield self._saved(at, "PostToolUseFailure", error=NO_RESULT, **fields)
 
-    def _said(self) -> Iterator[Saved]:
+    def _said(self) -> Iterator[SavedEvent]:
         """Return the answer of the turn, if there is one."""
         if self._answer and self._answer.event.message.strip():
             self._tokens.put_into(self._answer.event)
@@ -193,12 +193,12 @@ class OpenCodeReader:
     def _is_over(self) -> bool:
         return self._at <= self._how.ended or is_quiet(self._at, self._how.now)
 
-    def _saved(self, at: float, name: str, **fields: Any) -> Saved:
+    def _saved(self, at: float, name: str, **fields: Any) -> SavedEvent:
         """Make an event as the hook does: from a payload, by the same words."""
         payload = {"hook_event_name": name, "session_id": self._path.name, "cwd": self._cwd, **fields}
         event = opencode.read({**payload, "prompt_id": self._prompt}, {})
         event.transcript = str(self._path)
-        return Saved(at, event)
+        return SavedEvent(at, event)
 
 
 def _typed(parts: list[MessagePart]) -> str:

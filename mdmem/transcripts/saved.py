@@ -38,7 +38,7 @@ def untold(_: int) -> None:
     """Ignore what is reported."""
 
 
-class Saved(NamedTuple):
+class SavedEvent(NamedTuple):
     """An event, as a hook would have given it.
 
     at: when it happened, in seconds since the epoch.
@@ -53,7 +53,7 @@ class Saved(NamedTuple):
     passed_over: bool = False
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How a transcript is read.
 
     skipped: counts what is passed over. now: the time, which tells a session that is over from one that may go on.
@@ -94,7 +94,7 @@ class Source(NamedTuple):
     agent: str
     title: str
     find: Callable[[Path], Iterator[Path]]
-    read: Callable[[Path, Reading], Iterator[Saved]]
+    read: Callable[[Path, ReadOptions], Iterator[SavedEvent]]
     place: tuple[Callable[[Mapping[str, str]], str], str] | None = None
     is_one: Callable[[list[dict[str, Any]]], bool] = lambda _: False
     is_whole: Callable[[bytes], bool] = lambda _: False
@@ -105,7 +105,7 @@ class Source(NamedTuple):
 _TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"])
 
 
-def of_subagent(events: Iterator[Saved], session: str) -> Iterator[Saved]:
+def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEvent]:
     """Yield what a sub-agent with a file of its own did and said, as events of the session that sent it."""
     for saved in events:
         if saved.event.name in _TELLING:
@@ -113,14 +113,14 @@ def of_subagent(events: Iterator[Saved], session: str) -> Iterator[Saved]:
             yield saved
 
 
-def pass_over(event: Event, at: float, how: Reading) -> Iterator[Saved]:
+def pass_over(event: Event, at: float, how: ReadOptions) -> Iterator[SavedEvent]:
     """Yield an event of which nothing is stored, if a private tag may stand in it."""
     said = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
     if how.rules and privacy.may_hold_private(said, how.rules):
-        yield Saved(at, event, passed_over=True)
+        yield SavedEvent(at, event, passed_over=True)
 
 
-def in_order(own: Iterator[Saved], others: Iterable[Iterator[Saved]]) -> Iterator[Saved]:
+def in_order(own: Iterator[SavedEvent], others: Iterable[Iterator[SavedEvent]]) -> Iterator[SavedEvent]:
     """Return the events of a session and those of its sub-agents by their times."""
     return heapq.merge(own, *others, key=lambda saved: saved.at)
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mdmem import project
-from mdmem.transcripts.saved import Reading, Skipped
+from mdmem.transcripts.saved import ReadOptions, Skipped
 from mdmem.transcripts.sources import Transcript
 from mdmem.vault import exclusions
 
@@ -34,7 +34,7 @@ def survey(transcript: Transcript, now: float) -> Survey | None:
     place, prompts, events = "", 0, 0
     times: list[float] = []
     try:
-        for saved in transcript.source.read(transcript.path, Reading(Skipped(), now)):
+        for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now)):
             place = place or saved.event.cwd
             prompts += saved.event.name == "UserPromptSubmit"
             events += saved.event.name not in ("SessionStart", "SessionEnd")

@@ -26,7 +26,7 @@ from mdmem.capture import events
 from mdmem.transcripts import claude_files, replay
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
-from mdmem.transcripts.saved import Reading, Skipped
+from mdmem.transcripts.saved import ReadOptions, Skipped
 from mdmem.transcripts.sources import find
 from mdmem.vault import note
 
@@ -123,7 +123,7 @@ def cleaned(root: Path, target: Path) -> None:
     vars(events)["publish"] = publish
     for path in claude_files.find(root):
         session = replay.Replay(settings, path.stem, str(target), absent=True)
-        for saved in claude_files.read(path, Reading(Skipped(), LATER)):
+        for saved in claude_files.read(path, ReadOptions(Skipped(), LATER)):
             session.capture(saved.event, saved.at, {}, branch=saved.branch)
 
 

@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 
 from mdmem import config
-from mdmem.cli.setup import settings_file
+from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import render
 from mdmem.errors import ConfigError
 from mdmem.settings import BY_KEY, SETTINGS
@@ -290,10 +290,10 @@ def test_a_change_changes_one_key_and_nothing_else_or_is_refused(
         before = config.flatten(tomllib.loads(text))
     except tomllib.TOMLDecodeError:
         with pytest.raises(ConfigError):
-            settings_file.changed(text, "f", key, value, "0")
+            config_file.changed(text, "f", key, value, "0")
         return
     try:
-        new = settings_file.changed(text, "f", key, value, "0")
+        new = config_file.changed(text, "f", key, value, "0")
     except ConfigError:
         return
     assert config.flatten(tomllib.loads(new)) == {**before, key: value}

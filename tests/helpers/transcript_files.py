@@ -15,7 +15,7 @@ from mdmem import config, timestamps
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import, Tally
-from mdmem.transcripts.saved import Reading, Saved, Skipped
+from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped
 
 FILES = Path(__file__).parent.parent / "transcripts"
 TOOLS = FILES / "01-string-content-tools-hooks.jsonl"
@@ -25,12 +25,12 @@ LATER = 2_000_000_000.0
 """A time at which every session here is long over."""
 
 
-def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[Saved], Skipped]:
+def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[SavedEvent], Skipped]:
     """Return the events of a file, and what was passed over."""
     skipped = Skipped()
     source = sources.recognize(path)
     assert source is not None
-    return list(source.read(path, Reading(skipped, now, ended))), skipped
+    return list(source.read(path, ReadOptions(skipped, now, ended))), skipped
 
 
 def prompts(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.transcripts import chats
-from mdmem.transcripts.saved import Reading, Skipped
+from mdmem.transcripts.saved import ReadOptions, Skipped
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 DAY = 1_789_372_800.0
@@ -139,5 +139,5 @@ def test_no_export_makes_reading_fail(tmp_path_factory: pytest.TempPathFactory, 
     path = tmp_path_factory.getbasetemp() / "odd.json"
     path.write_text(json.dumps(value), encoding="utf-8")
     for read in (chats.read_chatgpt, chats.read_claude_ai):
-        for saved in read(path, Reading(Skipped(), DAY)):
+        for saved in read(path, ReadOptions(Skipped(), DAY)):
             assert saved.event.name and saved.event.session

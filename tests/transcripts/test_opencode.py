@@ -15,7 +15,7 @@ import pytest
 from mdmem import config
 from mdmem.capture import hook
 from mdmem.transcripts import late, sources
-from mdmem.transcripts.saved import Reading, Skipped
+from mdmem.transcripts.saved import ReadOptions, Skipped
 from tests.helpers.transcript_files import notes
 
 SESSION = "ses_dfbbe6027ffenPNkNucmwYkUo1"
@@ -187,6 +187,6 @@ def test_rows_of_other_shapes_are_read_without_an_error(write: Callable[..., Pat
     base = write([("user", [said("Go."), *odd]), ({"role": "assistant", "tokens": 5, "time": 3}, odd), ({}, odd)])
     source = next(source for source in sources.SOURCES if source.agent == "opencode")
 
-    found = list(source.read(base / SESSION, Reading(Skipped(), START / 1000 + 5)))
+    found = list(source.read(base / SESSION, ReadOptions(Skipped(), START / 1000 + 5)))
 
     assert [one.event.name for one in found] == ["SessionStart", "UserPromptSubmit", "PostToolUse"]

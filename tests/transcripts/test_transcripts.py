@@ -18,7 +18,7 @@ from mdmem.agents import Event
 from mdmem.transcripts import claude_files, sources
 from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import Reading, Skipped, moment
+from mdmem.transcripts.saved import ReadOptions, Skipped, moment
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, prompts, read
 
 CODEX = {path.name[8:21]: path for path in (FILES / "codex").rglob("*.jsonl")}
@@ -105,7 +105,7 @@ def test_a_background_agents_end_is_no_prompt_but_what_follows_is_an_answer() ->
 
 
 def test_what_sub_agents_did_comes_in_between_when_it_is_wanted() -> None:
-    found = list(claude_files.read(BACKGROUND, Reading(Skipped(), LATER, subagents=True)))
+    found = list(claude_files.read(BACKGROUND, ReadOptions(Skipped(), LATER, subagents=True)))
 
     inside = [saved.event for saved in found if saved.event.subagent]
     assert [(event.name, event.tool) for event in inside] == [("PostToolUse", "Grep"), ("SubagentStop", "")]
@@ -424,7 +424,7 @@ def test_a_changed_transcript_is_read_without_an_error(path: Path, seed: int, od
         changed.write_bytes(b"\n".join(lines))
         for source in sources.SOURCES:
             skipped = Skipped()
-            for saved in source.read(changed, Reading(skipped, LATER)):
+            for saved in source.read(changed, ReadOptions(skipped, LATER)):
                 event = saved.event
                 assert isinstance(event, Event)
                 texts = (event.name, event.session, event.prompt_id, event.cwd, event.prompt, event.message, event.tool)

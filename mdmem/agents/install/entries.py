@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mdmem import config
-from mdmem.agents.install import command_line, json_text
+from mdmem.agents.install import command_line, json_text, settings_file
 from mdmem.agents.install.command_line import command, is_own, words
 from mdmem.errors import ConfigError
 
@@ -61,7 +61,7 @@ def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> s
     before = text if text.strip() else "{}\n"
     text = before
     missing = {**skeleton, "hooks": {}} if lists else {}
-    try:
+    with settings_file.changing(path):
         for key, value in missing.items():
             if key not in parsed(text, path):
                 text = json_text.append(text, (), value, key)
@@ -69,10 +69,8 @@ def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> s
             text = _with_event(text, event, lists.get(event, []))
         if text != before and json_text.loads(text).get("hooks") == {}:
             text = json_text.remove(text, ("hooks",))
-    except ValueError as error:
-        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
     if _others(parsed(text, path)) != _others({**skeleton, **parsed(before, path)} if lists else parsed(before, path)):
-        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+        raise settings_file.touches_others(path)
     return text
 
 

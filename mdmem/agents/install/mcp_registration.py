@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from mdmem.agents.install import entries, json_text, toml_text
+from mdmem.agents.install import entries, json_text, settings_file, toml_text
 from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient, located
 from mdmem.agents.install.registration import SettingsChange, Status, put
 from mdmem.agents.install.settings_file import SettingsFile
@@ -158,17 +158,15 @@ def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], 
     if found.is_one_list:
         wanted = {"command": [wanted["command"], *wanted["args"]]}
     before = _loads(found, text, path)
-    try:
+    with settings_file.changing(path):
         if found.is_toml:
             changed = toml_text.with_table(text, (*place, SERVER), wanted)
         else:
             changed = _json_with(text if text.strip() else "{}\n", place, {**found.extra, **wanted})
         after = _decoded(found, changed)
         made = _at(after, (*place, SERVER))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
     if _others(after, place) != _others(before, place) or any(made[key] != value for key, value in wanted.items()):
-        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+        raise settings_file.touches_others(path)
     return changed
 
 
@@ -182,7 +180,7 @@ def _without(found: McpClient, text: str, path: str, place: tuple[str, ...]) -> 
             if _at(json_text.loads(changed), place[:depth]) == {}:
                 changed = json_text.remove(changed, place[:depth])
     if _others(_loads(found, changed, path), place) != _others(before, place):
-        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+        raise settings_file.touches_others(path)
     return changed
 
 

@@ -82,7 +82,7 @@ def _open(agent: str, offer: SettingsOffer, scope: str) -> tuple[SettingsFile, S
 
 def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[str, Any]]]:
     """Return the settings with an offer's, and rows that tell how to take them out."""
-    try:
+    with settings_file.changing(path):
         data = json_text.loads(text)
         if offer.items:
             return _with_items(text, data, offer)
@@ -95,8 +95,6 @@ def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[st
         if offer.place[-1] in _at(data, offer.place[:-1]):
             return json_text.replace(text, offer.place, offer.value), [{**row, "before": present}]
         return json_text.append(text, offer.place[:-1], offer.value, offer.place[-1]), [row]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
 
 
 def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
@@ -142,7 +140,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
 
 def _without(text: str, row: Mapping[str, Any], path: str) -> str:
     """Return the settings without what one row put in; what somebody has changed since stays."""
-    try:
+    with settings_file.changing(path):
         place = tuple(row["place"])
         present = _at(json_text.loads(text), place)
         if "item" in row:
@@ -151,8 +149,6 @@ def _without(text: str, row: Mapping[str, Any], path: str) -> str:
         if present != row["value"] or type(present) is not type(row["value"]):
             return text
         return json_text.replace(text, place, row["before"]) if "before" in row else json_text.remove(text, place)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
 
 
 def _at(data: Any, place: tuple[str, ...]) -> Any:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from mdmem import files
 from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BACKUP_SUFFIX = ".mdmem-backup"
 _BOM = b"\xef\xbb\xbf"
@@ -102,6 +107,20 @@ class SettingsFile:
         now = os.stat(self._real) if os.path.exists(self._real) else None
         if _identity(now) != _identity(self._stat):
             raise ConfigError(f"{self.path} was changed by another program just now. Try again.")
+
+
+@contextmanager
+def changing(path: str) -> Iterator[None]:
+    """Raise ConfigError where a settings file, as it is written, cannot be changed as the block does it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
+
+
+def touches_others(path: str) -> ConfigError:
+    """Return the error of a change that would touch what is not mdmem's."""
+    return ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
 
 
 def diff(before: str, after: str, path: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mdmem import config
-from mdmem.cli.setup import settings_file, templates
+from mdmem.cli.setup import config_file, templates
 from mdmem.cli.terminal import options, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
@@ -108,7 +108,7 @@ def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
     Example:  mdmem config unset capture.max_lines
     """
     row, found = known(key), config.load(given_vault)
-    in_vault, in_user = (row.key in settings_file.values(files(found)[name]) for name in ("vault", "user"))
+    in_vault, in_user = (row.key in config_file.values(files(found)[name]) for name in ("vault", "user"))
     _change(found, given_vault, row, None, user=user or (in_user and not in_vault), as_json=as_json)
 
 
@@ -120,7 +120,7 @@ def _change(
     if not in_user and not Path(found.vault).is_dir():
         raise ConfigError(f"No vault at {found.vault}. Run `mdmem init`, or use --user for your own config.toml.")
     path = files(found)["user" if in_user else "vault"]
-    settings_file.change(path, row.key, value, render.toml(row.default))
+    config_file.change(path, row.key, value, render.toml(row.default))
     now = config.load(given_vault)
     wanted = row.default if value is None else value
     if as_json:
@@ -271,7 +271,7 @@ def printed(found: Config, row: Setting[Any]) -> Any:
 
 def _loosens(found: Config, row: Setting[Any], value: Any) -> bool:
     """Whether a value would not count in the vault's file, since it is looser than the user's own or the default."""
-    user = settings_file.values(files(found)["user"])
+    user = config_file.values(files(found)["user"])
     return row.stricter is not neither and config.stricter(row, user, value) != value
 
 
@@ -286,7 +286,7 @@ def source(found: Config, row: Setting[Any]) -> str:
     if variable:
         return variable
     counts = value_of(found, row)
-    user, vault = (settings_file.values(files(found)[name]).get(row.key) for name in ("user", "vault"))
+    user, vault = (config_file.values(files(found)[name]).get(row.key) for name in ("user", "vault"))
     if user is not None and (user == counts or row.user_only):
         return "your config.toml"
     if row.user_only or vault is None or (user is None and vault != counts and counts == row.default):
