@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError
 
 __all__ = [
@@ -23,9 +25,13 @@ class NotFoundError(MdmemError):
 
 
 class AmbiguousError(NotFoundError):
-    """More than one note or session answers to that name. Exit status 8."""
+    """More than one note or session answers to that name. paths: of the notes. Exit status 8."""
 
     exit_code = 8
+
+    def __init__(self, text: str, paths: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.paths = paths
 
 
 class BusyError(MdmemError):

@@ -55,6 +55,8 @@ class Guard:
     """
 
     words: Mapping[int, str] = WORDS
+    most: int = MAX_BODY_BYTES
+    """Maximum number of bytes of a body, those of hooks apart."""
 
     def __init__(self, app: Any, hosts: Iterable[str], token: str) -> None:
         self._app = app
@@ -73,7 +75,7 @@ class Guard:
         body = b""
         if status is None:
             scope[ADMITTED] = True
-            limit = MAX_PAYLOAD_BYTES if scope["path"].startswith("/hooks/") else MAX_BODY_BYTES
+            limit = MAX_PAYLOAD_BYTES if scope["path"].startswith("/hooks/") else self.most
             status, body = await _body(scope, receive, limit)
         if status is not None:
             await self.refuse(scope, send, status)

@@ -13,6 +13,7 @@ from mdmem.errors import BusyError
 from mdmem.search import freshness, index, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.search.text import analysis
 from mdmem.vault import links, note
 
 if TYPE_CHECKING:
@@ -192,13 +193,36 @@ MOST = 100
 """Maximum number of notes listed, newest first."""
 
 
+def titled(view: View, title: str) -> list[NoteRow]:
+    """Return the notes with a title, the newest first: what people and agents wrote, or else what was captured."""
+    terms = sorted(analysis.counts(title), key=lambda term: view.count("title", term))
+    found = view.notes("title", terms[0]) - view.internal if terms else set()
+    for term in terms[1:]:
+        found &= view.notes("title", term)
+    wanted = _folded(title)
+    written = found & view.of_kinds(note.WRITTEN)
+    for some in (written, found - written):
+        made = (row(view, number) for number in in_order(view, some)[::-1][:_LOOKED_AT])
+        if alike := [one for one in made if _folded(one.title) == wanted]:
+            return alike[:MOST]
+    return []
+
+
+_LOOKED_AT = 1_000
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
-    """Return the notes that link to the one at `path`, whose id is `name`, the newest first.
+    """Return the notes that link to the one at `path`, whose id is `name`, or to its title, the newest first.
 
     What mdmem lists on pages of sessions and projects is not a link.
     """
-    stem = links.stem(path.lower())
-    terms = {name.lower(), stem, stem.rpartition("/")[2]} - {""}
+    stem, number = links.stem(path.lower()), view.find(path)
+    title = str(view.facts(number)["title"]).lower() if number is not None else ""
+    terms = {name.lower(), stem, stem.rpartition("/")[2], links.stem(title)} - {""}
     found = view.with_any(f"link:{term}" for term in terms) - view.internal
     made = [row(view, number) for number in in_order(view, found)[::-1][: MOST + 1]]
     return [row for row in made if row.path != path][:MOST]

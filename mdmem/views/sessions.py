@@ -95,6 +95,18 @@ def logged(config: Config, first: str, last: str, *, failed: bool = False, **wan
             yield one
 
 
+@cached_with_view
+def projects(view: View) -> tuple[str, ...]:
+    """Return the names of all projects, the one with the last session first, then those that have notes alone."""
+    names = dict.fromkeys(row.project for row in table(view) if row.project)
+    known = {name.lower() for name in names}
+    for term in view.terms("facet", "project:"):
+        if term[8:] and term[8:] not in known:
+            number = next((number for number in view.each("facet", term) if number not in view.internal), None)
+            names |= {str(view.facts(number).get("project", "")): None} if number is not None else {}
+    return tuple(name for name in names if name)
+
+
 class _Sets:
     """The columns and marks of notes by which sessions are counted; a set of all edits would show."""
 

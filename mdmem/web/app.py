@@ -18,7 +18,9 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from mdmem import log
-from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
+from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, UsageError
+from mdmem.search import freshness
+from mdmem.views import rows
 from mdmem.web import gate, site, writing
 from mdmem.web.pages import files, health, injected, manual, notes, review, search, session, timeline, today
 from mdmem.web.site import PageRequest, Site
@@ -61,7 +63,7 @@ PAGES: dict[str, Handler] = {
 """An address -> the page that answers it."""
 
 STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_STATUS = {NotFoundError: 404, UsageError: 400, BusyError: 503, writing.ForgedError: 403}
+_STATUS = {AmbiguousError: 300, NotFoundError: 404, UsageError: 400, BusyError: 503, writing.ForgedError: 403}
 
 
 def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
@@ -87,12 +89,11 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
             try:
                 return handler(page)
             except (MdmemError, OSError) as error:
-                status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
-                return page.page("problem", status=status, problem=str(error))
+                return _problem(page, error)
             except Exception as error:  # noqa: BLE001 - a fault of one page must not end the others
                 log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
                 text = f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
-                return page.page("problem", status=500, problem=text)
+                return page.page("problem", status=500, problem=text, choices=[])
 
     async def called(request: Request, *_: Any) -> Response:
         body = await request.body() if request.method == "POST" else b""
@@ -103,8 +104,23 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
     return called
 
 
+def _problem(page: PageRequest, error: Exception) -> Response:
+    """Answer with what went wrong; what is missing while the index is being built may be there in a moment."""
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+    if status == 404 and not isinstance(error, _NoPageError) and freshness.being_built(page.config):
+        status = 503
+    named = error.paths if isinstance(error, AmbiguousError) else ()
+    numbers = [number for path in named[: rows.MOST] if (number := page.view.find(path)) is not None]
+    choices = [rows.row(page.view, number) for number in numbers if number not in page.view.internal]
+    return page.page("problem", status=status, problem=str(error), choices=choices)
+
+
+class _NoPageError(NotFoundError):
+    """No page has this address."""
+
+
 def _nothing_here(request: PageRequest) -> Response:
-    raise NotFoundError(f"There is no page {request.path!r:.80}.")
+    raise _NoPageError(f"There is no page {request.path!r:.80}.")
 
 
 def _enter(site: Site, port: int) -> Any:

@@ -43,6 +43,7 @@ WORDS = {
     401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
     403: "Requests from other sites, and from other users of this machine, are refused.",
     405: "Only GET and POST are supported.",
+    413: "The form is too long, so nothing was saved. Go back: the browser still has what you wrote.",
     415: "Only forms are accepted.",
 }
 """What a browser is told with each status that is refused."""
@@ -52,6 +53,7 @@ class PageGuard(Guard):
     """Lets in the browsers that came by a link of this process; nobody else gets anything."""
 
     words = WORDS
+    most = 3 * guard.MAX_BODY_BYTES  # browsers write a character of a form in up to three bytes for each of its own
 
     def __init__(self, app: Any, hosts: Iterable[str], port: int, browsers: Browsers) -> None:
         super().__init__(app, hosts, "")

@@ -72,6 +72,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_titles(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "notes").mkdir(parents=True)
+    for number in (10, 2, 1):
+        (vault / "notes" / f"step-{number}.md").write_text(f"---\ntitle: Step {number}\n---\nDo it.\n")
+    exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), tmp_path / "site")
+
+    text = (tmp_path / "site/index.html").read_text("utf-8")
+    assert re.findall(r">(Step \d+)<", text) == ["Step 1", "Step 2", "Step 10"]
+
+
 def test_every_link_of_a_site_leads_to_a_file_and_a_place_on_it(site: Path) -> None:
     pages = {path: read(path) for path in site.rglob("*.html")}
     assert len(pages) >= 8

@@ -25,6 +25,7 @@ from mdmem.learn import decisions, proposals
 from mdmem.search import index
 from mdmem.vault import note, user_notes
 from mdmem.web import live
+from mdmem.web.pages import health
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
@@ -351,6 +352,67 @@ def test_a_wiki_link_that_two_files_answer_to_leads_to_the_one_that_it_names(web
         assert shown in get(web, cookie, headers["location"])
 
 
+def test_a_wiki_link_leads_to_the_note_with_that_title(web: Web, cookie: str) -> None:
+    (web.vault / "notes" / "ship-it.md").write_text(
+        "---\ntitle: When do we ship?\n---\nOn Fridays.\n", encoding="utf-8"
+    )
+    (web.vault / "notes" / "asks.md").write_text("See [[When do we ship?]].\n", encoding="utf-8")
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    indexed(settings)
+
+    status, headers, _ = web.served.ask("/go?to=when+do+we+SHIP%3F", headers={"Cookie": cookie})
+    assert status == 303
+    page = get(web, cookie, headers["location"])
+    assert "On Fridays." in page
+    assert "Named by" in page
+
+    (web.vault / "notes" / "ship-too.md").write_text("# When do we ship?\n\nOn Mondays.\n", encoding="utf-8")
+    indexed(settings)
+    status, _, choice = web.served.ask("/go?to=When+do+we+ship%3F", headers={"Cookie": cookie})
+    assert status == 300
+    assert len(re.findall(r'<a class="name"[^>]*>When do we ship\?</a>', choice)) == 2
+
+
+def test_a_wiki_link_that_several_files_answer_to_leads_to_a_choice(web: Web, cookie: str) -> None:
+    for name in ("east/map.md", "west/map.md"):
+        (web.vault / "notes" / name).parent.mkdir(exist_ok=True)
+        (web.vault / "notes" / name).write_text(f"# The map of {name[:4]}\n", encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    status, _, choice = web.served.ask("/go?to=map", headers={"Cookie": cookie})
+    assert status == 300
+    assert "The map of east" in choice
+    assert "The map of west" in choice
+
+
+def test_a_session_that_an_index_being_built_lacks_is_offered_again(web: Web, cookie: str) -> None:
+    mark = Path(config.load(str(web.vault), {**os.environ, **web.day.env}).state_dir, "indexing")
+    mark.touch()
+    try:
+        status, _, body = web.served.ask("/session/no-such-session", headers={"Cookie": cookie})
+        nothing, _, _ = web.served.ask("/no-such-page", headers={"Cookie": cookie})
+    finally:
+        mark.unlink()
+
+    assert status == 503
+    assert "being built in the background" in body
+    assert '<a href="/session/no-such-session">Try again</a>' in body
+    assert nothing == 404
+    assert web.served.ask("/session/no-such-session", headers={"Cookie": cookie})[0] == 404
+
+
+def test_a_project_that_has_notes_alone_is_listed_and_offered(web: Web, cookie: str) -> None:
+    text = "---\nproject: Bare-Project\n---\n# Only written\n\nBy hand.\n"
+    (web.vault / "notes" / "bare.md").write_text(text, encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    listed = get(web, cookie, "/projects")
+    assert '<a href="/project/Bare-Project">Bare-Project</a>' in listed
+    assert "Only written" in listed
+    assert "<option>Bare-Project</option>" in get(web, cookie, "/new")
+    assert "0 sessions" not in get(web, cookie, "/project/Bare-Project")
+
+
 def test_a_page_that_is_not_there_does_not_look_through_the_vault(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     indexed(settings)
@@ -463,6 +525,22 @@ def test_pin_and_tags_change_a_line_and_nothing_else(web: Web, cookie: str) -> N
     post(web, cookie, "pin", csrf=secret, note=path, pinned="no")
     post(web, cookie, "tag", csrf=secret, note=path, tags="two", remove="1")
     assert (web.vault / path).read_text() == before
+
+
+def test_a_text_that_is_too_long_comes_back_in_its_form(web: Web, cookie: str) -> None:
+    path = a_note(web, "To become long")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    text = "ä" * (250 * 1024)  # 1.5 MB as browsers send it
+
+    status, _, body = post(web, cookie, "edit", **fields, text=text)
+    assert status == 400
+    assert "Nothing was saved" in body
+    assert text in body
+
+    status, _, refused = post(web, cookie, "edit", **fields, text=text * 3)
+    assert status == 413
+    assert "nothing was saved" in refused
+    assert "Some words." in (web.vault / path).read_text()
 
 
 def test_a_new_note_passes_the_gate_and_is_shown(web: Web, cookie: str) -> None:
@@ -694,6 +772,13 @@ def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     body = get(web, cookie, "/health")
     assert "CPU of a hook" in body
     assert "python" in body
+
+
+def test_a_hook_that_takes_too_long_is_said_not_to_be_measured(
+    web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "MOST_SECONDS", 0.0001)
+    assert health.hook_cost() is None
 
 
 # -- live ------------------------------------------------------------------------------------------

@@ -275,6 +275,22 @@ def test_a_mark_within_the_address_of_a_link_goes_with_it() -> None:
     assert [plain[start:stop] for start, stop in marked] == ["parser"]
 
 
+def test_a_snippet_of_a_page_shows_neither_what_escapes_its_titles_nor_its_lists() -> None:
+    text = (
+        "## Prompts 1. [Why \\[PRIVATE\\] fails](001-a.md) → [answer](<001 b.md>) 2. [Use `x`](002-a.md) - [More](c.md)"
+    )
+    plain, _ = search._without_syntax(text, [], search._PAGE_SYNTAX)
+
+    assert plain.split() == ["Prompts", "·", "Why", "[PRIVATE]", "fails", "→", "answer", "·", "Use", "x", "·", "More"]
+
+
+def test_a_snippet_of_a_change_begins_with_what_changed() -> None:
+    text = "```diff --- a/src/x.py +++ b/src/x.py @@ -3,4 +3,7 @@ def parse(text): - return 1 ====== end ======"
+    plain, _ = search._without_syntax(text, [])
+
+    assert plain.split() == ["def", "parse(text):", "-", "return", "1", "end"]
+
+
 def test_the_weeks_of_a_project_end_with_this_one() -> None:
     found = timeline.weeks({"2026-09-14": 3, "2026-09-08": 2, "2026-09-01": 1, "2025-01-01": 9}, date(2026, 9, 14))
 

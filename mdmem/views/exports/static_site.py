@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import posixpath
+import re
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator
@@ -154,6 +155,7 @@ class _Site:
     def _index(self) -> str:
         parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
         if self._written:
+            self._written.sort(key=lambda one: _by_number(one[0]))
             items = (f'<li><a href="{escape(to)}">{escape(title)}</a></li>\n' for title, to in self._written)
             parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(items)}</ul>\n")
         months: dict[str, list[str]] = {}
@@ -227,6 +229,11 @@ def _is_picture(path: str) -> bool:
 
 def _page_of(folder: str) -> str:
     return f"pages/{folder}.html"
+
+
+def _by_number(title: str) -> str:
+    """Return by what titles are sorted: their words, and the numbers among them by value."""
+    return re.sub(r"\d+", lambda found: found[0].zfill(20), title.casefold())
 
 
 def _put(target: Path, page: str, title: str, body: str) -> None:

@@ -24,6 +24,8 @@ from mdmem.web.site import PageRequest
 
 WIDTH, HEIGHT = 600, 120
 RUNS = 5
+MOST_SECONDS = 30
+"""How long a hook is waited for."""
 _ORDER = ("error", "warning", "note", "fine")
 
 
@@ -38,12 +40,11 @@ class Growth(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What the checks found, and what a hook costs here. when: ISO 8601 in UTC. hook_ms, python_ms: CPU, medians."""
+    """What the checks found, and what a hook costs here. when: ISO 8601 in UTC. cost: as `hook_cost` returns it."""
 
     when: str
     found: list[checks.CheckResult]
-    hook_ms: float
-    python_ms: float
+    cost: tuple[float, float] | None
     storage: dict[str, int]
 
 
@@ -66,6 +67,7 @@ def health(request: PageRequest) -> Response:
         times=len(given),
         width=WIDTH,
         height=HEIGHT,
+        most_seconds=MOST_SECONDS,
     )
 
 
@@ -94,16 +96,18 @@ def _heard(config: Config) -> list[tuple[str, str]]:
 def check(request: PageRequest) -> Response:
     """Run all checks and measure a hook; it takes a few seconds."""
     found = sorted(checks.look(request.config, every=False), key=lambda one: _ORDER.index(one.finding.severity))
-    hook, python = hook_cost()
     config = request.config
     folders = {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
     storage = {name: figures.folder_bytes(Path(folder)) for name, folder in folders.items()}
-    request.site.memo["checked"] = Checked(iso_time(time.time()), found, hook, python, storage)
+    request.site.memo["checked"] = Checked(iso_time(time.time()), found, hook_cost(), storage)
     return request.back("/health")
 
 
-def hook_cost() -> tuple[float, float]:
-    """Return the CPU, in milliseconds, of a hook that stores a prompt in a throwaway vault, and of bare Python."""
+def hook_cost() -> tuple[float, float] | None:
+    """Return the CPU, in milliseconds, of a hook that stores a prompt in a throwaway vault, and of bare Python.
+
+    Medians; None when one took longer than `MOST_SECONDS`.
+    """
     with tempfile.TemporaryDirectory(prefix="mdmem-cost-") as folder:
         vault = Path(folder, "vault")
         vault.mkdir()
@@ -112,16 +116,19 @@ def hook_cost() -> tuple[float, float]:
         hook = [sys.executable, "-I", "-m", "mdmem", "hook", "claude-code"]
         bare = [sys.executable, "-I", "-S", "-c", "pass"]
         event = {"hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": "What does this cost?"}
-        costs = [
-            (_cpu(hook, env, json.dumps({**event, "session_id": f"cost-{run}"})), _cpu(bare, env, ""))
-            for run in range(RUNS)
-        ]
+        try:
+            costs = [
+                (_cpu(hook, env, json.dumps({**event, "session_id": f"cost-{run}"})), _cpu(bare, env, ""))
+                for run in range(RUNS)
+            ]
+        except subprocess.TimeoutExpired:
+            return None
     return median(cost for cost, _ in costs), median(cost for _, cost in costs)
 
 
 def _cpu(words: list[str], env: dict[str, str], text: str) -> float:
     before = _children_seconds()
-    subprocess.run(words, input=text.encode(), env=env, capture_output=True, timeout=30, cwd=os.sep)
+    subprocess.run(words, input=text.encode(), env=env, capture_output=True, timeout=MOST_SECONDS, cwd=os.sep)
     return (_children_seconds() - before) * 1000
 
 

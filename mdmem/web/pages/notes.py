@@ -148,7 +148,7 @@ def new(request: PageRequest) -> Response:
 def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -> Response:
     """Show what a new note shall hold in a form. problem: why it could not be saved."""
     given = {key: sent.get(key, "") for key in ("title", "text", "kind", "project", "tags")}
-    known = {row.project for row in sessions.table(request.view)} | {given["project"]}
+    known = {*sessions.projects(request.view), given["project"]}
     return request.page(
         "new",
         status=400 if problem else 200,

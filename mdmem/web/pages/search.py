@@ -19,7 +19,8 @@ from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
-from mdmem.vault.note import WRITTEN
+from mdmem.vault.note import PAGES, WRITTEN
+from mdmem.views import rows
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
@@ -99,7 +100,7 @@ def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue
 def snippet(hit: SearchHit) -> Markup:
     """Return the best part of a note as HTML, the words that were looked for marked."""
     pieces: list[Markup] = []
-    text, spans = _without_syntax(hit.snippet, hit.spans)
+    text, spans = _without_syntax(hit.snippet, hit.spans, _PAGE_SYNTAX if hit.kind in PAGES else _SYNTAX)
     end = 0
     for start, stop in spans:
         found = Markup("<mark>{}</mark>").format(text[start:stop])
@@ -108,39 +109,61 @@ def snippet(hit: SearchHit) -> Markup:
     return Markup("").join([*pieces, markdown.marked(text[end:])])
 
 
-_SYNTAX = re.compile(
+_SIGNS = (
     r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}(?=\s)|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
-    r"|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)"  # all of a link but its words
+    r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
 )
+_SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # all of a link but its words
+_PAGE_SYNTAX = re.compile(
+    rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*\]\()|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
+    r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)"
+)
+"""On a page that lists others also what escapes signs in their titles, and what begins an entry."""
 
 
-def _without_syntax(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+def _without_syntax(
+    text: str, spans: Sequence[tuple[int, int]], syntax: re.Pattern[str] = _SYNTAX
+) -> tuple[str, list[tuple[int, int]]]:
     """Return a snippet without the signs of Markdown; what was marked in them, such as a link's address, goes along."""
     kept: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
-    for found in [*_SYNTAX.finditer(text), None]:
+    for found in [*syntax.finditer(text), None]:
         start, end = found.span() if found else (len(text), len(text))
         for number in range(place, start):
             moved[number] = len(kept)
             kept.append(text[number])
         moved[start : end + 1] = [len(kept)] * (end + 1 - start)
+        if found and found.groupdict().get("item") and kept:
+            kept.append("·")
+            moved[end] = len(kept)
         place = end
     made = [(moved[start], moved[stop]) for start, stop in spans]
     return "".join(kept), [(start, stop) for start, stop in made if start < stop]
 
 
 def go(request: PageRequest) -> Response:
-    """Redirect from a `[[name]]` to its note; where no note has that name, to a search for it."""
+    """Redirect from a `[[name]]` to the note whose file, or else whose title, has that name; else to a search for it.
+
+    Raises:
+        AmbiguousError: when several notes have it.
+    """
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
+    ambiguous = None
     for reference in (name, f"notes/{name}"):
         try:
             opened = request.note(reference)
-        except AmbiguousError:
+        except AmbiguousError as error:
+            ambiguous = error
             continue
         except NotFoundError:
             break
         return request.back(address.note(opened.id, opened.path))
-    return request.back(address.search(name))
+    if ambiguous is not None:
+        raise ambiguous
+    found = rows.titled(request.view, name)
+    if len(found) > 1:
+        raise AmbiguousError(f"{len(found)} notes have the title “{name}”.", [row.path for row in found])
+    return request.back(address.note(found[0].id, found[0].path) if found else address.search(name))
 
 
 MOST = 8

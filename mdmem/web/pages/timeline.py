@@ -129,15 +129,19 @@ def projects(request: PageRequest) -> Response:
     every: dict[str, list[SessionRow]] = {}
     for row in sessions.table(request.view):
         every.setdefault(row.project, []).append(row)
+    view = request.view
     made = [
         {
             "name": name,
-            "sessions": len(found),
+            "sessions": len(every.get(name, ())),
             "notes": sum(days.values()),
-            "last": found[0],
+            "newest": max(days),
+            "last": every[name][0] if name in every else None,
+            "written": [] if name in every else shared.newest(view, view.of_kinds(note.WRITTEN), project=name, most=1),
             "weeks": weeks(days),
         }
-        for name, found in every.items()
-        if name and (days := sessions.by_day(request.view, name))
+        for name in sessions.projects(view)
+        if (days := sessions.by_day(view, name))
     ]
+    made.sort(key=lambda one: str(one["newest"]), reverse=True)
     return request.page("projects", projects=made, day=wording.day)
