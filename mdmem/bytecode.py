@@ -49,7 +49,7 @@ ROOTS = {
         "mdmem.privacy.private_words",
         "mdmem.privacy.marks",
         "mdmem.privacy.everyday",
-        "mdmem.privacy.typed",
+        "mdmem.privacy.disguises",
         "mdmem.capture.told",
         "mdmem.capture.feedback",
     ),

@@ -7,7 +7,8 @@ from mdmem.agents import prompts
 from mdmem.capture import events, store
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.errors import UsageError, VaultError
-from mdmem.privacy import memory, typed
+from mdmem.privacy import memory
+from mdmem.privacy import text as texts
 from mdmem.vault import disk, note
 from mdmem.vault.journal import numbers
 
@@ -26,7 +27,7 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
         UsageError: the note was edited or removed since. VaultError, OSError: the vault cannot be written.
     """
     at = Capture(config, event, now)
-    text = typed.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
+    text = texts.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
     draft = events.prompt_draft(at, text)
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
     made, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))

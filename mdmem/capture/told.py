@@ -11,7 +11,7 @@ import os
 from mdmem import files, privacy
 from mdmem.capture import turn
 from mdmem.capture.pending import PRIVATE
-from mdmem.privacy import typed
+from mdmem.privacy import text as texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def of_prompt(at: Capture, outcome: Outcome, text: str) -> None:
     """Note of which prompt something was kept out last, for `mdmem privacy keep-last`; find unknown tags in it."""
     if outcome.hidden.sections:
         _note_last(at, outcome)
-    outcome.unknown = typed.unknown_tags(text, at.rules)
+    outcome.unknown = texts.unknown_tags(text, at.rules)
 
 
 def _note_last(at: Capture, outcome: Outcome) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, paired
+from mdmem.privacy.disguises import shadow
 from mdmem.privacy.tags import (
     BRACKET,
     CLOSES,
@@ -14,7 +15,6 @@ from mdmem.privacy.tags import (
     is_other,
     named_tags,
     private_tags,
-    shadow,
 )
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def private(
     Raises:
         FloodError: there are more tags than are looked at.
     """
-    plain = shadow(low)
+    plain = shadow(low, words)
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
     pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
@@ -81,7 +81,7 @@ def _is_bracket(tag: Tag) -> bool:
 
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
     """Return a text without the private tags that hide something in it, and with what they hide."""
-    plain = shadow(low)
+    plain = shadow(low, words)
     pairs, lone = _pair(private_tags(text, plain, words))
     from mdmem.privacy import intent
 

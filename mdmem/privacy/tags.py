@@ -1,8 +1,8 @@
 """The tags that people and programs put around text: reading them off a text in one pass.
 
-Tags are read off a *shadow* of the text: as long as the text, in lower case, and with every disguise of a
-tag's characters undone (other alphabets, JSON escapes), so that positions stay good. Each occurrence of
-a tag's word is then looked at from the inside out, so the cost is linear whatever the text.
+Tags are read off a *shadow* of the text (`disguises`): as long as the text, in lower case, and with every disguise of
+a tag's characters undone, so that positions stay good. Each occurrence of a tag's word is then looked at from the
+inside out, so the cost is linear whatever the text.
 """
 
 from __future__ import annotations
@@ -30,48 +30,8 @@ MAX_WORDS = 20
 _MAX_WORD_CHARS = 40
 
 BLANK = " \t\n\r\f\v\u00a0\u2028\u2029"
-_BEFORE = frozenset(["<", "[", "/", "-", *BLANK, *OTHERS])
-_AFTER = frozenset([">", "]", "/", "-", *BLANK, *OTHERS.values()])
-
-_ESCAPES = (
-    ("\\u003c", "     <"),
-    ("\\u003e", ">     "),
-    ("\\u002f", "     /"),
-    ("\\u005b", "     ["),
-    ("\\u005d", "]     "),
-    ("\\x3c", "   <"),
-    ("\\x3e", ">   "),
-    ("\\x2f", "   /"),
-    ("\\x5b", "   ["),
-    ("\\x5d", "]   "),
-    ("\\u{3c}", "     <"),
-    ("\\u{3e}", ">     "),
-    ("\\u{2f}", "     /"),
-    ("\\074", "   <"),
-    ("\\076", ">   "),
-    ("\\057", "   /"),
-    ("\\/", " /"),
-    ("\\n", " \n"),
-    ("\\r", "  "),
-    ("\\t", "  "),
-    ("\\", " "),
-)
-_PERCENT = (
-    ("%253c", "    <"),
-    ("%253e", ">    "),
-    ("%252f", "    /"),
-    ("%3c", "  <"),
-    ("%3e", ">  "),
-    ("%2f", "  /"),
-    ("%5b", "  ["),
-    ("%5d", "]  "),
-    ("%20", "   "),
-)
-"""An escape and what stands for it in the shadow: the sign, at the side where the tag is, and blanks."""
-
-_OPENING = frozenset(escape for escape, plain in (*_ESCAPES, *_PERCENT) if plain[-1:] in ("<", "["))
-_CLOSING = frozenset(escape for escape, plain in (*_ESCAPES, *_PERCENT) if plain[:1] in (">", "]"))
-_SIZES = (6, 5, 4, 3)
+_BEFORE = frozenset(["<", "[", "/", "-", ":", *BLANK, *OTHERS])
+_AFTER = frozenset([">", "]", "/", "-", "!", "?", "=", ",", ";", *BLANK, *OTHERS.values()])
 
 OPENS, CLOSES, EMPTY = "opens", "closes", "empty"
 """What a tag does: `<private>`, `</private>`, `<private/>`."""
@@ -84,17 +44,6 @@ A plain tuple: of a million objects in a hostile text, the collector would visit
 
 Section = tuple[int, int, int, int, str]
 """A part to be taken out: start and end with its tags, start and end of what they enclose, and the rule."""
-
-
-def shadow(low: str) -> str:
-    """Undo the disguises of a tag's characters in a lower-case text, keeping every position."""
-    if not low.isascii():
-        low = in_ascii(low)
-    for sign, escapes in (("\\", _ESCAPES), ("%", _PERCENT)):
-        if sign in low:
-            for escape, plain in escapes:
-                low = low.replace(escape, plain)
-    return low
 
 
 def words(given: Iterable[str]) -> tuple[str, ...]:
@@ -166,14 +115,14 @@ def _read_private(text: str, plain: str, at: int, end: int, ends: _Ahead, starts
     last = _skip(plain, end)
     if plain[opener] == "[" and plain[last : last + 1] == "]":
         family = word + (SHOUT if text[opener : last + 1].replace("\\", "") in (MARKER, "[/PRIVATE]") else BRACKET)
-        return _start(text, opener), _end(text, last), family, CLOSES if closing else OPENS
+        return _start(text, plain, opener), _end(text, plain, last), family, CLOSES if closing else OPENS
     if plain[last : last + 1] == OTHERS.get(plain[opener]):
         family = word + OTHER + plain[opener] + plain[last]
-        return _start(text, opener), _end(text, last), family, CLOSES if closing else OPENS
+        return _start(text, plain, opener), _end(text, plain, last), family, CLOSES if closing else OPENS
     if plain[opener] == "-" and plain.startswith("--", last):
         opener, last = _comment_start(plain, opener), _comment_end(plain, last)
         if opener >= 0 and last >= 0:
-            return _start(text, opener), _end(text, last), word + COMMENT, CLOSES if closing else OPENS
+            return _start(text, plain, opener), _end(text, plain, last), word + COMMENT, CLOSES if closing else OPENS
     return None
 
 
@@ -183,19 +132,28 @@ def _read_angle(
     last = ends.after(end)
     if last == len(plain):  # the text was cut inside the tag
         cut = closing and last - end < 64 and not plain[end:].strip()
-        return (_start(text, opener), last, family, CLOSES) if cut else None
+        return (_start(text, plain, opener), last, family, CLOSES) if cut else None
     if starts.after(end) < last:
         return None  # another tag opens before this one ends
     does = CLOSES if closing else EMPTY if plain[end:last].rstrip(BLANK).endswith("/") else OPENS
-    return _start(text, opener), _end(text, last), family, does
+    return _start(text, plain, opener), _end(text, plain, last), family, does
 
 
 def _look_back(plain: str, at: int) -> tuple[int, bool]:
     """Go back from a word over blanks and one slash: what stands before is where, and was there a slash?"""
     at = _skip_back(plain, at)
+    if at > 0 and plain[at] == ":":
+        at = _before_prefix(plain, at)
     if at < 0 or plain[at] != "/":
         return at, False
     return _skip_back(plain, at), True
+
+
+def _before_prefix(plain: str, colon: int) -> int:
+    """Return where the bracket or slash stands before a namespace, as in `<x:private>`; -1 where there is none."""
+    name = plain[max(0, colon - _MAX_WORD_CHARS) : colon]
+    at = colon - 1 - len(name) + len(name.rstrip("abcdefghijklmnopqrstuvwxyz0123456789-_."))
+    return at if at < colon - 1 and plain[at : at + 1] in ("<", "/") else -1
 
 
 def _skip_back(plain: str, at: int) -> int:
@@ -232,26 +190,28 @@ def is_other(tag: Tag) -> bool:
     return tag[2][-2:-1] in OTHERS
 
 
-def _start(text: str, opener: int) -> int:
-    """Return where a tag begins in the text: before the backslashes, if its bracket was written as an escape."""
+def _start(text: str, plain: str, opener: int) -> int:
+    """Return where a tag begins in the text: where its bracket was written as an escape, before that."""
     if text[opener] in "<[＜［":
         return opener
-    for size in _SIZES:
-        if text[opener + 1 - size : opener + 1].lower() in _OPENING:
-            opener -= size - 1
-            break
+    while opener > 0 and plain[opener - 1] == " " and text[opener] not in _ESCAPING and text[opener - 1] not in BLANK:
+        opener -= 1
     while opener > 0 and text[opener - 1] == "\\":
         opener -= 1
     return opener
 
 
-def _end(text: str, last: int) -> int:
+def _end(text: str, plain: str, last: int) -> int:
     """Return where a tag ends in the text, whose closing bracket (perhaps written as an escape) is at `last`."""
-    if text[last] in "\\%":
-        for size in _SIZES:
-            if text[last : last + size].lower() in _CLOSING:
-                return last + size
-    return last + 1
+    end = last + 1
+    if text[last] not in ">]＞］":
+        while plain[end : end + 1] == " " and text[end] not in _ESCAPING and text[end] not in BLANK:
+            end += 1
+    return end
+
+
+_ESCAPING = frozenset("\\%&=\x1b")
+"""What escapes begin with."""
 
 
 class _Ahead:
@@ -270,110 +230,3 @@ class _Ahead:
             at = self._text.find(self._character, start)
             self._at = at if at >= 0 else len(self._text)
         return self._at
-
-
-# -- what looks like a letter or a sign of ASCII
-
-_ALIKE = dict(
-    zip(
-        "авгеикмнопрстухіјѕһԁԛԝѵӏαβγεηικνορτυχωոսհօյցզᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɩɡ"
-        "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓℎℬℰℱℋℐℒℳℛℯℊℴℭℌℑℜℨℂℍℕℙℚℝℤℹⅆⅇⅈⅉ"
-        "áàâäãåçéèêëíìîïñóòôöõúùûüý【〔〖〘〚⟦❲⁅】〕〗〙〛⟧❳⁆⟨〈〈❬❮❰⧼﹤⟩〉〉❭❯❱⧽﹥∕⁄⧸╱",
-        "abreukmhonpctyxijshdqwvlabyenikvoptuxwnuhojgqabcdefghijklmnoprstuvwyziig"
-        "abcdefghijklmnoprstuvwxyzaehijklmnoprstuvxhbefhilmregochirzchnpqrzideij"
-        "aaaaaaceeeeiiiinooooouuuuy[[[[[[[[]]]]]]]]<<<<<<<<>>>>>>>>////",
-        strict=True,
-    )
-)
-"""Lower-case letters, and signs, that look like one of ASCII."""
-
-_ALPHABETS = (
-    (0xFF01, 0xFF5E, 94, "!"),
-    (0x249C, 0x24B5, 26, "a"),
-    (0x24B6, 0x24E9, 26, "a"),
-    (0x1D400, 0x1D6A3, 26, "a"),
-    (0x1F110, 0x1F129, 26, "a"),
-    (0x1F130, 0x1F149, 26, "a"),
-    (0x1F150, 0x1F169, 26, "a"),
-    (0x1F170, 0x1F189, 26, "a"),
-    (0x1F1E6, 0x1F1FF, 26, "a"),
-)
-"""The full-width forms, and alphabets in brackets, circles, squares and flags, and of mathematics: first and last
-place, how many signs there are before they begin again, and what the first looks like."""
-
-_UNSEEN = (
-    (0xAD, 0xAD), (0x300, 0x36F), (0x483, 0x489), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
-    (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x20D0, 0x20FF),
-    (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB),
-    (0xE0000, 0xE0FFF),
-)  # fmt: skip
-"""Characters that take no place on the screen, or only strike through the one before them."""
-
-
-def in_ascii(low: str) -> str:
-    """Return a lower-case text in which what looks like ASCII is ASCII, and a blank stands for what nobody sees.
-
-    Every character keeps its place.
-    """
-    forms = {ord(char): form for char in _beyond_ascii(low) if (form := _looks.get(char) or _look(char))}
-    return low.translate(forms) if forms else low
-
-
-def bare(low: str) -> str:
-    """Return the same text without the characters that nobody sees.
-
-    The last text's is kept: each step of cleaning asks for it again.
-    """
-    if low not in _last:
-        _last.clear()
-        _last[low] = _without_unseen(low)
-    return _last[low]
-
-
-_last: dict[str, str] = {}
-
-
-def _without_unseen(low: str) -> str:
-    forms: dict[int, str] = {}
-    for char in _beyond_ascii(low):
-        form = _looks.get(char) or _look(char)
-        if form == " ":
-            low = low.replace(char, "")
-        elif form:
-            forms[ord(char)] = form
-    return low.translate(forms) if forms else low
-
-
-def is_seen(char: str) -> bool:
-    """Whether a character takes place on the screen."""
-    return char < "\x80" or _look(char) != " "
-
-
-def _beyond_ascii(text: str) -> set[str]:
-    return set(text.encode("utf-8", "ignore").translate(None, _ASCII).decode())
-
-
-_ASCII = bytes(range(128))
-
-
-def _look(char: str) -> str:
-    """Return the one character of ASCII that a character looks like, a blank for one that nobody sees; "" if none."""
-    form = _looks.get(char)
-    if form is None:
-        form = _looks[char] = _look_up(ord(char))
-    return form
-
-
-_looks = dict(_ALIKE)
-
-
-def _look_up(code: int) -> str:
-    if 0x3165 <= code < 0xFE00:
-        return ""  # Chinese and Korean
-    for first, last in _UNSEEN:
-        if first <= code <= last:
-            return " "
-    for first, last, size, sign in _ALPHABETS:
-        if first <= code <= last:
-            return chr(ord(sign) + (code - first) % size).lower()
-    return ""

@@ -166,18 +166,38 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
     if not low.isascii():
         if not has_any(low, _OPENERS):
             return False
-        from mdmem.privacy import tags
+        from mdmem.privacy import disguises
 
-        low = tags.bare(low)
+        low = disguises.bare(low)
     if not has_any(low, words):
-        return False
+        return has_any(low, _ASCII_OPENERS) and _may_spell(low, words)
     return has_any(low, _TAG_SIGNS) or any(has_any(low, [sign + word for sign in _OTHER_SIGNS]) for word in words)
 
 
-_OPENERS = "<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪"
+def _may_spell(low: str, words: tuple[str, ...]) -> bool:
+    """Whether the letters of one of these words stand in a text apart from each other, or written as escapes."""
+    kept = low.encode("ascii", "ignore").translate(None, _BETWEEN)
+    is_spelled = any(word.encode().translate(None, _BETWEEN) in kept for word in words)
+    if not (is_spelled or "\b" in low or (has_any(low, _ESCAPING) and has_any(low, _ESCAPED))):
+        return False
+    from mdmem.privacy import disguises
+
+    return has_any(disguises.shadow(low, words), words)
+
+
+_BETWEEN = bytes(code for code in range(128) if not chr(code).isalpha()) + b"nrtmk"
+r"""What may stand between the letters of a word; escapes such as `\n`, and what sets colors, end with these letters."""
+
+_OPENERS = (*"<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪", "&#", "amp;#", "=3", "=5")
 """One of these stands in every text with a tag."""
-_ASCII_OPENERS = tuple(_OPENERS[:6])
-_TAG_SIGNS = ("<", "[", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c", "\\u{3c}", "\\074")
+_ASCII_OPENERS = (*_OPENERS[:6], *_OPENERS[-4:])
+_ESCAPING = ("\\", "%", "&#", "amp;#", "=3", "=5")
+_ESCAPED = (
+    "003c", "005b", "{3c", "{5b", "\\x3c", "\\x5b", "\\3c", "\\74", "\\074", "\\133", "%3c", "%5b", "253c", "255b",
+    "=3c", "=5b", "&#", "amp;#",
+)  # fmt: skip
+"""How a bracket that opens a tag is written as an escape."""
+_TAG_SIGNS = ("<", "[", *_ESCAPED)
 """What a tag begins with, in lower case."""
 _OTHER_SIGNS = ("{", "(", "/", "/ ")
 """What stands before the word where other brackets make tags: one opens a prompt, or a tag is closed."""
@@ -210,29 +230,6 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
     job.cleaned.unclosed |= bool(unclosed)
     job.cleaned.stray |= tags.CLOSES in unclosed
     return found
-
-
-def _invisible_edits(text: str, low: str, job: Job) -> list[Edit]:
-    """Take out characters that nobody sees, if they stand inside the words of tags."""
-    if low.isascii() or not _has_tag(low, job.rules.tags):
-        return []
-    from mdmem.privacy import tags
-
-    bare = tags.bare(low)
-    if len(bare) == len(low):
-        return []
-    kept = [at for at, char in enumerate(low) if tags.is_seen(char)]
-    edits: list[Edit] = []
-    for word in job.rules.tags:
-        at = bare.find(word)
-        while at >= 0:
-            start, end = kept[at], kept[at + len(word) - 1] + 1
-            if end - start > len(word):
-                seen = "".join([char for char in text[start:end] if tags.is_seen(char)])
-                edits.append((start, end, seen, "invisible"))
-            at = bare.find(word, at + len(word))
-    edits.sort()  # of two that overlap, since one word of tags ends as another begins, the later one is made
-    return [edit for edit, later in zip(edits, [*edits[1:], None], strict=False) if not later or edit[1] <= later[0]]
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
@@ -416,7 +413,6 @@ _LONG = 16 * 1024
 """A text that long is searched for tokens at once: it is sure to have a long word somewhere."""
 
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
-    _invisible_edits,
     private_edits,
     _context_edits,
     _echo_edits,
@@ -424,3 +420,27 @@ _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     _repeated_edits,
 )
 """In this order: taking out context first could take a closing tag with it."""
+
+
+# -- the tags of a prompt that somebody typed
+
+
+def unknown_tags(prompt: str, rules: RuleSet) -> list[str]:
+    """Return the names of elements that look like private tags and are none, such as `private-note`."""
+    if not may_hold_private(prompt, rules):
+        return []
+    from mdmem.privacy import tags
+
+    return list(dict.fromkeys(tags.unknown(lower(prompt), rules.tags)))
+
+
+def without_tags(prompt: str, rules: RuleSet) -> str:
+    """Return a prompt with what its private tags hide, and without these tags; on the owner's request only."""
+    from mdmem.privacy import sections
+
+    for _ in range(MAX_ROUNDS):
+        before = prompt
+        prompt = sections.without_tags(prompt, lower(prompt), rules.tags)
+        if prompt == before:
+            break
+    return prompt

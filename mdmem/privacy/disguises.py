@@ -1,0 +1,214 @@
+"""Disguises: other ways to write the characters of tags, undone at their places.
+
+What looks like ASCII, escapes (of JSON, addresses, HTML and mail), a terminal's colors, and words that are wrapped at
+a line's end or spelled: the *shadow* of a text has what is meant at the place where it stands, and blanks for the rest.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SIGNS = {"<": "3c", ">": "3e", "/": "2f", "[": "5b", "]": "5d"}
+"""The signs of tags, and what they are in hexadecimal."""
+
+_BACKSLASH = (
+    *[(form.format(code), sign) for sign, code in _SIGNS.items() for form in (
+        "\\u00{}", "\\x{}", "\\u{{{}}}", "\\u{{00{}}}", "\\u000000{}",
+    )],
+    ("\\074", "<"), ("\\076", ">"), ("\\057", "/"), ("\\133", "["), ("\\135", "]"),
+    ("\\74", "<"), ("\\76", ">"), ("\\57", "/"), ("\\3c ", "<"), ("\\3e ", ">"),
+    ("\\u001b", "\x1b"), ("\\x1b", "\x1b"), ("\\033", "\x1b"), ("\\e[", "\x1b["),
+    ("\\/", "/"), ("\\n", "\n"), ("\\r", " "), ("\\t", " "), ("\\", " "),
+)  # fmt: skip
+_PERCENT = (
+    ("%2525", "%25"), ("%2525", "%25"),
+    *[(f"{mark}{code}", sign) for sign, code in _SIGNS.items() for mark in ("%25", "%")], ("%20", " "),
+)  # fmt: skip
+_PRINTABLE = (*[(f"={code}", sign) for sign, code in _SIGNS.items()], ("=20", " "))
+_ENTITY = (
+    ("&amp;amp;#", "&#"), ("&amp;#", "&#"),
+    *[(form.format(code if "x" in form else int(code, 16)), sign) for sign, code in _SIGNS.items() for form in (
+        "&#{};", "&#0{};", "&#00{};", "&#x{};", "&#x0{};", "&#x00{};", "&#{}", "&#x{}",
+    )],
+)  # fmt: skip
+_ESCAPES = (("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY), ("&amp;", _ENTITY))
+"""What stands in every text with escapes of a kind -> these, and what each stands for."""
+
+_ESCAPED = ("3c", "5b", "&#", "amp;#", "074", "\\74")
+"""One of these stands in every text with a bracket that opens a tag and is written as an escape."""
+_CLOSING = (">", "]")
+
+
+def shadow(low: str, words: Iterable[str] = ()) -> str:
+    """Undo the disguises of a tag's characters in a lower-case text, keeping every position.
+
+    words: those that make tags, to be put together where they are wrapped or spelled.
+    """
+    if not low.isascii():
+        low = in_ascii(low)
+    if any(sign in low for sign in _ESCAPED):
+        low = _spelled_out(low, words)
+    for sign, escapes in _ESCAPES:
+        if sign in low:
+            for escape, plain in escapes:
+                if escape in low:
+                    at_end = plain not in _CLOSING
+                    low = low.replace(escape, plain.rjust(len(escape)) if at_end else plain.ljust(len(escape)))
+    if "^[[" in low:  # as `cat -v` shows it
+        low = low.replace("^[[", " \x1b[")
+    if "\x1b" in low:
+        low = _uncolored(low)
+    if "\b" in low:  # a manual page prints over what it shows in bold
+        *before, last = low.split("\b")
+        low = "".join([*[f"{part[:-1]}  "[: len(part) + 1] for part in before], last])
+    for word in words:
+        if _letters_alone(low).count(_letters_alone(word)) > low.count(word):
+            low = _put_together(low, word)
+    return low
+
+
+def _spelled_out(low: str, words: Iterable[str]) -> str:
+    """Return a lower-case text with the escapes undone in which letters of these words are written."""
+    for letter in set("".join(words)):
+        code = ord(letter)
+        for form in (f"\\u00{code:x}", f"\\x{code:x}", f"%{code:x}", f"={code:x}", f"&#{code};", f"&#x{code:x};"):
+            low = low.replace(form, letter.rjust(len(form)))
+    return low
+
+
+def _letters_alone(low: str) -> str:
+    """Return the letters of a lower-case text, without anything between them."""
+    return low.encode("ascii", "ignore").translate(None, _NO_LETTERS).decode()
+
+
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+
+
+def _uncolored(low: str) -> str:
+    """Return a text with blanks for what sets a terminal's colors, and for the addresses of its links."""
+    start, *pieces = low.split("\x1b")
+    return start + "".join([" " + _blanked(piece) for piece in pieces])
+
+
+def _blanked(piece: str) -> str:
+    if piece[:1] == "]":
+        size = piece.find("\a") + 1 or len(piece)
+    else:
+        size = len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1
+    return " " * min(size, len(piece)) + piece[size:]
+
+
+def _put_together(low: str, word: str) -> str:
+    """Return a text with a word in one where it is wrapped at a line's end, or where its letters stand apart."""
+    import re  # few texts have such a word
+
+    pattern = _GAP.join([sign for sign in word if sign.isalnum()])
+    return re.sub(pattern, lambda found: word.ljust(len(found[0])) if len(found[0]) > len(word) else found[0], low)
+
+
+_GAP = r"""[\s\x00-\x1f\x7f"'+*_=|-]{0,200}(?:\n[^\n<\[a-z]{0,40})?"""
+"""What may stand between two letters of a word: blanks, quotes, and the signs that a line begins with."""
+
+
+# -- what looks like a letter or a sign of ASCII
+
+_ALIKE = dict(
+    zip(
+        "авгеикмнопрстухіјѕһԁԛԝѵӏαβγεηικνορτυχωոսհօյցզᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɩɡ"
+        "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓℎℬℰℱℋℐℒℳℛℯℊℴℭℌℑℜℨℂℍℕℙℚℝℤℹⅆⅇⅈⅉ"
+        "áàâäãåçéèêëíìîïñóòôöõúùûüý【〔〖〘〚⟦❲⁅】〕〗〙〛⟧❳⁆⟨〈〈❬❮❰⧼﹤⟩〉〉❭❯❱⧽﹥∕⁄⧸╱",
+        "abreukmhonpctyxijshdqwvlabyenikvoptuxwnuhojgqabcdefghijklmnoprstuvwyziig"
+        "abcdefghijklmnoprstuvwxyzaehijklmnoprstuvxhbefhilmregochirzchnpqrzideij"
+        "aaaaaaceeeeiiiinooooouuuuy[[[[[[[[]]]]]]]]<<<<<<<<>>>>>>>>////",
+        strict=True,
+    )
+)
+"""Lower-case letters, and signs, that look like one of ASCII."""
+
+_ALPHABETS = (
+    (0xFF01, 0xFF5E, 94, "!"),
+    (0x249C, 0x24B5, 26, "a"),
+    (0x24B6, 0x24E9, 26, "a"),
+    (0x1D400, 0x1D6A3, 26, "a"),
+    (0x1F110, 0x1F129, 26, "a"),
+    (0x1F130, 0x1F149, 26, "a"),
+    (0x1F150, 0x1F169, 26, "a"),
+    (0x1F170, 0x1F189, 26, "a"),
+    (0x1F1E6, 0x1F1FF, 26, "a"),
+)
+"""The full-width forms, and alphabets in brackets, circles, squares and flags, and of mathematics: first and last
+place, how many signs there are before they begin again, and what the first looks like."""
+
+_UNSEEN = (
+    (0x80, 0xA0), (0xAD, 0xAD), (0x300, 0x36F), (0x483, 0x489), (0x61C, 0x61C), (0x115F, 0x1160), (0x1680, 0x1680),
+    (0x17B4, 0x17B5), (0x180B, 0x180F), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x2000, 0x200F), (0x2028, 0x202F),
+    (0x205F, 0x206F), (0x20D0, 0x20FF), (0x3000, 0x3000), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFD), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+"""Characters that take no place on the screen, are blank, or only strike through the one before them."""
+
+
+def in_ascii(low: str) -> str:
+    """Return a lower-case text in which what looks like ASCII is ASCII, and a blank stands for what nobody sees.
+
+    Every character keeps its place.
+    """
+    forms = {ord(char): form for char in _beyond_ascii(low) if (form := _looks.get(char) or _look(char))}
+    return low.translate(forms) if forms else low
+
+
+def bare(low: str) -> str:
+    """Return the same text without the characters that nobody sees.
+
+    The last text's is kept: each step of cleaning asks for it again.
+    """
+    if low not in _last:
+        _last.clear()
+        _last[low] = _without_unseen(low)
+    return _last[low]
+
+
+_last: dict[str, str] = {}
+
+
+def _without_unseen(low: str) -> str:
+    forms: dict[int, str] = {}
+    for char in _beyond_ascii(low):
+        form = _looks.get(char) or _look(char)
+        if form == " ":
+            low = low.replace(char, "")
+        elif form:
+            forms[ord(char)] = form
+    return low.translate(forms) if forms else low
+
+
+def _beyond_ascii(text: str) -> set[str]:
+    return set(text.encode("utf-8", "ignore").translate(None, _ASCII).decode())
+
+
+_ASCII = bytes(range(128))
+
+
+def _look(char: str) -> str:
+    """Return the one character of ASCII that a character looks like, a blank for one that nobody sees; "" if none."""
+    form = _looks.get(char)
+    if form is None:
+        form = _looks[char] = _look_up(ord(char))
+    return form
+
+
+_looks = dict(_ALIKE)
+
+
+def _look_up(code: int) -> str:
+    if 0x3165 <= code < 0xFE00:
+        return ""  # Chinese and Korean
+    for first, last in _UNSEEN:
+        if first <= code <= last:
+            return " "
+    for first, last, size, sign in _ALPHABETS:
+        if first <= code <= last:
+            return chr(ord(sign) + (code - first) % size).lower()
+    return ""

@@ -1,0 +1,118 @@
+"""A private tag is one however its characters are written: wrapped, escaped, colored, spelled, with a namespace."""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mdmem.privacy import Rules, clean
+
+VALUE = "walrus4711"
+Disguise = Callable[[str], str]
+
+
+def with_signs(less: str, greater: str) -> Disguise:
+    return lambda tag: tag.replace("<", less).replace(">", greater)
+
+
+def each(form: str) -> Disguise:
+    return lambda tag: "".join([form.format(ord(sign)) for sign in tag])
+
+
+def wrapped(between: str) -> Disguise:
+    return lambda tag: tag.replace("private", f"pri{between}vate")
+
+
+def around(before: str, after: str) -> Disguise:
+    return lambda tag: tag.replace("private", f"{before}private{after}")
+
+
+def quoted(times: int) -> Disguise:
+    def disguise(tag: str) -> str:
+        for _ in range(times):
+            tag = urllib.parse.quote(tag, safe="")
+        return tag
+
+    return disguise
+
+
+WRAPS = (
+    "\n", "\r\n", "\n    ", "\n> ", "\n# ", "\n+", "\n- ", "\n  12→", "\n12:", "\n  12\t", "\n// ", "\n * ", "-\n",
+    "\\\n", "\\n", "=\n", " |\n| ", '" "', '"\n  "', '" + "', "\u200b", "\u00ad", "\ufeff", "\v", "\x01", "\0", "x\b",
+)  # fmt: skip
+
+SIGNS = (
+    ("=3C", "=3E"), ("=3c", "=3e"), ("&#60;", "&#62;"), ("&#060;", "&#062;"), ("&#60", "&#62"), ("&#x3c;", "&#x3e;"),
+    ("&#x3C;", "&#x3E;"), ("&#x003c;", "&#x003e;"), ("&amp;#60;", "&amp;#62;"), ("&amp;amp;#60;", "&amp;amp;#62;"),
+    ("\\\\u003c", "\\\\u003e"), ("\\\\\\\\u003C", "\\\\\\\\u003E"), ("\\u{003c}", "\\u{003e}"), ("\\x3c", "\\x3e"),
+    ("\\U0000003c", "\\U0000003e"), ("\\74", "\\76"), ("\\3c ", "\\3e "), ("\\<", "\\>"), ("＜", "＞"), ("<", "!>"),
+    ("&#60;!-- ", " --&#62;"), ("<!--\n", "\n-->"), ("&#91;", "&#93;"), ("=5B", "=5D"),
+    ("\x1b[1m<\x1b[0m", "\x1b[1m>\x1b[0m"),
+)  # fmt: skip
+
+CODES = ("={:02X}", "&#{};", "&#x{:X};", "\\u{:04x}", "\\\\u{:04x}", "\\x{:02x}", "%{:02x}")
+
+DISGUISES: dict[str, Disguise] = {
+    **{f"wrapped {between!r}": wrapped(between) for between in WRAPS},
+    **{f"signs {less!r}": with_signs(less, greater) for less, greater in SIGNS},
+    **{f"each {form}": each(form) for form in CODES},
+    **{f"quoted {times} times": quoted(times) for times in (1, 2, 3, 4)},
+    "with a namespace": around("x:", ""),
+    "with a long namespace": around("my-ns.1:", ""),
+    "with thin blanks": around("\u2009", "\u2009"),
+    "with wide blanks": around("\u3000", "\u3000"),
+    "in color": around("\x1b[31m", "\x1b[0m"),
+    "in color as JSON": around("\\u001b[31m", "\\u001b[0m"),
+    "in color as a shell writes it": around("\\033[31m", "\\e[0m"),
+    "in color as cat -v shows it": around("^[[31m", "^[[0m"),
+    "as a link of a terminal": around("\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"),
+    "as a link that ends with a bell": around("\x1b]8;;http://x\a", "\x1b]8;;\a"),
+    "partly in color, as grep marks it": lambda tag: tag.replace("private", "\x1b[01;31m\x1b[Kpri\x1b[m\x1b[Kvate"),
+    "a letter a line": "\n".join,
+    "with blanks": " ".join,
+    "printed over": lambda tag: "".join([f"{sign}\b{sign}" for sign in tag]),
+    "underlined": lambda tag: "".join([f"_\b{sign}" for sign in tag]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES.keys())
+def test_a_disguised_tag_hides_as_a_plain_one_does(disguise: Disguise, origin: str) -> None:
+    opens, closes = disguise("<private>"), disguise("</private>")
+    texts: list[Any] = [
+        f"one {opens}{VALUE}{closes} two",
+        f"one\n{opens}\n{VALUE}\n{closes}\ntwo",
+        f"{VALUE} {closes} two",
+    ]
+    if "[" not in opens.replace("\x1b[", "").replace("^[[", "") and "91" not in opens and "5B" not in opens:
+        texts.append(f"one {opens} {VALUE} x")  # a lone bracket of a tool's output heads a section of settings
+    texts += [[f"one {opens}", VALUE, f"{closes} two"], {"stdout": texts[0]}]
+
+    for text in texts:
+        cleaned = clean(text, origin=origin)
+        assert VALUE not in str(cleaned.value)
+        assert "[PRIVATE]" in str(cleaned.value)
+        assert "two" in str(cleaned.value) or "two" not in str(text)
+
+
+def test_own_words_are_recognized_in_disguise() -> None:
+    rules = Rules(tags=("private", "eyes-only"))
+
+    for text in (f"a <eyes-\nonly>{VALUE}</eyes-\nonly> b", f"a &#60;eyes-only&#62;{VALUE}&#60;/eyes-only&#62; b"):
+        assert VALUE not in clean(text, rules=rules).value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&lt;private&gt;x&lt;/private&gt;", "a <p>rivate</p> b", "[p]rivate or [s]hared?", "x=3cprivate y",
+        "pri\nvate words", "std::private::x", "the C:private path", "url(%3Cprivatelink%3E)",
+        "<x:privateer>v</x:privateer>", "p r i v a t e",
+    ],
+)  # fmt: skip
+def test_what_only_resembles_a_tag_stays(text: str) -> None:
+    for origin in ("prompt", "tool"):
+        assert clean(text, origin=origin).value == text
