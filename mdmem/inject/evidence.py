@@ -54,13 +54,13 @@ class Bar(Value):
 _SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
 _LIKELY = (
     *(Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7)),
-    *(Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5)),
+    *(Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5), Bar(1, 0.95, 0.5, 2.5)),
 )
 _POSSIBLE = (
     *(Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0)),
     *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0)),
 )
-_ERROR = (Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
+_ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
 """For notes that do not say what the error says: see `says`."""
 _FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5))
 _FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
@@ -71,7 +71,7 @@ _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """The kinds of notes that a person keeps."""
-_KEPT = ((), (), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
+_KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
 """What is enough as well where the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""
@@ -85,6 +85,10 @@ _SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0))
 
 SAYS = (1.0, 0.6, 0.4, 0.4)
 """A note says the same as an error that has such a share of its neighboring words beside each other, by grade."""
+
+
+_BACK = (Bar(1, 0.9, 0.95, 2.0),)
+"""What is enough as well for a trouble that is back: the code of an error may be all that is said of it."""
 
 
 def says(text: str, shape: Shape) -> bool:
@@ -200,8 +204,10 @@ def _lead(first: Answer, answers: Sequence[Answer]) -> float:
 
 
 def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
-    """Return what is enough as well since the best answer is a note that a person keeps, or was only said."""
+    """Return what is enough as well: trouble is back, or the best answer is a person's note, or was only said."""
     more: tuple[Bar, ...] = ()
+    if shape.grade == POSSIBLE and "again" in shape.words.split():
+        more += _BACK
     if is_kept(first):
         named = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))

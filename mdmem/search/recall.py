@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from mdmem.search import engine, freshness, index, ranking, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.hits import Shown, hits_of
+from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
+from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from mdmem.config import Config
@@ -102,7 +104,7 @@ def answers(
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
-        weigh = _Weights(view, words, len(asked), foreign=foreign)
+        weigh = _Weights(view, text, set(words), asked, foreign=foreign)
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
@@ -158,48 +160,85 @@ def make_ready(config: Config, budget_seconds: float) -> None:
 
 
 class _WeighedWord(Value):
-    """A word of a question. notes: which notes have it, and how surely, 0 to 1. is_part: it is a part of a word."""
+    """A word of a question, by its terms: of an identifier the whole and its parts, of another word one.
+
+    notes: of each term, which notes have it, and how surely, 0 to 1. is_part: it is a part of a word.
+    """
 
     weight: float
-    notes: dict[int, float]
+    notes: list[dict[int, float]]
     is_part: bool
+
+    def share(self, notes: Iterable[int]) -> float:
+        """Return how much of the word some notes have together: all of it, or some parts of an identifier."""
+        found = [max(term.get(note, 0.0) for note in notes) for term in self.notes]
+        return max(found[0], sum(found[1:]) / max(len(found) - 1, 1))
 
 
 class _Weights:
-    """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
+    """How much of a question notes have. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
+
+    An identifier is one word. What was asked in a turn and what was answered count as one note.
 
     foreign: the question is in a language whose endings are not known: what may be a form of a word counts less. So do
     parts of an unknown word, and words like it; two parts are one word.
     """
 
-    def __init__(self, view: View, words: Sequence[Unit], asked: int, *, foreign: bool) -> None:
-        live = view.live + 1
-        sessions = view.is_session.count(1)
+    def __init__(self, view: View, text: str, known: Collection[Unit], asked: Iterable[Unit], *, foreign: bool) -> None:
+        self._view = view
+        self._live = view.live + 1
+        self._sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
-        self._words: list[_WeighedWord] = []
-        for word in words:
-            notes: dict[int, float] = {}
-            is_part = word.terms[0][1] < JOINED
-            for term, share in sorted(word.terms, key=lambda one: one[1]):
-                for field in ("body", "title", "meta"):
-                    notes.update(dict.fromkeys(view.notes(field, term), share if foreign or is_part else 1.0))
-            places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
-            rare = max(_rarity(len(places), sessions + alone + 1), _rarity(len(notes), live))
-            self._words.append(_WeighedWord(rare, notes, is_part))
-        unknown = asked - len(words)
-        self._whole = sum(word.weight for word in self._words) + unknown or 1.0
+        self._places = self._sessions + alone + 1
+        self._foreign = foreign
+        with_parts = [terms for word, terms in analysis.query_words(text) if word[0].isascii()]
+        names = {term: terms[0] for terms in with_parts for term in terms[1:]}
+        words: dict[str, list[Unit]] = {}
+        for unit in asked:
+            term = unit.terms[0][0]
+            words.setdefault(names.get(term, term), []).append(unit)
+        self._words = [self._weighed(units, known) for units in words.values()]
+        self._whole = sum(word.weight for word in self._words) or 1.0
+
+    def _weighed(self, units: Iterable[Unit], known: Collection[Unit]) -> _WeighedWord:
+        """Return what the units of one word weigh: as much as the rarest of them."""
+        rarest, found, is_part = 0.0, [], False
+        for unit in units:
+            notes = self._having(unit) if unit in known else {}
+            found.append(notes)
+            is_part = is_part or unit.terms[0][1] < JOINED
+            rarest = max(rarest, self._rarity(notes)) if notes else rarest
+        return _WeighedWord(rarest or 1.0, found, is_part)
+
+    def _having(self, unit: Unit) -> dict[int, float]:
+        notes: dict[int, float] = {}
+        is_weak = self._foreign or unit.terms[0][1] < JOINED
+        for term, share in sorted(unit.terms, key=lambda one: one[1]):
+            counts = share if is_weak or share < WEIGHT else 1.0
+            for field in ("body", "title", "meta"):
+                notes.update(dict.fromkeys(self._view.notes(field, term), counts))
+        return notes
+
+    def _rarity(self, notes: Collection[int]) -> float:
+        folder_of, is_session = self._view.folder_of, self._view.is_session
+        places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
+        return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
 
     def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
-        """Return the coverage, weight and number of words of the best of some notes."""
-        best = max((self._of(note) for note in notes), default=(0.0, 0))
+        """Return the coverage, weight and number of words of the best of a turn's notes, or of all that was said."""
+        flags = self._view.numbers("flags")
+        said = [note for note in notes if flags[note] // KIND_STEP in _SAID]
+        best = max((self._of(some) for some in [said, *([note] for note in notes)] if some), default=(0.0, 0))
         return best[0] / self._whole, best[0], best[1]
 
-    def _of(self, note: int) -> tuple[float, int]:
-        found = [word for word in self._words if note in word.notes]
-        parts = [word.notes[note] for word in found if word.is_part]
-        return sum(word.weight * word.notes[note] for word in found), len(found) - len(parts) + round(sum(parts))
+    def _of(self, notes: Sequence[int]) -> tuple[float, int]:
+        found = [(word, share) for word in self._words if (share := word.share(notes))]
+        parts = [share for word, share in found if word.is_part]
+        return sum(word.weight * share for word, share in found), len(found) - len(parts) + round(sum(parts))
 
 
+_SAID = tuple(map(KINDS.index, ("prompt", "response", "summary")))
+"""The kinds of what was said in a turn."""
 _LEAST = 0.05
 """What a word weighs that everything has."""
 

@@ -393,6 +393,43 @@ def test_parts_of_an_unknown_word_are_little_evidence(tmp_path: Path, vault: Pat
     assert block(there, "on which weekdays do we ship?") == ""
 
 
+def test_an_identifier_is_one_word_of_a_question_whatever_its_parts_are(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The state of two runs is mixed up")
+    talk.edits("backend.tf")
+    talk.answers("The state is locked by use_lockfile, and a RowReader reads it.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "what is RowReader?") == ""
+    assert block(there, "what does use_lockfile do?") == ""
+    assert "use_lockfile" in block(there, "why did we set use_lockfile?")
+
+
+def test_what_was_asked_and_what_was_answered_are_evidence_together(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Make an installer for the viewer")
+    talk.runs("make package")
+    talk.answers("It is built by NSIS. It is not signed.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "not signed" in block(there, "is the installer signed?")
+    assert block(there, "is the installer translated?") == ""
+
+
+def test_one_rare_word_is_enough_for_half_of_a_question_of_the_past(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Mails to large providers are refused")
+    talk.edits("worker.py")
+    talk.answers("The worker sends fourteen mails a second to each domain.")
+    talk.says("Draw the header")
+    talk.answers("It is drawn.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "fourteen" in block(there, "why are we throttling per domain")
+    assert block(there, "why are we throttling searches per domain") == ""
+    assert block(there, "is there throttling per domain?") == ""
+
+
 def test_an_answer_that_knows_nothing_answers_nothing(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("What did we decide about the color of the gift cards?")

@@ -406,6 +406,15 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("tell me about the retention policy", POSSIBLE, "retention policy"),
         ("what was our reasoning on algolia?", SURE, " algolia"),
         ("how were whiteouts handled?", LIKELY, "how were whiteouts"),
+        ("the relay drops the last row again since monday", POSSIBLE, "relay drops"),
+        ("what's missing on the relay", SURE, "relay"),
+        ("cmd for the relay?", LIKELY, "relay"),
+        ("what's the command to start the relay", LIKELY, "start the relay"),
+        ("how long is an idle relay kept?", POSSIBLE, "how is an idle relay kept?"),
+        ("the relay was super slow, what was the cause", SURE, "relay was slow,"),
+        ("a 413 on upload, had that already?", SURE, "413 on upload"),
+        ("how do materialized views work?", POSSIBLE, "materialized views"),
+        ("which option was missing?", LIKELY, "option was missing"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

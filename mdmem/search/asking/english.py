@@ -107,7 +107,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     grade = _without_question(words, held, past=past, back=back)
     if not question:
         return max(grade, _in_passing(words, held, past=past))
-    if not past and (_after(words, _words("what whats is"), _words("a an")) or (held & _GENERAL and first != "why")):
+    if not past and (_defines(words, first) or (held & _GENERAL and first != "why")):
         return grade  # what something is in general
     if not past and not back and not held & _NOTES and _reads_it(words, held):
         return grade
@@ -115,6 +115,12 @@ def judge(words: list[str], *, asks: bool) -> int:
     done = held & _PAST or held & _WE
     spoken = back or ours or (past and (wh or (done and not held & (_HERE | _YOU)))) or "now" in held
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
+
+
+def _defines(words: list[str], first: str) -> bool:
+    """Whether a question asks what something is that anybody could tell: `what is a mutex`, `is an enum hashable`."""
+    place = words.index(first)
+    return _after(words[place : place + 3], _words("what whats is"), _words("a an"))
 
 
 LOOKS_UP = ("where", "how", "what do", "according to", " we ")
@@ -163,7 +169,7 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
     if held & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
     why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
-    return why or "left" in held
+    return why or "left" in held or _after(words, _COMMANDS, _words("for to"))
 
 
 def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
@@ -182,7 +188,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    fails = words[-1] == "again" and (held & _FAILS or _is_told(words))
+    fails = (words[-1] == "again" and held & _FAILS) or ("again" in held and _is_told(words))
     says = (words[0] not in _PRONOUNS and not held.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
     if (
         returns
@@ -215,6 +221,8 @@ def _asks_what_for(words: list[str]) -> bool:
     return words[-1] == "for" and len(named) == 1 and _after(words[:2], _ASKS, _IS | _words("was were"))
 
 
+_COMMANDS = _words("command commands cmd")
+"""`the command for X` is in what was run."""
 _PLANNED = _words("going planning supposed meant")
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for how far it is."""
@@ -277,6 +285,8 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
         return False  # "why is it pinned" speaks of now
     if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
         return True
+    if held.isdisjoint(_WE) and _after(words[:3], _ASKS, _words("do does")):
+        return False  # "how do materialized views work"
     return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
 
 
@@ -327,14 +337,14 @@ def asks_what_is_left(words: list[str]) -> bool:
         return False
     if _after(words, _words("still"), _words("has have needs need")) and "to" in held:
         return True
-    if held.isdisjoint(_UNDONE) or held & _MODAL:
+    if held.isdisjoint(_UNDONE) or held & _MODAL or ("missing" in held and held & _PAST):
         return False
     after = [*words[1:], ""]
     return any(word in _UNDONE and after[at] in _BEHIND_UNDONE for at, word in enumerate(words))
 
 
 _ANYTHING = _words("what whats anything any")
-_UNDONE = _words("left remains remaining unfinished undone half outstanding todo todos")
+_UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
 
 

@@ -85,7 +85,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         f"i/can/could never remember/recall {_WHAT}",
         "i dont/cant/cannot remember/recall",
         "refresh/jog my memory",
-        "seen/solved/fixed/had/hit/met/done/tried/handled this/that/it before",
+        "seen/solved/fixed/had/hit/met/done/tried/handled this/that/it before/already/once",
         "seen/solved/fixed/had/hit/met this/that error/bug/problem/issue/failure before",
     ),
     "de": (

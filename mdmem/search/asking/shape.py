@@ -107,7 +107,7 @@ _LEAST_LETTERS = 3
 _LEFT_OFF_WORDS = """
 off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
 latest still open up going on happening state status project repo repository codebase work working session sessions
-chat conversation where half remaining remains unfinished outstanding undone finished todo todos anything yet
+chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
 arrete arretes arretee etions etait hier projet
 ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
@@ -280,7 +280,8 @@ conversation discussion left finally originally recently lately tell told know s
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
-use used using uses reasons reasoning motivation handle handled
+use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
+totally really quite
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -299,6 +300,9 @@ _HEADS = frozenset(
     ["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion", "state", "status",
      "progress"]
 )  # fmt: skip
+_DEGREES = frozenset(["big", "large", "small", "long", "short", "high", "low", "often", "fast", "far", "old", "wide"])
+_COMMANDS, _FOR = frozenset(["command", "commands", "cmd"]), frozenset(["for", "to"])
+"""What a question asks for, not what it is about: `how big is X`, `the command for X`."""
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
 """`the idea of caching` is about caching."""
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
@@ -315,6 +319,8 @@ def topic(text: str, language: str = "en") -> str:
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
         if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+        and not (_bare(word) in _DEGREES and _bare(before) == "how")
+        and not (_bare(word) in _COMMANDS and _bare(after) in _FOR)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
     for parts in () if text.isascii() else UNSPACED.values():
