@@ -42,6 +42,7 @@ from mdmem.search.index import (
     pending,
     scan,
     scan_record,
+    store,
     table,
     tiers,
     writer,
@@ -883,6 +884,41 @@ def test_a_segment_gets_fewer_notes_where_they_are_long(
     view = index.current(settings)
     assert view is not None
     assert {len(leaf.table) for leaf in view.leaves} == {2}
+    _assert_agrees(settings)
+
+
+def test_the_last_segments_of_a_build_are_smaller(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+    monkeypatch.setattr(builder, "LEAST", 2)
+
+    assert index.update(settings).added == len(shared)
+    view = index.current(settings)
+    assert view is not None
+    assert [len(leaf.table) for leaf in view.leaves] == [*[5] * 7, 3, 2]
+    _assert_agrees(settings)
+
+
+def test_segments_are_joined_while_others_are_made(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+    monkeypatch.setattr(builder, "MOST", 2)
+    monkeypatch.setattr(builder, "LEAST", 2)
+    monkeypatch.setattr(tiers, "LEAST_JOINED", 8)
+
+    def stop(done: int, total: int) -> None:
+        if done == 38:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.update(settings, progress=stop)
+
+    view = store.open_view(settings.index_dir, verify=True)
+    assert view is not None and view.live == 36
+    assert len(view.leaves) <= tiers.MAX_SEGMENTS
+    assert index.update(settings).added == len(shared) - 36
     _assert_agrees(settings)
 
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from mdmem import config, privacy
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.document import Document
 
-LEAST, MOST = 1_000, 5_000
+LEAST, MOST = 2_500, 5_000
 MOST_BYTES = 20 * 1024 * 1024
 """How many notes a segment gets, and of which size: more would make searches a little faster, and take more memory
-than 120 MB."""
+than 120 MB. Towards the end there are fewer in each, so that both processes end at about the same time."""
 _PART = "part-"
 
 
@@ -93,13 +93,11 @@ class SecondProcess:
     """
 
     def __init__(self, config: Config, files: Iterator[WalkedFile]) -> None:
-        ahead = list(islice(files, 2 * cores() * MOST))
         self.total = 0
         """How many files there are; 0 as long as that is not known."""
-        self._count = 0
-        self._size = min(MOST, max(LEAST, -(-len(ahead) // (2 * cores()))))
-        self._files = chain(ahead, files)
-        self._back: deque[Sequence[WalkedFile]] = deque()
+        self._taken = 0
+        self._files = files
+        self._ahead: deque[WalkedFile] = deque()
         self._taking = threading.Lock()
         self._failed: Exception | None = None
         self._made: deque[Segment] = deque()
@@ -142,36 +140,44 @@ class SecondProcess:
         Raises:
             Exception: whatever looking for the files has raised.
         """
-        while (chunk := self._take()) is not None:
+        while chunk := self._take(2 * cores() * MOST):
             yield chunk
         if self._process is not None:
             self._feeding.join()
-        while (chunk := self._take()) is not None:
+        while chunk := self._take(MOST):
             yield chunk
         if self._failed is not None:
             raise self._failed
         yield ()
 
-    def _take(self) -> Sequence[WalkedFile] | None:
-        """Return the next files, those of a folder beside each other; both threads take from one walk."""
+    def _take(self, least: int) -> Sequence[WalkedFile]:
+        """Return the next files, those of a folder beside each other; both threads take from one walk.
+
+        least: how many are looked for first. Who feeds the other process looks for few: each call of the system
+        would have to wait until the thread that computes lets go of the interpreter.
+        """
         with self._taking:
-            if self._back:
-                return self._back.popleft()
+            if len(self._ahead) < least:
+                self._look_ahead()
+            most = min(MOST, max(LEAST, -(-len(self._ahead) // (2 * cores())))) if self.total else MOST
             chunk: list[WalkedFile] = []
             size = 0
-            try:
-                for entry in self._files:
-                    chunk.append(entry)
-                    size += min(entry.size, document.MAX_BODY_CHARS)
-                    if len(chunk) == self._size or size >= MOST_BYTES:
-                        break
-                else:
-                    self.total = self._count + len(chunk)
-            except Exception as error:  # noqa: BLE001 - it is raised where the work is done
-                self._failed = error
-                return None
-            self._count += len(chunk)
-            return sorted(chunk, key=lambda entry: entry.path.rpartition("/")) or None
+            while self._ahead and len(chunk) < most and size < MOST_BYTES:
+                chunk.append(self._ahead.popleft())
+                size += min(chunk[-1].size, document.MAX_BODY_CHARS)
+            self._taken += len(chunk)
+            return sorted(chunk, key=lambda entry: entry.path.rpartition("/"))
+
+    def _look_ahead(self) -> None:
+        """Look for files until enough are known for each process; the walk may be at its end."""
+        wanted = 2 * cores() * MOST
+        try:
+            self._ahead.extend(islice(self._files, wanted - len(self._ahead)))
+        except Exception as error:  # noqa: BLE001 - it is raised where the work is done
+            self._failed = error
+        else:
+            if len(self._ahead) < wanted:
+                self.total = self._taken + len(self._ahead)
 
     def finished(self) -> list[Segment]:
         """Return the segments that the other process has made since, moved to where the index is."""
@@ -189,17 +195,18 @@ class SecondProcess:
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        chunk = None
+        chunk: Sequence[WalkedFile] = ()
         try:
             self._send((self._config.vault, self._part))
-            while (chunk := self._take()) is not None:
+            while chunk := self._take(MOST):
                 self._send([(one.path, one.mtime_ns, one.size, one.inode) for one in chunk])
                 record = marshal.load(self._process.stdout)
                 if record[1]:
                     self._made.append(Segment(*record))
         except (OSError, EOFError, ValueError, TypeError):
-            if chunk is not None:
-                self._back.append(chunk)
+            with self._taking:
+                self._taken -= len(chunk)
+                self._ahead.extendleft(reversed(chunk))
 
     def _send(self, value: Any) -> None:
         assert self._process is not None

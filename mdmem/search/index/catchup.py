@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
+from contextlib import suppress
 from heapq import nlargest
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -229,7 +230,7 @@ def _build(
     limits: UpdateLimits,
 ) -> Changes | None:
     """Index many files as they are found, with the help of a second process; None when the index is another by now."""
-    from mdmem.search.index import builder, writer
+    from mdmem.search.index import builder, joining, writer
 
     changed: deque[WalkedFile] = deque()
 
@@ -254,6 +255,8 @@ def _build(
                     tally.take(batch, config.vault, chunk, helper.finished())
                 _index_some(config, tally, changed, NOTES_PER_COMMIT)
                 completion.step(config)
+                with suppress(OSError):  # the index is whole, and whoever looks at every file next joins them
+                    joining.join_next(config.index_dir)
         while changed:
             _index_some(config, tally, changed, 1)
         gone = walk.gone()
