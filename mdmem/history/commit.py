@@ -43,8 +43,8 @@ class PlannedCommit(NamedTuple):
     happened: float = 0.0
 
 
-Plan = Callable[[list[File]], list[PlannedCommit]]
-"""Sorts changed files into commits."""
+Plan = Callable[[list[File], bool], list[PlannedCommit]]
+"""Sorts changed files into commits, and is told whether some were made before, of what did not fit into one batch."""
 
 
 class Commit(NamedTuple):
@@ -97,7 +97,7 @@ def commit(
         GitError: when git fails. The notes are safe in each case, and a later commit takes them along.
     """
 
-    def plan(files: list[File]) -> list[PlannedCommit]:
+    def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
         listed = sorted({file.change.oid for file in files if file.change.oid and message.is_generated(file)})
         before = past.objects_of(repository.open_vault(config.vault), listed)
         groups = [found for found in message.group(files, before) if session in (None, found.session)]
@@ -114,11 +114,13 @@ def commit(
 def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
     """Commit these vault-relative paths, as far as they have changed, as one commit with this message.
 
+    What is too much for one follows in commits that say so, since the message may count all of it.
     Raises what `commit` raises.
     """
 
-    def plan(files: list[File]) -> list[PlannedCommit]:
-        return [PlannedCommit(text, files)] if files else []
+    def plan(files: list[File], goes_on: bool) -> list[PlannedCommit]:
+        subject, newline, rest = text.partition("\n")
+        return [PlannedCommit(f"{subject}{' (continued)' * goes_on}{newline}{rest}", files)] if files else []
 
     only = frozenset(paths)
     return _commit(config, plan, Wanted(only), _How(mode=LookMode(only=only), tell=tell))
@@ -218,7 +220,7 @@ class _Work:
             found = batch.read(self._config, self._repo, state, wanted, self._linked)
             if found.converted:
                 git_index.keep_bytes(self._repo)
-            planned = self._plan(found.files)
+            planned = self._plan(found.files, bool(self.done.commits))
             written = self._write(state, planned, stamp) if planned else _Written([], state.head, stamp)
             if written is None:
                 return None

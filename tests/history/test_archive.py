@@ -17,7 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
-from mdmem.history import commit, forget, purge, rewrite, session_log, sync
+from mdmem.history import batch, commit, forget, purge, rewrite, session_log, sync
 from mdmem.history.gate import CommitGate
 from mdmem.history.space import archive
 from mdmem.search import index
@@ -92,6 +92,21 @@ def test_a_year_is_packed_and_unpacked_in_commits_of_some_sessions_each(
     assert said == ["Archive 2024: 5 notes of 1 session"] * 2
     assert packed == before == everything(old.vault)
     assert [(one.sessions, one.notes, len(one.commits)) for one in (done, undone)] == [(2, 10, 2)] * 2
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_commit_of_an_archive_that_goes_on_counts_nothing_twice(
+    old: Config, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(vault, session=OTHER, folder=OTHER_FOLDER)
+    commit.commit(old)
+    monkeypatch.setattr(batch, "MAX_BYTES", 100)
+
+    packed_vault(old)
+
+    said = "Archive 2024: 10 notes of 2 sessions"
+    assert git(vault, "log", "--format=%s").splitlines().count(said) == 1
+    assert git(vault, "log", "-1", "--format=%s").strip() == f"{said} (continued)"
     assert git(vault, "status", "--porcelain") == ""
 
 
