@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import itertools
 import os
@@ -612,6 +613,33 @@ def test_a_reader_that_fails_on_whole_files_has_the_index_rebuilt_once(vault: Pa
     assert len(views) == 2
     assert "a reader's mistake" in freshness.untold(settings)[0]
     assert freshness.untold(settings) == ()
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError(), OSError(errno.EMFILE, "too many open files")])
+def test_what_the_system_lacks_for_a_moment_throws_no_index_away(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    before = {path: path.stat().st_ino for path in Path(settings.index_dir).iterdir()}
+    raised = [error]
+
+    def answer(view: View) -> int:
+        if raised:
+            raise raised.pop()
+        return view.live
+
+    assert freshness.answered(settings, answer) == 1
+    assert freshness.untold(settings) == ()
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    raised.append(error)
+    with monkeypatch.context() as patch:
+        patch.setattr("mdmem.search.index.store._opened", refused)
+        assert freshness.answered(settings, answer) == 1
+    assert {path: path.stat().st_ino for path in Path(settings.index_dir).iterdir()}.items() >= before.items()
 
 
 @pytest.mark.slow

@@ -121,21 +121,25 @@ def update(
         changes = begun or _update(config, None, limits)
         if begun is None and deadline is None:
             _join_segments(config, limits)
-        return changes._replace(rebuilt=True, reason=reason)
+        return changes._replace(rebuilt=True, reason=reason) if reason else changes
 
 
 def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS) -> str:
-    """Remove what is damaged of an index whose reading raised `error`; return what was wrong with it.
+    """Remove what is damaged of an index whose reading raised `error`; return what was wrong with it, or "".
 
     The other notes are found still; those that were removed are new to whoever looks at every file next. Nothing is
-    removed of a whole index for what the system refused, such as to write a page that is made of it on a full disk.
+    removed of a whole index for what the system refused, such as to write a page that is made of it on a full disk,
+    or memory.
 
-    Raises BusyError when another process is writing for longer than `wait_seconds`.
+    Raises:
+        BusyError: when another process is writing for longer than `wait_seconds`.
+        OSError, MemoryError: when the system lacks what it takes to tell.
     """
     from mdmem.search.index import writer
 
-    is_suspect = not isinstance(error, OSError)
-    writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds, is_suspect=is_suspect)
+    is_suspect = not isinstance(error, OSError | MemoryError | RecursionError)
+    if not writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds, is_suspect=is_suspect):
+        return ""
     return str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
 
 

@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 _TRIES = 20
 
+_LACKING = ("EMFILE", "ENFILE", "ENOMEM", "EINTR")
+
 _MAX_KEPT = 8
 """Number of vaults whose indexes are kept open: each has file descriptors, of which a process may have few."""
 
@@ -92,7 +94,7 @@ def open_view(folder: str, *, verify: bool = False) -> View | None:
             return _open(folder, verify=verify)
         except FileNotFoundError:
             continue  # a writer published a newer generation, and removed this one's files
-        except (DamagedError, OSError):
+        except (DamagedError, OSError, MemoryError):
             raise
         except Exception as error:  # whatever a damaged file makes a reader do
             raise DamagedError(f"it cannot be read ({error!r:.200})") from error
@@ -152,13 +154,24 @@ def is_open(folder: str) -> bool:
 
 
 def is_whole(folder: str, segment: Segment) -> bool:
-    """Whether each byte of a segment is what was written."""
+    """Whether each byte of a segment is what was written.
+
+    Raises:
+        OSError, MemoryError: when the system lacks what it takes to tell.
+    """
     try:
         for extension in segment.files:
             _opened(folder, segment, extension, verify=True)
-    except Exception:  # noqa: BLE001 - whatever a damaged file makes a reader do
+    except Exception as error:  # whatever a damaged file makes a reader do
+        if is_lacking(error):
+            raise
         return False
     return True
+
+
+def is_lacking(error: Exception) -> bool:
+    """Whether an error tells that the system lacks memory or the like for the moment, whatever is read."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and system.is_error(error, *_LACKING))
 
 
 def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:

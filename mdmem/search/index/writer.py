@@ -289,19 +289,23 @@ def _remove_all(folder: str) -> None:
             os.unlink(path)
 
 
-def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> None:
-    """Throw away the segments of an index that are not what was written.
+def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> bool:
+    """Throw away the segments of an index that are not what was written; return whether something was wrong with it.
 
     All of it goes where it cannot be told which, and, if it is suspect, where reading failed though each is what was
     written. Nothing goes when another process has done it already.
 
-    Raises what `discard` raises.
+    Raises:
+        BusyError, ConfigError: as `discard`.
+        OSError, MemoryError: as `store.is_whole`.
     """
     with alone(folder, wait_seconds):
         was_open = store.is_open(folder)
         try:
             found = contents.load(folder)
-        except Exception:  # noqa: BLE001 - whatever a damaged file makes a reader do
+        except Exception as error:  # whatever a damaged file makes a reader do
+            if store.is_lacking(error):
+                raise
             found = None
         whole = [segment for segment in found.segments if store.is_whole(folder, segment)] if found else []
         if found is None or (is_suspect and was_open and len(whole) == len(found.segments)):
@@ -309,6 +313,9 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> Non
         elif len(whole) < len(found.segments):
             files.remove(os.path.join(folder, contents.FOLDERS))  # every file is looked at again
             contents.publish(folder, Contents(found.generation + 1, whole))
+        else:
+            return is_suspect  # another process has done it
+        return True
 
 
 @contextmanager
