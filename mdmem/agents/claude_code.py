@@ -179,6 +179,10 @@ def _extra(payload: dict[str, Any]) -> dict[str, str]:
     return extra
 
 
+_CODEX = {"model", "permission_mode"}
+"""What Codex names in every event of a session, and Claude Code never both."""
+
+
 def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
     """Return the agent that wrote a payload.
 
@@ -189,7 +193,8 @@ def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
         return "cursor"
     transcript = payload.get("transcript_path", "")
     is_own = any(key in payload for key in ("prompt_id", "scratchpad_dir", "effort"))
-    if "turn_id" in payload or (transcript is None and not is_own) or "/.codex/" in text(transcript):
+    is_of_codex = transcript is None and (payload.get("hook_event_name") == "SessionEnd" or payload.keys() >= _CODEX)
+    if "turn_id" in payload or (is_of_codex and not is_own) or "/.codex/" in text(transcript):
         return "codex"
     if "sessionId" in payload or "tool_result" in payload:
         return "copilot"

@@ -42,10 +42,10 @@ def _open_missing_streams() -> None:
 
 def _run_or_explain() -> NoReturn:
     debug = "--debug" in sys.argv or bool(os.environ.get("MDMEM_DEBUG"))
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names of files may hold what the terminal's encoding does not
-            stream.reconfigure(errors="replace")
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # names of files may hold what the terminal's encoding does not
+                stream.reconfigure(errors="replace")
         code = _run()
         sys.stdout.flush()  # here a reader that has gone is met, and not at exit
         gc.freeze()  # or all that was made is looked through for cycles once more, a sixth of a short command

@@ -32,6 +32,12 @@ MAX_RESTART_SECONDS = 300.0
 """…and never later than this."""
 
 
+SILENT = (
+    "A watcher is there but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` lets a"
+    " suspended one go on, `kill PID` ends it; `pgrep -f 'mdmem.*watch'` shows its PID."
+)
+
+
 @click.command("watch")
 @click.option("--background", "mode", flag_value="background", help="Start it in the background.")
 @click.option("--stop", "mode", flag_value="stop", help="Stop the running watcher.")
@@ -158,12 +164,16 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
         if found.get("synced"):
             how = "failed; run `mdmem sync` to see why" if found["sync_failed"] else "went well"
             click.echo(f"The last sync was at {found['synced']} and {how}.")
+    elif found.get("silent"):
+        click.echo(SILENT)
     else:
         click.echo(f"No watcher is running on {settings.vault}. `mdmem watch --background` starts one (optional).")
 
 
 def _stop(settings: config.Config) -> None:
     if client.ask(settings, "stop", {}, b"", seconds=2.0) is None:
+        if client.status(settings).get("silent"):
+            raise BusyError(SILENT)
         click.echo("No watcher is running.")
         return
     _until(lambda: not client.status(settings)["running"], "The watcher did not stop.")
@@ -171,9 +181,12 @@ def _stop(settings: config.Config) -> None:
 
 
 def _start(settings: config.Config) -> None:
-    if client.status(settings)["running"]:
+    found = client.status(settings)
+    if found["running"]:
         click.echo("A watcher is already running.")
         return
+    if found.get("silent"):
+        raise BusyError(SILENT)
     process = subprocess.Popen(
         [sys.executable, "-m", "mdmem", "--vault", settings.vault, "watch"],
         stdin=subprocess.DEVNULL,

@@ -219,7 +219,9 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 def watcher(config: Config) -> Iterator[HealthFinding]:
     """Check the watcher; that none runs is well."""
     found = client.status(config)
-    if not found["running"]:
+    if found.get("silent"):
+        yield warning("A watcher is there but does not answer.", "`mdmem watch --status` says what to do.")
+    elif not found["running"]:
         yield fine("no watcher is running (none is needed)")
     elif found.get("version") != __version__:
         todo = "`mdmem watch --stop`, then `mdmem watch --background`."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -199,11 +200,18 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
 
 
 def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
+    made = [folder for folder in (root, *root.parents) if not folder.exists()]
     files.make_folders(str(root))
     words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
     tell("Fetching", 0, 0)
-    bounds = repository.far_end(root, url, "upload-pack")
-    repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
+    try:
+        bounds = repository.far_end(root, url, "upload-pack")
+        repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
+    except BaseException:
+        with suppress(OSError):  # git has left something
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:

@@ -31,6 +31,8 @@ LOOKING = (
     " To find what was just written into one of them, search again in a minute."
 )
 
+NOT_LOOKED = "Older notes were not checked for changes: no process could be started. `mdmem index` checks them all."
+
 _Answer = TypeVar("_Answer")
 
 
@@ -87,8 +89,7 @@ def look_at_all(config: Config) -> tuple[str, ...]:
     view = index.opened(config)
     if view is None or not index.is_large(view):
         return ()
-    completion.look(config)
-    return (LOOKING,)
+    return (LOOKING,) if completion.look(config) else (NOT_LOOKED,)
 
 
 followers: dict[str, Callable[[], bool]] = {}
@@ -107,19 +108,24 @@ def _in_background(config: Config, reason: str = "") -> str:
 
     reason: why it is rebuilt, or "".
     """
-    completion.finish(config)
-    return _told(config, f"rebuilt in the background, since {reason}" if reason else "built in the background")
+    if not completion.finish(config):  # the system starts no process, or state cannot be written
+        said = _told(config, f"incomplete{f', since {reason}' if reason else ''}")
+        return f"{said} `mdmem index` completes it."
+    return _told(config, f"being rebuilt in the background, since {reason}" if reason else _BUILT)
 
 
 def being_built(config: Config) -> str:
     """Return what a user is told while a process finishes the index in the background; "" else."""
-    return _told(config, "built in the background") if completion.is_running(config) else ""
+    return _told(config, _BUILT) if completion.is_running(config) else ""
+
+
+_BUILT = "being built in the background"
 
 
 def _told(config: Config, what: str) -> str:
     view = index.opened(config)
     notes = f"{view.live if view else 0:,}"
-    return f"The index is being {what}: {notes} notes are in it so far, and others are not found yet."
+    return f"The index is {what}: {notes} notes are in it so far, and others are not found yet."
 
 
 def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:

@@ -113,9 +113,24 @@ def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
 
 
 def status(config: Config) -> dict[str, Any]:
-    """Return the watcher's status; `running` is False when there is none."""
+    """Return the watcher's status; `running` is False when there is none, or when it is `silent`."""
     import json
 
     said = ask(config, "status", {}, b"", seconds=2.0)
     found: dict[str, Any] = json.loads(said) if said else {"running": False, "vault": config.vault}
+    if not said and _listens(config):
+        found["silent"] = True
     return found
+
+
+def _listens(config: Config) -> bool:
+    """Whether a process has the watcher's socket open, whether it answers or not: the system takes the connection."""
+    try:
+        link = local.connect(config.runtime_dir, NAME, time.monotonic() + SILENT_SECONDS)
+    except (TimeoutError, BlockingIOError):
+        return True  # it has not taken those before us
+    except OSError:
+        return False
+    if link is not None:
+        link.close()
+    return link is not None

@@ -294,9 +294,12 @@ def test_claude_code_stays_itself_when_it_takes_up_a_timestamp_one_day() -> None
     "path", [path for path in RECORDED if path.parent.name == "claude_code"], ids=lambda path: path.stem
 )
 def test_claude_code_stays_itself_without_a_transcript(path: Path) -> None:
-    payload = load(path) | {"transcript_path": None, "prompt_id": "9f1c"}
+    payload = load(path) | {"transcript_path": None}
+    other_signs = ("prompt_id", "scratchpad_dir", "effort")
+    bare = {key: value for key, value in payload.items() if key not in other_signs}
 
-    assert read("claude-code", payload).agent == "claude-code"
+    assert read("claude-code", payload | {"prompt_id": "9f1c"}).agent == "claude-code"
+    assert read("claude-code", bare).agent == ("codex" if "SessionEnd" in path.stem else "claude-code")
 
 
 # --- hostile payloads ----------------------------------------------------------------------------

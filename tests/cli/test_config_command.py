@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -67,6 +68,16 @@ def test_unset_takes_a_value_out_of_the_file_that_sets_it(day: Day) -> None:
     assert day.json("config", "unset", "inject.chars")["source"] == "default"
     assert day.config().settings.inject.chars == BY_KEY["inject.chars"].default
     assert day.json("config", "get", "inject.deadline_seconds")["source"] == "your config.toml"
+
+
+def test_a_settings_file_that_is_no_regular_file_is_not_taken_for_busy(day: Day) -> None:
+    file = day.vault / "mdmem.toml"
+    file.unlink()
+    os.mkfifo(file)
+    ran = day.attempt("config", "set", "capture.max_lines", "50")
+    assert isinstance(ran.exception, ConfigError)
+    assert "is not a regular file" in str(ran.exception)
+    assert file.is_fifo()
 
 
 def test_a_vault_that_is_not_there_yet_is_told(day: Day) -> None:

@@ -214,7 +214,7 @@ def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("words", [["config", "path"], ["completion", "bash"]])
+@pytest.mark.parametrize("words", [["config", "path"], ["completion", "bash"], ["--version"]])
 def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None:
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:

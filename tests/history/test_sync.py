@@ -799,6 +799,15 @@ def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
     assert not mark.exists()
 
 
+def test_a_clone_that_failed_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for where in ("mine", "new", "far/down/new"):
+        with pytest.raises(GitError):
+            sync.clone(str(tmp_path / "nowhere.git"), tmp_path / where)
+
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["mine"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a backslash parts folders there")
 def test_a_note_with_a_backslash_in_its_name_reaches_other_machines(

@@ -186,7 +186,12 @@ def test_in_a_very_large_vault_who_waits_looks_at_the_likeliest_notes_and_is_tol
     very_large: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
-    monkeypatch.setattr(completion, "look", lambda settings: begun.append(settings.vault))
+
+    def start(settings: Config) -> bool:
+        begun.append(settings.vault)
+        return True
+
+    monkeypatch.setattr(completion, "look", start)
     root = Path(very_large.vault)
     (root / "notes/mine.md").write_text("about zebras")
     (root / "journal/app/2026-09-08/0800-a/001-000-prompt-a-0000000008.md").write_text("about quaggas")

@@ -464,12 +464,23 @@ def _many_days(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catchup, "FIRST_NOTES", 5)
 
 
+def _started(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
+    """The vaults for which a process in the background is started from now on; none is."""
+    started: list[Config] = []
+
+    def start(settings: Config) -> bool:
+        started.append(settings)
+        return True
+
+    monkeypatch.setattr(completion, "finish", start)
+    return started
+
+
 def test_nobody_waits_for_the_index_of_a_large_vault(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _many_days(vault, monkeypatch)
-    started: list[Config] = []
-    monkeypatch.setattr(completion, "finish", started.append)
+    started = _started(monkeypatch)
 
     result = engine.search(settings, "alpha")
 
@@ -479,6 +490,18 @@ def test_nobody_waits_for_the_index_of_a_large_vault(
     index.update(settings)
     again = engine.search(settings, "alpha")
     assert (again.total, again.hints) == (30, ())
+
+
+def test_nobody_is_told_of_a_process_that_could_not_be_started(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _many_days(vault, monkeypatch)
+    monkeypatch.setattr(completion, "run", lambda *_: False)
+
+    said = engine.search(settings, "alpha").hints[0]
+
+    assert said.startswith("The index is incomplete: 5 notes are in it so far")
+    assert said.endswith("`mdmem index` completes it.")
 
 
 @pytest.mark.parametrize("words", [("about", "alpha"), ("todo",), ("decisions",), ("fixes",), ("proposals",)])
@@ -546,8 +569,7 @@ def test_of_a_large_damaged_index_the_rest_answers_at_once_and_says_so(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], object]
 ) -> None:
     of_month = _segments_by_month(vault, settings, monkeypatch)
-    started: list[Config] = []
-    monkeypatch.setattr(completion, "finish", started.append)
+    started = _started(monkeypatch)
 
     damage(of_month["08"])
     result = engine.search(settings, "alpha", engine.SearchOptions(limit=100))

@@ -134,6 +134,21 @@ def test_a_killed_watcher_leaves_nothing_to_clean_up(vault: Path, watcher: subpr
     assert not list(Path(config.load(str(vault)).runtime_dir).glob("watch.*"))
 
 
+@pytest.mark.slow
+def test_a_suspended_watcher_is_told_from_none(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
+    watcher.send_signal(signal.SIGSTOP)
+    try:
+        said = mdmem("watch", "--status").stdout
+        refused = [mdmem("watch", word) for word in ("--stop", "--background")]
+        checked = mdmem("doctor", "--only", "watcher").stdout
+    finally:
+        watcher.send_signal(signal.SIGCONT)
+    assert "does not answer" in said
+    assert [(one.returncode, "kill -CONT" in one.stderr) for one in refused] == [(6, True)] * 2
+    assert "does not answer" in checked
+    assert json.loads(mdmem("watch", "--status", "--json").stdout)["running"]
+
+
 def test_a_watcher_ends_well_when_asked_to(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     watcher.send_signal(signal.SIGTERM)
     assert watcher.wait(timeout=240) == 0

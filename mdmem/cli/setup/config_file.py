@@ -34,10 +34,13 @@ def change(path: str, key: str, value: Any, default: str) -> None:
     default: the default as TOML.
 
     Raises:
-        ConfigError: when the file is not valid TOML, or writes the key in a form that cannot be changed in place.
+        ConfigError: when the file is no regular one or not valid TOML, or writes the key in a form that cannot be
+            changed in place.
         BusyError: when somebody else keeps changing it.
     """
     real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        raise ConfigError(f"{path} is not a regular file, so nothing was changed. Move it away, then run this again.")
     files.make_folders(str(real.parent))
     with disk.open_folder(str(real.parent)) as folder:
         for _ in range(TRIES):

@@ -16,7 +16,7 @@ STALE_SECONDS = 600.0
 
 
 def finish(config: Config) -> bool:
-    """Start a process that finishes the index, unless one is at work; return whether one was started.
+    """Start a process that finishes the index, unless one is at work; return whether one is now.
 
     It outlives the caller, and ends when the index is complete.
     """
@@ -24,7 +24,7 @@ def finish(config: Config) -> bool:
 
 
 def look(config: Config) -> bool:
-    """Start a process that looks at every file of a vault whose index is complete, unless one is at work."""
+    """Start a process that looks at every file of a complete index's vault, as `finish` starts one."""
     return _start(config, _mark(config, "looking"))
 
 
@@ -33,7 +33,7 @@ def _start(config: Config, mark: str) -> bool:
         if _age(mark) > STALE_SECONDS:
             files.remove(mark)
         if not files.claim(mark):
-            return False
+            return True
     except OSError:
         return False
     if not run(config, "from mdmem.system import to_background; to_background(sys.argv[1:]); "):
