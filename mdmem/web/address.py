@@ -28,9 +28,10 @@ def quoted(path: str) -> str:
     return quote(os.fsencode(path), safe="/")
 
 
-def session(name: str) -> str:
-    """Return the address of a session's page."""
-    return f"/session/{quote(name, safe='')}"
+def session(name: str, turn: int = 0) -> str:
+    """Return the address of a session's page, or of one of its turns on it."""
+    page = f"/session/{quote(name, safe='')}"
+    return f"{query(page, turn=turn)}#turn-{turn}" if turn else page
 
 
 def attachment_type(path: str) -> str:

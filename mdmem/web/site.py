@@ -127,18 +127,12 @@ class PageRequest:
 
 FOLDER = Path(__file__).parent
 NAVIGATION = (
-    ("/", "Today"),
-    ("/timeline", "Timeline"),
-    ("/search", "Search"),
-    ("/projects", "Projects"),
-    ("/new", "New note"),
-    ("/injected", "Injected"),
-    ("/preview", "Preview"),
-    ("/review", "Review"),
-    ("/health", "Health"),
-    ("/help", "Help"),
+    (("/", "Today"), ("/timeline", "Timeline"), ("/search", "Search"), ("/projects", "Projects")),
+    (("/new", "New note"), ("/review", "Review")),
+    (("/injected", "Injected"), ("/preview", "Preview")),
+    (("/health", "Health"), ("/help", "Help")),
 )
-"""The pages that every page leads to."""
+"""The pages that every page leads to: what is remembered, what you write and decide, what agents get, and mdmem."""
 
 
 @lru_cache(maxsize=1)

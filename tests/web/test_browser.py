@@ -319,6 +319,27 @@ def test_single_keys_are_switched_off(web: Web, page: Page) -> None:
     page.wait_for_url("**/projects")
 
 
+def test_code_is_copied_by_keyboard_and_by_pointer(web: Web, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{web.served.url}/note/{web.day.id('Edit src/dates.py')}")
+    code = page.locator(".text pre").first
+    text = code.text_content()
+
+    code.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == text
+
+    page.goto(f"{web.served.url}/preview")
+    block = page.locator("pre.block")
+    text = block.text_content()
+    block.hover()
+    block.get_by_role("button", name="Copy").click()
+    block.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == text
+
+
 def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
     page.goto(f"{web.served.url}/session/{FIRST}")
     fold = page.locator("details.run", has_text="Edit src/dates.py")

@@ -24,8 +24,9 @@ from mdmem.errors import BusyError, NotFoundError
 from mdmem.learn import decisions, proposals
 from mdmem.search import index
 from mdmem.vault import note, user_notes
+from mdmem.views.sessions import SessionTurn
 from mdmem.web import live
-from mdmem.web.pages import health
+from mdmem.web.pages import health, session
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
@@ -320,6 +321,49 @@ def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path
     assert Path(unquote(opened[1])).is_file()
     assert "An old question" in Path(unquote(opened[1])).read_text()
     assert "packed in this file" in page
+
+
+def hooked(web: Web, **payload: Any) -> None:
+    """Run a hook as an agent does."""
+    given = {"cwd": str(web.vault.parent / "api"), "session_id": "commits-1", **payload}
+    command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
+    subprocess.run(command, input=json.dumps(given).encode(), env={**os.environ, **web.day.env}, check=True)
+
+
+def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, cookie: str) -> None:
+    ran = {"stdout": "[main 5d2e7f9] Refuse empty names\n 1 file changed", "stderr": ""}
+    asked = {"tool_input": {"command": "git commit -am 'Refuse empty names'"}, "tool_response": ran}
+    hooked(web, hook_event_name="UserPromptSubmit", prompt="Commit what you have")
+    hooked(web, hook_event_name="PostToolUse", tool_name="Bash", tool_use_id="c1", **asked)
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    page = get(web, cookie, "/session/commits-1")
+    run = web.day.id("git commit -am 'Refuse empty names'")
+    assert f'<a href="/note/{run}"><code>5d2e7f9</code></a>' in page
+    assert re.search(r'href="/session/[\w-]+\?turn=1#turn-1" aria-label="Link to turn 1"', page)
+
+    shown = get(web, cookie, f"/note/{run}")
+    assert 'href="/session/commits-1?turn=1#turn-1">turn 1 of its session</a>' in shown
+    assert "<span>claude-code</span>" in shown
+    assert f"[mem:{run}]</code>" in shown
+
+
+def test_a_turn_of_a_long_session_is_on_the_part_that_shows_it() -> None:
+    parts = [[SessionTurn(1, []), SessionTurn(2, [])], [SessionTurn(3, [])]]
+
+    assert [session._part_of(parts, turn) for turn in (0, 1, 2, 3, 9)] == [1, 1, 1, 2, 1]
+
+
+def test_results_are_narrowed_by_state_and_sorted_by_time(web: Web, cookie: str) -> None:
+    page = get(web, cookie, "/search?q=parser")
+    assert "sort=newest" in page
+    assert re.search(r'href="/search\?q=parser&amp;is=private"', page)
+
+    newest = get(web, cookie, "/search?q=parser&sort=newest")
+    times = re.findall(r'</span><time datetime="([^"]+)"', newest)
+    assert times == sorted(times, reverse=True)
+    assert "is=private&amp;sort=newest" in newest
+    assert '<input type="hidden" name="sort" value="newest">' in newest
 
 
 def test_a_part_of_the_results_behind_the_last_is_the_last(web: Web, cookie: str) -> None:

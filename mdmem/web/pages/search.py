@@ -48,7 +48,8 @@ def search(request: PageRequest) -> Response:
     asked = query.with_filters(query.parse(given["q"]), None, **filters)
     anything = any(given[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
-    sort = "newest" if request.query.get("sort") == "newest" or not asked.text else "relevance"
+    wanted = "newest" if request.query.get("sort") == "newest" else ""
+    sort = "newest" if wanted or not asked.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     found = engine.search(request.config, asked, options)
     if found.total and not found.hits:  # behind the end, as when notes went meanwhile
@@ -63,10 +64,10 @@ def search(request: PageRequest) -> Response:
         anything=anything,
         total=total,
         sort=sort,
-        facets=_facets(request, asked, given) if total or not anything else {},
+        facets=_facets(request, asked, {**given, "sort": wanted}) if total or not anything else {},
+        other_order=address.query("/search", **{**given, "sort": "" if wanted else "newest"}) if asked.text else "",
         written=[] if anything else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
-        states=STATES,
     )
 
 
@@ -80,6 +81,7 @@ def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> 
     counted = count(request.view, request.config.vault, asked)
     ages = {f"since:{value}": key for key, value in (("a day", "1d"), ("7 days", "7d"), ("30 days", "30d"))}
     made = {key: [_value(given, key, name, total) for name, total in counted[key].items()] for key in KEYS}
+    states = [_value(given, "is", name, total) for name, total in counted["is"].items()]
     times = [
         _value(given, "since", name.removeprefix("since:"), total)._replace(label=ages[name])
         for name, total in counted["time"].items()
@@ -87,8 +89,8 @@ def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> 
     ]
     return {
         key: values
-        for key, values in {**made, "time": times}.items()
-        if len(values) > 1 or any(value.on for value in values)
+        for key, values in {**made, "state": states, "time": times}.items()
+        if len(values) > (key != "state") or any(value.on for value in values)
     }
 
 
@@ -175,6 +177,7 @@ def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
     """Count what a query matches, by kind, project, tool and file; most first, at most `MOST` of each."""
     found = matching(view, root, query)
     made = {key: _by_term(view, key, found) for key in ("project", "tool", "agent")}
+    made["is"] = _most(+Counter({state: _having(view, f"is:{state}", found) for state in STATES}))
     return {"kind": _by_kind(view, found), **made, "file": _by_file(view, found), "time": _by_age(view, found)}
 
 

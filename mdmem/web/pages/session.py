@@ -56,7 +56,8 @@ def session(request: PageRequest) -> Response:
     row, older, newer = _around(request)
     turns = sessions.turns(request.view, row.session)
     parts = _parts(turns)
-    part = shared.part(len(parts), request.number("page", len(parts) if "last" in request.query else 1), 1)
+    first = len(parts) if "last" in request.query else _part_of(parts, request.number("turn", 0))
+    part = shared.part(len(parts), request.number("page", first), 1)
     log = [one for one in injections.log(request.config) if one.get("session") == row.session]
     given = injections.read(request.view, log)
     shown = parts[part.start] if parts else []
@@ -73,7 +74,7 @@ def session(request: PageRequest) -> Response:
         outline=_outline(parts),
         resume=_resume(request.view, row, every),
         files=_files(request.view, row),
-        commits=list(dict.fromkeys(_commits(request, every))),
+        commits=_commits(request, every),
         words=_own_words(page.body) if page else "",
         page_path=row.page,
     )
@@ -91,6 +92,11 @@ def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, Sessio
     place = home.index(row)
     older = home[place + 1] if place + 1 < len(home) else None
     return row, older, home[place - 1] if place else None
+
+
+def _part_of(parts: list[list[SessionTurn]], turn: int) -> int:
+    """Return the part that shows a turn, from 1 on; the first where none does."""
+    return next((page for page, held in enumerate(parts, 1) if any(one.number == turn for one in held)), 1)
 
 
 def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
@@ -155,11 +161,11 @@ def _files(view: View, row: SessionRow) -> list[str]:
     return list(dict.fromkeys(map(str, names)))[:40]
 
 
-def _commits(request: PageRequest, every: list[NoteRow]) -> list[str]:
-    """Return the commits that runs made: only runs whose title speaks of a commit are read."""
+def _commits(request: PageRequest, every: list[NoteRow]) -> list[tuple[str, str, NoteRow]]:
+    """Return the commits that runs made, what they say, and the run: only runs whose title speaks of one are read."""
     likely = [row for row in every if row.kind == "observation" and "commit" in row.title][:20]
-    metas = [note.load(request.config.vault, row.path).meta for row in likely]
-    return [str(meta["made_commit"]) for meta in metas if meta.get("made_commit")]
+    made = {str(note.load(request.config.vault, row.path).meta.get("made_commit") or ""): row for row in likely[::-1]}
+    return [(*text.partition(": ")[::2], row) for text, row in reversed(made.items()) if text]
 
 
 def _own_words(body: str) -> str:

@@ -261,15 +261,28 @@ document.addEventListener(
 );
 
 addEventListener("click", (event) => {
-  const day = event.target.closest("rect[data-day]");
-  if (day) location.assign(`/timeline?on=${encodeURIComponent(day.dataset.day)}`);
   const copy = event.target.closest("[data-copy]");
-  if (copy) {
-    navigator.clipboard.writeText(one(`#${copy.dataset.copy}`).textContent).then(() => {
-      copy.textContent = "Copied";
-    });
-  }
+  if (!copy) return;
+  const held = copy === copier ? [...copier.parentNode.childNodes].filter((node) => node !== copier) : [one(`#${copy.dataset.copy}`)];
+  navigator.clipboard.writeText(held.map((node) => node.textContent).join("")).then(() => {
+    copy.textContent = "Copied";
+  });
 });
+
+const copier = document.createElement("button");
+copier.type = "button";
+copier.className = "copier";
+copier.dataset.copy = "";
+
+function offerCopy(event) {
+  const code = event.target.closest && event.target.closest("main pre");
+  if (!code || copier.parentNode === code) return;
+  copier.textContent = "Copy";
+  code.append(copier);
+}
+
+addEventListener("mouseover", offerCopy);
+addEventListener("focusin", offerCopy);
 
 function remember(name, value) {
   document.cookie = `${name}=${value}; path=/; max-age=${value ? 31536000 : 0}; samesite=strict`;
