@@ -170,6 +170,10 @@ def _without_spanning(value: Any, job: Job) -> Any:
         from mdmem.privacy import edited
 
         value = edited.hide(value, job)
+    if job.rules.secrets and isinstance(value, dict) and secrets.may_print(value):
+        from mdmem.privacy.secrets import printed
+
+        value = printed.hide(value, job)
     if not may_span:
         return value
     from mdmem.privacy import edits, segments

@@ -364,7 +364,8 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
             from mdmem.privacy.secrets import loose
 
             found.append(loose.of_hosts(text))
-    if has_any(text, _PLACE_SIGNS):
+    is_named = may_name(low)
+    if has_any(text, _PLACE_SIGNS) or (is_named and has_any(text, _NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
 
         found.append(places.find(text, low, marks))
@@ -373,14 +374,18 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import commands
 
         found.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
-    if may_name(low):
+    if is_named:
         from mdmem.privacy.secrets import pairs, tables
 
         found.append(pairs.find(text, low, marks, words))
+        if has_any(text, _PROMPTS):
+            from mdmem.privacy.secrets import printed
+
+            found.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
         if secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
             found.append(pairs.find(plain, lower(plain), marks, words))
-        if "\n" in text or "values" in low or '"secret"' in low:
+        if "\n" in text or "values" in low or '"secret"' in low or " codes:" in low:
             found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not found:
         return []
@@ -394,8 +399,15 @@ _PLACE_SIGNS = (
     ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
+    "]:587 ",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
+
+_NAMED_PLACE_SIGNS = (
+    "crypt(", "CRYPT(", "hashpw(", "crypt.hash(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
+    'PSK "', 'EAP "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+)  # fmt: skip
+"""The same, for places that a word which could name a secret is near."""
 
 _COMMAND_SIGNS = (
     " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
@@ -405,9 +417,12 @@ _COMMAND_SIGNS = (
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
     "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
-    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ",
+    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
+
+_PROMPTS = ("$ ", "❯ ", "➜ ")
+"""What stands before a command in a transcript."""
 
 _LONG = 16 * 1024
 """A text that long is searched for tokens at once: it is sure to have a long word somewhere."""

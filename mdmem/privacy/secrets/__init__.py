@@ -22,7 +22,7 @@ KEYWORDS = (
 KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
     "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
-    "mật khẩu", "รหัสผ่าน",
+    "mật khẩu", "รหัสผ่าน", "wlan-schlüssel", "netzwerkschlüssel",
 )  # fmt: skip
 
 ESCAPES = {
@@ -141,6 +141,24 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
     if isinstance(value, dict):
         return any(stands_in(part, known, depth + 1) for pair in value.items() for part in pair)
     return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
+
+
+def may_print(run: dict[str, Any]) -> bool:
+    """Whether a tool run is of a command that prints a secret."""
+    given = run.get("input")
+    command = given.get("command") if isinstance(given, dict) and "response" in run else None
+    if not isinstance(command, str) or not has_any(command, _PRINTED):
+        return False
+    from mdmem.privacy.secrets import printed
+
+    return printed.prints_secret(command)
+
+
+_PRINTED = (
+    "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
+    "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter",
+)  # fmt: skip
+"""What stands in every command that prints a secret."""
 
 
 def may_hold_token(text: str) -> bool:

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
+SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
 """What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;
 `user/secret`; nothing, the secret is the third word that is no flag; a command that prints the secret; anything, and
-the secret if letters, digits and signs are mixed in it as in a password."""
+the secret if letters, digits and signs are mixed in it as in a password.
+
+Behind a flag that is a plain word, only what reads like no word counts, for prose has it as well. `SURE`, `FINAL`:
+as `WORD` and `LAST`, but any word counts; `ONLY`, `END`: any that ends the line, one or two words behind the flag."""
 
 GLUED, APART, BOTH = "glued", "apart", "both"
 """Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
@@ -52,9 +56,10 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
     ("-b", LAST, APART, ("htpasswd",)),
-    ("add_user", LAST, APART, ("rabbitmqctl",)),
-    ("change_password", LAST, APART, ("rabbitmqctl",)),
+    ("add_user", END, APART, ("rabbitmqctl",)),
+    ("change_password", END, APART, ("rabbitmqctl",)),
     ("password", LAST, APART, ("mysqladmin",)),
+    ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
     ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter")),
     ("put", LAST, APART, ("vault kv put",)),
@@ -64,19 +69,28 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-w", WORD, APART, ("security add-",)),
     ("login", LAST, APART, ("bw login",)),
     ("set", LAST, APART, ("dotnet user-secrets",)),
+    ("set", END, APART, ("dotnet user-secrets",)),
     ("env:set", LAST, APART, ("netlify env:set",)),
     ("input_pw", WORD, APART, ("pdftk",)),
-    ("community", WORD, APART, ("snmp-server",)),
-    ("2c", WORD, APART, ("snmp-server host",)),
-    ("key", WORD, APART, ("isakmp key", "tacacs-server", "radius-server")),
-    ("identify", LAST, APART, ("nickserv",)),
-    (":identify", LAST, APART, ("nickserv",)),
+    ("community", SURE, APART, ("snmp-server",)),
+    ("2c", SURE, APART, ("snmp-server host",)),
+    ("key", SURE, APART, ("isakmp key", "tacacs-server", "radius-server")),
+    ("sha", SURE, APART, ("snmp-server user",)),
+    ("md5", SURE, APART, ("snmp-server user",)),
+    ("128", SURE, APART, ("snmp-server user",)),
+    ("des", SURE, APART, ("snmp-server user",)),
+    ("identify", FINAL, APART, ("nickserv",)),
+    (":identify", FINAL, APART, ("nickserv",)),
     ("secret", LAST, APART, ("enable secret",)),
     ("key-string", LAST, APART, ("key-string",)),
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
     ("auth", WORD, APART, ("snyk",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
+    ("obscure", ONLY, APART, ("rclone obscure",)),
+    ("-setairportnetwork", LAST, APART, ("networksetup",)),
+    ("--plaintext", WORD, APART, ("rootpw",)),
+    ("--totp", LAST, APART, ("oathtool",)),
     ("password", WORD, APART, ("nmcli",)),
     ("wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
@@ -93,13 +107,14 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("<<<", WORD, APART, ("gh auth", "glab auth", "sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ")),
     ("<<<", WORD, APART, ("passphrase-fd", "su - ", "keepassxc-cli")),
     ("<<<", ODD, APART, ("<<<",)),
-    ("by", WORD, APART, ("identified ",)),
-    ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
+    ("by", SURE, APART, ("identified ",)),
+    ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
     ("-string", WORD, APART, ("convertto-securestring",)),
     ("-asplaintext", WORD, APART, ("convertto-securestring",)),
     ("--encrypt", WORD, APART, ("qpdf ",)),
     ("--from-literal=", PAIR, GLUED, ("create secret",)),
-    ("auth", WORD, APART, ("6379> auth",)),
+    ("auth", ONLY, APART, ("6379> auth",)),
+    ("auth", END, APART, ("6379> auth",)),
     (">", WORD, GLUED, ("acl setuser",)),
     ("pass:", WORD, GLUED, ("openssl",)),
     ("/p:", WORD, GLUED, ("xfreerdp",)),
@@ -155,9 +170,6 @@ for _flag, _holds, _place, _commands in COMMANDS:
 _FIRST_WORDS = {command: command.replace("_", " ").replace("-", " ").split()[0] for command in BY_COMMAND}
 """Each command, and the first word of its name."""
 
-_SURE = ("by", "sqlplus", "exp", "imp", "convertto-securestring", "community", "2c", "key", "identify", ":identify")
-"""Plain words behind which even a plain word is a secret."""
-
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
 _LONGEST_WORD = 256
@@ -212,7 +224,7 @@ def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iter
         if low[begin : begin + 1] == first:
             for start, end in _secret_words(text, words, number, row):
                 yield start, end, "command-password"
-                if row[1] == LAST:
+                if row[1] in (LAST, FINAL):
                     return
 
 
@@ -240,9 +252,15 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         others = [span for span in words[number + 1 :] if text[span[0]] != "-"]
         if is_flag and others[2:]:
             yield from _judged(text, *others[2], WORD, flag)
-    elif holds == LAST:
+    elif holds in (LAST, FINAL):
         if is_flag or (cluster and flag[1] in word):
-            yield from _judged(text, *_last(text, words, number), WORD, flag)
+            yield from _judged(text, *_last(text, words, number), WORD if holds == LAST else SURE, flag)
+    elif holds in (ONLY, END):
+        from mdmem.privacy.secrets.literals import PROSE
+
+        last = number + (1 if holds == ONLY else 2)
+        if is_flag and len(words) == last + 1 and text[slice(*words[number + 1])].lower() not in PROSE:
+            yield from _judged(text, *words[last], SURE, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
         yield from _in_next_word(text, words, number, row)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
@@ -252,6 +270,8 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
 def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
     """`--password …`."""
     flag, holds, _ = row
+    if holds == SURE and text[slice(*words[number + 1])].isdigit() and number + 2 < len(words):
+        number += 1  # key 0 …
     start, end = words[number + 1]
     is_quoted = text[start - 1] in ("'", '"')
     if flag == "by" and not is_quoted and not _is_oracle(text, words, number):
@@ -309,7 +329,7 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
         return
-    plain = (plain and flag not in _SURE) or holds == ODD
+    plain = (plain and holds not in (SURE, URL)) or holds == ODD
     if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain):
         yield start + first, start + last
 

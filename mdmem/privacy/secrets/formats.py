@@ -237,6 +237,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
         ANY,
     ),
     ("password-hash", "$apr1$", BASE64 + ".$", 24, ANY),
+    ("password-hash", "grub.pbkdf2.sha512.", HEX + ".", 60, ANY),
     ("password-hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2i $argon2d $pbkdf2 $scrypt$", BASE64 + ".$,", 40, ANY),
 )  # fmt: skip
 """kind; what a token begins with (any of them); the characters that follow; how many at least; what else it is."""

@@ -5,7 +5,6 @@ One function for each way to join a name and a value; each takes the name and th
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.formats import HEX
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
+_GIVERS = ("with ", "tried ", "trying ", "using ", '" and ', "' and ")
+"""What stands before "password" where the password itself follows in quotes."""
 _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
@@ -111,6 +112,35 @@ def beside(name: Name, at: int) -> list[Span]:
     return _read(name, at, lambda literal: _is_beside(name, literal))
 
 
+def in_quotes(name: Name, at: int) -> list[Span]:
+    """`storePassword "…"`, `with password "…"`; elsewhere what is in quotes there may be anything."""
+    given = name.kind == "password" and (name.heads_line() or name.line_before().endswith(_GIVERS))
+    return _read(
+        name,
+        at,
+        lambda literal: (
+            _is_beside(name, literal)
+            or (given and _is_word(literal.text) and values.is_secret(literal.text, STRONG, quoted=literal.quoted))
+        ),
+    )
+
+
+def _is_word(value: str) -> bool:
+    return " " not in value and not value.isdigit()
+
+
+def ends_line(name: Name, at: int) -> list[Span]:
+    """`neighbor 10.0.0.2 password …`: a word that ends its line."""
+    return _read(
+        name,
+        at,
+        lambda literal: (
+            scan.line_ends(name.text, literal.end + literal.quoted)
+            and values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
+        ),
+    )
+
+
 def argument(name: Name, at: int) -> list[Span]:
     """`set("name", "…")`."""
     before = name.low[max(0, name.outer() - 32) : name.outer() - 1].rstrip(" \\")
@@ -148,7 +178,7 @@ def call(name: Name, at: int) -> list[Span]:
         return []
     if not literals.closes_call(text, at):
         return []
-    if takes_two:
+    if takes_two or text.startswith("PASSWORD(", name.start):
         return _read(name, at, lambda literal: values.is_secret(literal.text, STRONG, quoted=True))
     return beside(name, at)
 
@@ -170,6 +200,8 @@ def header(name: Name, at: int) -> list[Span]:
 def below(name: Name, at: int) -> list[Span]:
     """Return a value, or a list of them, on the lines below the line of the name."""
     text = name.text
+    if name.kind == "mnemonic":
+        return _phrase(name, at)
     if text.startswith("- ", at):
         return _items(name, at) if name.low[name.end - 1] == "s" else []
     literal = literals.read(text, at, whole_word=False)
@@ -222,13 +254,15 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if not literal.quoted and not in_line and _is_statement(value):
         return False
+    from mdmem.privacy.secrets import alone  # few names have a value that is judged so far
+
     is_shouted = in_line and text[name.start : name.end].isupper()
     is_variable = (is_shouted or name.is_given()) and text[name.end : literal.start] == "="
     return values.is_secret(
         value,
         name.weight,
         quoted=literal.quoted or is_variable,  # PASSWORD=…: no code there
-        alone=_is_alone(name, literal, in_line, is_flag=is_flag),
+        alone=alone.is_alone(name, literal, in_line=in_line, is_flag=is_flag),
     )
 
 
@@ -241,41 +275,6 @@ def _passes(literal: Literal) -> bool:
 def _is_format(text: str, literal: Literal) -> bool:
     """Whether values are put into it: `"VS%0.f" % version`."""
     return literal.quoted and "%" in literal.text and text[literal.end + 1 : literal.end + 4].lstrip(" ")[:2] == "% "
-
-
-def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> bool:
-    """Whether name and value are by themselves, so that even a plain word is a value and no variable."""
-    text = name.text
-    around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
-    if around in ('""', "''", "``") and text[name.end] == "=":
-        return True  # - "PASSWORD=word"
-    if name.kind == "password" and _is_among_settings(name, literal):
-        return True
-    if is_flag or text.startswith("--", name.outer()):
-        return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
-    is_statement = text[name.end : literal.start] == " = " or literal.text[-1:] in (",", ";", ")")
-    return in_line and not is_statement and scan.line_ends(text, literal.end)
-
-
-def _is_among_settings(name: Name, literal: Literal) -> bool:
-    """Whether it stands as in no code: `Id=a;Password=…`, `?user=a&pw=…&b=1`, `user=a pw=… b`, `user: a / pass: …`."""
-    text, before = name.text, name.line_before()
-    after = text[literal.end : literal.end + 1]
-    if text[name.end] == "=" and literal.start == name.end + 1:
-        last = before.split(" ")[-2:-1]
-        in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
-        in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
-        in_options = text[name.start - 1 : name.start] == "," and " -o " in before  # mount -o username=a,password=…
-        is_option = text.startswith("--", name.outer()) and name.word() != "pass"
-        in_row = in_row or in_options or is_option
-        return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
-    is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
-    is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
-    return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
-
-
-_ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
-_CODE_BEFORE = frozenset('(){}[]<>"=')
 
 
 def _is_alone_on_line(name: Name, literal: Literal) -> bool:
@@ -332,7 +331,12 @@ def _phrase(name: Name, at: int) -> list[Span]:
     phrase = text[start : start + _LONGEST_PHRASE].partition("\n")[0].partition('"')[0].partition("'")[0].rstrip(" ,;.")
     parts = phrase.split()
     is_phrase = len(parts) >= 12 and all(part.isalpha() and part.islower() and 3 <= len(part) <= 8 for part in parts)
+    is_phrase = is_phrase and _NO_SEEDS.isdisjoint(parts)
     return [(start, start + len(phrase), name.kind)] if is_phrase else []
+
+
+_NO_SEEDS = frozenset(("the", "and", "are", "was", "for", "with"))
+"""Words that every sentence has, and no such phrase."""
 
 
 def _listed(name: Name, at: int) -> list[Span]:

@@ -12,6 +12,10 @@ _NEXT_PAIR = "&;,"
 _SAMPLE = 160
 """A bare value is read by this many characters first, and to its end only if it is to be hidden."""
 LONGEST_QUOTED = 16 * 1024
+PROSE = frozenset(
+    "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()  # noqa: SIM905
+)
+"""Small words, which stand in no line of a command or a settings file."""
 
 
 class Literal:
@@ -131,8 +135,8 @@ def _closing(text: str, start: int, mark: str) -> int:
     """Find the quotes that close a string; without any, it ends with its line."""
     limit = start + LONGEST_QUOTED
     end = text.find(mark, start, limit)
-    while end > start and is_escaped(text, start, end):
-        end = text.find(mark, end + len(mark), limit)
+    while end > start and (is_escaped(text, start, end) or (mark == "'" and text.startswith("''", end))):
+        end = text.find(mark, end + len(mark) + (text[end] != "\\" and text.startswith("''", end)), limit)
     if mark in ('"""', "'''", "`") and end >= 0:
         return end
     line = text.find("\n", start, end if end >= 0 else limit)

@@ -100,6 +100,7 @@ COUNTS = (
 PLACES = (
     "nexttoken", "pagetoken", "continuationtoken", "forwardtoken", "backwardtoken", "startingtoken", "locktoken",
     "changetoken", "synctoken", "sequencetoken", "paginationtoken", "clientrequesttoken", "idempotencytoken",
+    "existingsecret",
 )  # fmt: skip
 """How names end of tokens that only say where a list goes on, or which request it is."""
 

@@ -29,7 +29,7 @@ _FIRST_HANGUL = "가"
 _VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
-_SETTERS = ("env ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
+_SETTERS = ("env ", "fastcgi_param ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
 _GETTERS = (
     "env(",
     "env.get(",
@@ -135,6 +135,7 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     return names.NONE, ""
 
 
+_LONGEST_LINE = 96
 _PLAIN_KEY = "some-key"
 _AFTER_KEY = frozenset("\"'`>]\\ ")
 
@@ -179,6 +180,29 @@ def _is_tag(name: Name) -> bool:
     return name.text[outer - 1 : outer] == "<" and name.text[outer] != "/" and name.closed == name.end
 
 
+def _is_tag_with_attributes(name: Name) -> bool:
+    return name.text[name.start - 1 : name.start] in ("<", ":") and _is_bare(name) and _is_tag(name)
+
+
+def _is_in_lisp(name: Name) -> bool:
+    """Whether it is the first of a pair: `(password . "…")`."""
+    return _is_bare(name) and name.text[name.start - 1 : name.start] == "(" and name.text.startswith('. "', name.sign)
+
+
+def _is_input(name: Name) -> bool:
+    """Whether it is the type of a form's field: `<input type="password" …`."""
+    return name.low.endswith(('type="', "type='"), 0, name.start) and name.is_quoted()
+
+
+def _is_setting(name: Name) -> bool:
+    """Whether name and value are a line of a settings file; few names have one word behind them that ends a line."""
+    if not _is_bare(name) or len(name.text[name.sign : name.sign + _LONGEST_LINE].partition("\n")[0].split()) != 1:
+        return False
+    from mdmem.privacy.secrets import lines
+
+    return lines.is_setting(name)
+
+
 def _is_bare(name: Name) -> bool:
     """Whether neither quotes nor brackets close the name, and a blank follows."""
     return name.end == name.closed != name.sign
@@ -190,7 +214,8 @@ def _is_flag(name: Name) -> bool:
     if name.text[name.start - 1 : name.start] == "\\" and name.text[name.start - 2 : name.start - 1].isalnum():
         return False  # a hyphen in a manual page
     start = name.outer()
-    if name.low[start] == "-" or name.low.endswith(_SETTERS, 0, name.low.rfind(" ", max(0, start - 80), start) + 1):
+    blank = name.low.rfind(" ", max(0, start - 80), start) + 1
+    if name.low[start] == "-" or (name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start]):
         return True
     before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""
     return "login " in before and ("machine " in before or "default " in before)  # a line of .netrc
@@ -270,6 +295,7 @@ RULES: tuple[Rule, ...] = (
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
     ("=!.e-", _always, starts.after_comparison, judge.beside),
+    ("", _is_tag_with_attributes, starts.behind_attributes, judge.markup),
     ("", _is_bare, starts.after_type, judge.assigned),
     ("fF", _always, starts.after_for, judge.assigned),
     (":：\n\r", _is_label, starts.on_next_line, judge.below),
@@ -285,14 +311,17 @@ RULES: tuple[Rule, ...] = (
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),
     (",", _is_in_tuple, starts.behind_comma, judge.beside),
-    (",", _is_field, starts.behind_comma, judge.beside),
-    (".", _always, starts.typed_in, judge.beside),
+    (",", _is_field, starts.behind_comma, judge.flag),
+    (".", _is_in_lisp, starts.behind_dot, judge.flag),
+    (".", _always, starts.typed_in, judge.flag),
     (",", _is_constant, starts.behind_comma, judge.constant),
-    ("'\"`", _is_bare, starts.at_string, judge.beside),
+    ("'\"`", _is_bare, starts.at_string, judge.in_quotes),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
     ("-→–.", _always, starts.after_arrow, judge.beside),
     ("", _is_bearer, starts.at_sign, judge.header),
     ("", _is_flag, starts.at_sign, judge.flag),
+    ("", _is_setting, starts.at_sign, judge.ends_line),
+    ("", _is_input, starts.in_input, judge.flag),
     (",\n\raAvV-", _always, starts.after_value_word, judge.assigned),
     ("<>", _always, starts.after_markup, judge.markup),
     ("<", _always, starts.in_cell_of_html, judge.beside),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.secrets import loose, values
+from mdmem.privacy.secrets import dialogues, loose, values
 from mdmem.privacy.secrets.formats import BASE64, WORD
 from mdmem.privacy.secrets.literals import line_end
 from mdmem.privacy.secrets.names import STRONG
@@ -56,6 +56,18 @@ CALLS = (
     ("sp_addlinkedsrvlogin ", 4),
     ("sp_password ", 0),
     ("sp_password ", 1),
+    (" crypt(", 0),
+    ("=crypt(", 0),
+    ("(crypt(", 0),
+    (".crypt(", 0),
+    ("hashpw(", 0),
+    ("bcrypt.hash(", 0),
+    ("password_hash(", 1),
+    ("pbkdf2_hmac(", 1),
+    ("sym_encrypt(", 1),
+    ("sym_decrypt(", 1),
+    ("aes_encrypt(", 1),
+    ("aes_decrypt(", 1),
 )
 """Calls that take a password without its name, and the number of that argument."""
 
@@ -70,6 +82,7 @@ LOGINS = (
     ("hmac.new(", 0),
     ("createhmac(", 1),
     (".connect(", 3),
+    (".load(", 1),
 )
 """Calls that may take something else as well: there, only what is unlike words counts."""
 
@@ -99,6 +112,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         yield from _dsn_passwords(text)
     if "WIFI:" in text:
         yield from _wifi_codes(text)
+    yield from dialogues.find(text)
     yield from _pgpass_lines(text)
     for call, number in (*CALLS, *LOGINS):
         if call in low:
@@ -336,9 +350,10 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
         begin = at + len(call)
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
-            value = arguments[number].strip().lstrip("@bN")
+            written = arguments[number].strip().lstrip("@bN")
+            value = written.removesuffix(".toCharArray(")
             core = value.strip("\"'")
-            is_sure = (call, number) not in LOGINS or values.is_unlike_words(core)
+            is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
             if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"

@@ -32,14 +32,18 @@ _ASSIGNMENTS = (
 _NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
 _COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq ", "-eq ")
 _LINE_HEADS = frozenset((
-    "", "export", "set", "env", "arg", "-", "+", "declare", "setenv", "*", ">", "- -", "$", "#", "//", ";",
+    "", "export", "set", "env", "arg", "-", "+", "++", "+++", "declare", "setenv", "*", ">", "$", "#", "//", ";",
 ))  # fmt: skip
-_BEFORE_SETTINGS = (" -e ", "--env ", "-var ", "-var '", "--build-arg ", "--set ", "--set-string ", "set-env ")
+_BEFORE_SETTINGS = (
+    " -e ", "--env ", "-var ", "-var '", "--build-arg ", "--set ", "--set-string ", "set-env ", "-- env ",
+    "config:set ", "eb setenv ", "secrets set ",
+)  # fmt: skip
 """Options of commands whose words are settings: there, no variable can stand."""
 
+_LONGEST_HEADS = 12
 _OBJECTS = ("self.", "this.", "cls.")
 _AFTER_LINE_NUMBER = " \t→|$"
-_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "'", "#"))
+_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "'", "#", "]"))
 
 
 class Name:
@@ -94,7 +98,12 @@ class Name:
         head = line.rpartition("\n")[2].strip(" \t`\"'")
         if len(head) >= LONGEST_LINE - 1:
             return False
-        return head.strip("*#") in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS
+        if head[-1:] == "]":  # of a log: `##[debug]NAME=…`, `[auth] NAME=…`
+            return head.startswith("##[") or (head.rfind("[") == 0 and self.text[self.sign : self.sign + 1] == "=")
+        head = head.strip("*#")
+        if head in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS:
+            return True
+        return len(head) <= _LONGEST_HEADS and all(word in _LINE_HEADS for word in head.split())
 
     def is_given(self) -> bool:
         """Whether it stands behind an option of a command whose words are settings: `docker run -e NAME=…`."""

@@ -44,15 +44,15 @@ def after_assignment(name: Name) -> int:
     value = skip_blank(text, value)
     if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
         return 0
+    if name.is_quoted() and text[value : value + 64].lstrip().startswith("string("):
+        return value + len(text[value : value + 64].partition('"')[0])  # var_dump of PHP
     if text[value : value + 1] in ("\n", "\r"):
         ahead = text[value : value + 64]
         rest = ahead.lstrip()
-        if rest.startswith("string(") and name.is_quoted():
-            return value + len(ahead) - len(rest.partition('"')[2]) - 1  # var_dump of PHP
         return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
     if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
         return _of_its_place(name, value)
-    return _after_tag(text, value)
+    return _after_tag(name, value)
 
 
 def _of_its_place(name: Name, value: int) -> int:
@@ -70,8 +70,9 @@ def _of_its_place(name: Name, value: int) -> int:
     return at
 
 
-def _after_tag(text: str, value: int) -> int:
+def _after_tag(name: Name, value: int) -> int:
     """Return where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    text = name.text
     first = text[value : value + 2]
     if first == "**":
         return skip_blank(text, value + 2)
@@ -79,7 +80,7 @@ def _after_tag(text: str, value: int) -> int:
         if text.startswith(opening, value):
             return value + len(opening)
     if text[value : value + 1] == "{":
-        return _in_object(text, value)
+        return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
         tag, blank, rest = text[value : value + 32].partition(" ")
         return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
@@ -142,6 +143,27 @@ def at_string(name: Name) -> int:
 def behind_sign(name: Name) -> int:
     """`<name>…`, also `<name><![CDATA[…`."""
     return name.sign + (len(_DATA) + 1 if name.text.startswith(_DATA, name.sign + 1) else 1)
+
+
+def behind_attributes(name: Name) -> int:
+    """`<name type="…">…`."""
+    inside, closing, _ = name.text[name.sign : name.sign + _LONGEST_ATTRIBUTES].partition(">")
+    return name.sign + len(inside) + 1 if closing and inside[-1:] in ("'", '"') and "<" not in inside else 0
+
+
+_LONGEST_ATTRIBUTES = 160
+
+
+def behind_dot(name: Name) -> int:
+    """`(name . "…")`, as Lisp writes pairs."""
+    return name.sign + 2
+
+
+def in_input(name: Name) -> int:
+    """`<input type="password" … value="…">`."""
+    inside, closing, _ = name.low[name.closed : name.closed + _LONGEST_ATTRIBUTES].partition(">")
+    head, key, _ = inside.partition(" value=")
+    return name.closed + len(head) + len(key) if closing and key else 0
 
 
 def at_sign(name: Name) -> int:

@@ -11,14 +11,32 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-HEADS = ("password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin")
+HEADS = (
+    "password",
+    "passwd",
+    "pwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "passphrase",
+    "pin",
+    ";pw",
+    ",pw",
+    "passwort",
+)
 """What the name of a column that is looked for holds, in lower case."""
 
 _DELIMITERS = ("|", "\t", ";", ",")
+_GAP = "  "
+"""What is between the columns that programs line up below a head in capitals."""
 _DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
+_CODES = ("recovery code", "backup code", "2fa code")
+_MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24
+_CODE_SIGNS = "-*.)#[] \t,;|`\"'"
 
 
 def find(text: str, low: str) -> Iterator[Span]:
@@ -29,6 +47,11 @@ def find(text: str, low: str) -> Iterator[Span]:
     if "passwords:" in low or "secrets:" in low:
         for head in ("passwords:", "secrets:"):
             yield from _blocks(text, low, head)
+    if "chpasswd:" in low:
+        yield from _blocks(text, low, "chpasswd:")
+    for head in _CODES:
+        if head in low:
+            yield from _codes(text, low, head)
     if "kind: secret" in low:
         yield from _kubernetes(text, low)
     if '"kind": "secret"' in low or '"kind":"secret"' in low:
@@ -56,7 +79,7 @@ def _columns(text: str, low: str) -> Iterator[Span]:
 def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     """Read the table whose head stands between `start` and `end`, if it is one: its secrets, and where it ends."""
     line = text[start:end]
-    delimiter = next((sign for sign in _DELIMITERS if sign in line), "")
+    delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if _GAP in line and line.isupper() else "")
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
         return [], end
     cells = _cells(line, delimiter)
@@ -84,21 +107,22 @@ def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
     row = text[at : literals.line_end(text, at)]
     if delimiter == "|":
         return "-" in row and not row.strip("|+-: \t\r")
-    return row.count(delimiter) == head.count(delimiter)
+    return len(_cells(row, delimiter)) == len(_cells(head, delimiter))
 
 
 def _cells(line: str, delimiter: str) -> list[tuple[int, str]]:
     """Cut a line into cells: where each begins, and its text."""
     cells, at = [], 0
     for cell in line.rstrip("\r").split(delimiter):
-        cells.append((at, cell))
-        at += len(cell) + 1
+        if cell or delimiter != _GAP:
+            cells.append((at, cell))
+        at += len(cell) + len(delimiter)
     return cells
 
 
 def _head(cell: str) -> tuple[int, str]:
     name = cell.strip().strip("\"'`*")
-    return names.weigh(name) if 2 < len(name) <= 32 else (names.NONE, "")
+    return names.weigh(name) if 1 < len(name) <= 32 else (names.NONE, "")
 
 
 def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
@@ -170,8 +194,48 @@ def _blocks(text: str, low: str, head: str) -> Iterator[Span]:
     while at >= 0:
         end = at + len(head)
         if not text[end : literals.line_end(text, end)].strip():
-            yield from _members(text, at, "password" if head == "passwords:" else "secret")
+            yield from _members(text, at, "secret" if head == "secrets:" else "password")
         at = low.find(head, end)
+
+
+def _codes(text: str, low: str, head: str) -> Iterator[Span]:
+    """`Recovery codes:` and lines below that hold nothing but codes; or codes with commas between, on the same line."""
+    at = low.find(head)
+    while at >= 0:
+        end = literals.line_end(text, at)
+        start = at + len(head)
+        label, colon, rest = text[start:end].partition(":")
+        if colon and len(label) <= 1:
+            yield from _codes_of_line(start + len(label) + 1, rest)
+        if not rest.strip():
+            for _ in range(_MOST_CODES):
+                line = text[end + 1 : literals.line_end(text, end + 1)]
+                found = list(_codes_of_line(end + 1, line))
+                if line.strip(_CODE_SIGNS) and not found:
+                    break
+                yield from found
+                end = min(end + 1 + len(line), len(text))
+        at = low.find(head, max(end, start))
+
+
+def _codes_of_line(at: int, line: str) -> Iterator[Span]:
+    """Find the codes of a line if it holds nothing else, but for a number or a sign before each."""
+    spans: list[Span] = []
+    place = 0
+    for word in line.split():
+        place = line.index(word, place)
+        core = word.strip(_CODE_SIGNS)
+        if core and not (core.isdigit() and word[-1] in ".)"):
+            flat = core.replace("-", "")
+            if not (flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE):
+                return
+            start = at + place + word.index(core)
+            spans.append((start, start + len(core), "code"))
+        place += len(word)
+    if any(map(str.isdigit, line.strip(_CODE_SIGNS))) and all(
+        any(map(str.isdigit, line[s - at : e - at])) for s, e, _ in spans
+    ):
+        yield from spans
 
 
 def _kubernetes(text: str, low: str) -> Iterator[Span]:

@@ -1,0 +1,97 @@
+"""Whether a name and its value stand by themselves, as in no code, so that even a plain word is a value."""
+
+from __future__ import annotations
+
+from mdmem.privacy import secrets
+from mdmem.privacy.secrets import scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.secrets.literals import Literal
+    from mdmem.privacy.secrets.scan import Name
+
+
+def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> bool:
+    """Whether name and value are by themselves, so that even a plain word is a value and no variable."""
+    text = name.text
+    around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
+    if around in ('""', "''", "``") and text[name.end] == "=":
+        return True  # - "PASSWORD=word"
+    if name.kind == "password" and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
+        return True
+    if name.low[name.closed : literal.start].rpartition("\n")[2].strip() == "value:":
+        return scan.line_ends(text, literal.end)
+    if is_flag or text.startswith("--", name.outer()):
+        return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
+    is_statement = text[name.end : literal.start] == " = " and not _is_in_section(name)
+    is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
+    return in_line and not is_statement and scan.line_ends(text, literal.end)
+
+
+def _is_among_settings(name: Name, literal: Literal) -> bool:
+    """Whether it stands as in no code: `Id=a;Password=…`, `?user=a&pw=…&b=1`, `user=a pw=… b`, `user: a / pass: …`."""
+    text, before = name.text, name.line_before()
+    after = text[literal.end : literal.end + 1]
+    if _is_in_record(name, literal, before):
+        return True
+    if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
+        last = before.split(" ")[-2:-1]
+        in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
+        in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
+        in_options = text[name.start - 1 : name.start] == "," and " -o " in before  # mount -o username=a,password=…
+        is_option = text.startswith(("--", "-D"), name.outer()) and name.word() != "pass"
+        in_row = in_row or in_options or is_option or before.lstrip("$ ").startswith("vault write ")
+        return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
+    is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
+    is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
+    before = before.rpartition("] ")[2] if before[:1] == "[" else before  # of a log: `[ssh] login: … password: …`
+    return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
+
+
+def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
+    """Whether it is a field of an object that a program shows: `Login[user=…, pw=…]`, `{User:… Password:…}`."""
+    opening = max(before.rfind("["), before.rfind("{"), before.rfind("("))
+    fields = before[opening + 1 :]
+    sign = name.text[name.end : literal.start]
+    if opening < 0 or (literal.text[-1:] not in ("]", "}", ")", ",") and sign != ":"):
+        return False
+    if sign == ":":
+        parts = fields.split()
+        return (
+            before[opening] == "{"
+            and bool(parts)
+            and all(":" in part.strip(",:") and part[-1] != "," for part in parts)
+        )
+    shows = before[opening - 1 : opening].isalnum() and before[opening] != "("
+    return sign == "=" and "=" in fields and '"' not in fields and (shows or "@" in fields)
+
+
+def _is_labeled(name: Name, literal: Literal) -> bool:
+    """Whether the line is `Root password: …`, `New password: …`, as programs ask for one, or say it."""
+    text, before = name.text, name.line_before().split()
+    is_label = text[name.end : literal.start] == ": " and 1 <= len(before) <= _MOST_LABELS
+    return is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
+
+
+def _is_in_section(name: Name) -> bool:
+    """Whether it is a line of an INI file: lines of the same form are above it, below `[section]`."""
+    above = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].split("\n")[:-1]
+    for line in reversed(above):
+        if line[:1] == "[":
+            return line.rstrip()[-1:] == "]" and not any(sign in line for sign in "\"',(")
+        if "=" not in line and line.strip()[:1] not in ("", "#", ";"):
+            return False
+    return False
+
+
+_LONGEST_SECTION, _MOST_LABELS = 600, 3
+_LABELS = frozenset(
+    """
+    new old current retype repeat root admin administrator default user db database mysql postgres wifi wi-fi wlan
+    master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
+    elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mi su
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
+"""What stands before "password" in a label."""
+_ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
+_CODE_BEFORE = frozenset('(){}[]<>"=')

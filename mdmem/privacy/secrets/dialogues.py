@@ -1,0 +1,105 @@
+"""Secrets that dialogues and files of mail, networks and vaults hold in their own forms: `334 …`, `: PSK "…"`."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import scan, values
+from mdmem.privacy.secrets.formats import BASE64
+from mdmem.privacy.secrets.literals import line_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.scan import Span
+
+QUOTED = (': PSK "', ': EAP "', ': XAUTH "', ': NTLM "')
+"""What stands before a password in `ipsec.secrets`."""
+RELAYS = ("]:587 ", "]:465 ", "]:25 ")
+"""What stands before a user and a password in a map of mail relays: `[smtp.example.org]:587 ana:…`."""
+SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
+"""What stands before a user and a password in base64."""
+_CHALLENGE, _ASKS_USER = "334 ", "VXNlcm5hbWU6"
+_VAULT = "$ANSIBLE_VAULT;"
+_PROMPT = "<>-+*CS: \t|"
+_LONGEST, _SHORTEST_ANSWER, _MOST_LINES, _HEX_LINE = 256, 4, 4000, 80
+_HEX = "0123456789abcdef"
+
+
+def find(text: str) -> Iterator[Span]:
+    """Find the secrets of these forms; those of each in rising order."""
+    for sign in QUOTED:
+        yield from _behind(text, sign, '"')
+    for sign in RELAYS:
+        yield from _relays(text, sign)
+    for sign in SENT:
+        yield from _sent(text, sign)
+    if _CHALLENGE in text:
+        yield from _answers(text)
+    if _VAULT in text:
+        yield from _vaults(text)
+
+
+def _behind(text: str, sign: str, closing: str) -> Iterator[Span]:
+    at = text.find(sign)
+    while at >= 0:
+        start = at + len(sign)
+        core = text[start : start + _LONGEST].partition(closing)[0]
+        if core.strip() and "\n" not in core and not values.is_placeholder(core):
+            yield start, start + len(core), "password"
+        at = text.find(sign, start)
+
+
+def _sent(text: str, sign: str) -> Iterator[Span]:
+    at = text.find(sign)
+    while at >= 0:
+        end = start = at + len(sign)
+        while chunk := text[end : end + _LONGEST]:
+            rest = chunk.lstrip(BASE64)
+            end += len(chunk) - len(rest)
+            if rest:
+                break
+        if end - start >= 2 * _SHORTEST_ANSWER and not text[start : start + _LONGEST][: end - start].isalpha():
+            yield start, end, "password"
+        at = text.find(sign, end)
+
+
+def _relays(text: str, sign: str) -> Iterator[Span]:
+    for start, end, kind in _behind(text, sign, "\n"):
+        user, colon, password = text[start:end].rstrip().partition(":")
+        if colon and user and len(password) > 2 and len(text[start:end].split()) == 1:
+            yield start + len(user) + 1, start + len(user) + 1 + len(password), kind
+
+
+def _answers(text: str) -> Iterator[Span]:
+    """What a client sends after a server's `334 …`: a password in base64, or what proves that it is known."""
+    at = text.find(_CHALLENGE)
+    while at >= 0:
+        head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
+        asked = text[at + len(_CHALLENGE) : line_end(text, at)].strip() if not head else _ASKS_USER
+        if asked != _ASKS_USER and not asked.strip(BASE64):
+            line = scan.next_line(text, line_end(text, at))
+            end = line_end(text, line)
+            answer = text[line:end].strip(_PROMPT + "\r") if line else ""
+            if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
+                start = text.index(answer, line)
+                yield start, start + len(answer), "password"
+        at = text.find(_CHALLENGE, at + 1)
+
+
+def _vaults(text: str) -> Iterator[Span]:
+    """The lines below `$ANSIBLE_VAULT;1.1;AES256`."""
+    at = text.find(_VAULT)
+    while at >= 0:
+        end = at = line_end(text, at) + 1
+        first = 0
+        for _ in range(_MOST_LINES):
+            line = text[at : line_end(text, at)]
+            body = line.strip(" \t\r+-|")
+            if not body or body.strip(_HEX) or len(body) > _HEX_LINE:
+                break
+            first = first or at + line.index(body)
+            end = at + line.index(body) + len(body)
+            at += len(line) + 1
+        if first:
+            yield first, end, "vault"
+        at = text.find(_VAULT, end)

@@ -1,0 +1,83 @@
+"""Whether a name and a plain word behind it are a whole line of a settings file or a dialogue: `neighbor … password …`.
+
+Prose puts the same words side by side, so the words before the name are compared with what such a line has there.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets.literals import PROSE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.secrets.scan import Name
+
+LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("password", ("neighbor *", "neighbor * *", "login *", "username *", "machine * login *", "d-i *", "ppp chap")),
+    ("password", ("nmcli device wifi connect *", "nmcli dev wifi connect *", "nmcli d wifi connect *")),
+    ("passwd", ("d-i *",)),
+    ("insecure-password", ("user *",)),
+    ("wpa-psk", ("",)),
+    ("bindpw", ("",)),
+    ("rootpw", ("",)),
+    ("olcrootpw", ("",)),
+    ("requirepass", ("", "config set")),
+    ("masterauth", ("", "config set")),
+    ("db_password", ("cf set-env *",)),
+    ("pass", ("quote",)),
+)
+"""A name, and what may stand before it on its line: words, and `*` for a word that is no small word of prose."""
+
+ON_DEVICES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("secret", ("enable",)),
+    ("password", ("enable", "set", "")),
+    ("passwd", ("set",)),
+    ("psksecret", ("set",)),
+    ("authentication-key", ("ip ospf",)),
+)
+"""The same, where other lines are settings of a router or the like."""
+
+_DEVICE_LINES = (
+    "hostname ", "interface ", "line vty", "line con", "line aux", "config ", "edit ", "router ", "no ip ", "ip route ",
+    "service password", "username ", "set ", "aaa ", "ip address ",
+)  # fmt: skip
+_ACCOUNT_LINES = ("user ", "login ", "host ", "account ", "username ", "from ", "port ", "protocol ")
+_PROMPTS = "$#<>+*-: \t"
+_REACH, _MOST_LINES, _LONGEST_LINE = 400, 3, 120
+
+
+def is_setting(name: Name) -> bool:
+    """Whether the name and one word behind it end a line that sets a password."""
+    word = name.word()
+    before = name.line_before().strip(_PROMPTS).split()
+    if _is_listed(LINES, word, before):
+        return True
+    if word == "pass":
+        return name.text[name.start : name.end] == "PASS" and before in ([], ["quote"], ["c"]) and _is_in_dialogue(name)
+    if word == "password" and not before and _follows(name, _ACCOUNT_LINES):
+        return True
+    return _is_listed(ON_DEVICES, word, before) and _follows(name, _DEVICE_LINES)
+
+
+def _is_listed(table: tuple[tuple[str, tuple[str, ...]], ...], word: str, before: list[str]) -> bool:
+    return any(word == name and any(_fits(head, before) for head in heads) for name, heads in table)
+
+
+def _fits(head: str, before: list[str]) -> bool:
+    words = head.split()
+    return len(words) == len(before) and all(
+        one == other or (one == "*" and other not in PROSE) for one, other in zip(words, before, strict=True)
+    )
+
+
+def _follows(name: Name, starts: tuple[str, ...]) -> bool:
+    """Whether one of the few lines above begins in one of some ways."""
+    above = name.low[max(0, name.start - _REACH) : name.start].split("\n")[:-1]
+    return any(line.lstrip(_PROMPTS).startswith(starts) for line in above[-_MOST_LINES:] if len(line) < _LONGEST_LINE)
+
+
+def _is_in_dialogue(name: Name) -> bool:
+    """Whether a mail server, a file server or a chat is logged in to: `USER …` or `331 …` above, `NICK …` below."""
+    if _follows(name, ("user ", "331 ", "s: 331 ", "c: user ", "+ok")):
+        return True
+    below = name.text[name.end : name.end + _LONGEST_LINE].partition("\n")[2]
+    return below.startswith(("NICK ", "230 ", "+OK "))

@@ -1,0 +1,246 @@
+"""Passwords that are plain words are masked where only a password can stand, and what resembles such a place stays."""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode
+
+import pytest
+
+from mdmem.privacy import clean
+
+WORD = "swordfish"
+CODED = b64encode(b"\0ana\0swordfish").decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # settings, and lines of files
+        "[client]\nuser = ana\npass = {}\n",
+        "Driver={{ODBC 18}};Server=db;UID=app;PWD={{{};x}};Encrypt=yes",
+        "##[debug]password={}",
+        "[auth] password={}",
+        "+ export DB_PASSWORD={}",
+        "++ PGPASSWORD={}",
+        "java -Djavax.net.ssl.keyStorePassword={} -jar a.jar",
+        "kubectl -n x exec pg-0 -- env PGPASSWORD={} psql",
+        "vault write auth/userpass/users/ana password={}",
+        "heroku config:set DB_PASSWORD={} DEBUG=0",
+        "env:\n- name: DB_PASSWORD\n  value: {}\n",
+        "smtp_password: '{} it''s'",
+        "Root password: {}",
+        "New password: {}\nRetype new password: {}",
+        "Login[user=ana,password={}]",
+        "&{{User:ana Password:{} Host:db}}",
+        "[22][ssh] host: 10.0.0.2   login: ana   password: {}",
+        '  keyPassword "{}"',
+        'tried password "{}" and it failed',
+        '(user . "ana") (password . "{}")',
+        '["user"]=> string(3) "ana" ["password"]=> string(9) "{}"',
+        '<wsse:Password Type="#PasswordText">{}</wsse:Password>',
+        '<input type="password" name="p" value="{}">',
+        'find_element(By.ID, "password").send_keys("{}")',
+        "SET PASSWORD FOR 'ana'@'%' = PASSWORD('{}');",
+        # lines of configuration files and of dialogues
+        " neighbor 10.0.0.2 password {}",
+        "username ops password {}",
+        "nmcli device wifi connect Home password {}",
+        "hostname r1\nenable secret {}",
+        "line vty 0 4\n password {}\n login",
+        "config user local\n edit ana\n set passwd {}",
+        "host smtp.example.org\nuser ana\npassword {}\n",
+        "user ana insecure-password {}",
+        "wpa-psk {}",
+        "fastcgi_param DB_PASS {};",
+        "+OK ready\nUSER ana\n+OK\nPASS {}\n+OK logged in",
+        "331 Password required\nPASS {}",
+        "PASS {}\nNICK ana\nUSER ana 0 * :Ana",
+        "127.0.0.1:6379> AUTH {}",
+        ': PSK "{}"',
+        'password store\nana : EAP "{}"',
+        "[smtp.example.org]:587 ana@example.org:{}",
+        "chpasswd:\n  list: |\n    root:{}\n",
+        # commands and calls
+        "rabbitmqctl change_password ana {}",
+        'dotnet user-secrets set "Db:Password" "{}"',
+        "rclone obscure {}",
+        "rootpw --plaintext {}",
+        "radius-server key 0 {}",
+        "snmp-server user mon grp v3 auth sha {} priv aes 128 {}",
+        "SELECT crypt('{}', gen_salt('bf'))",
+        'bcrypt.hashpw(b"{}", bcrypt.gensalt())',
+        "check_password_hash(h, '{}')",
+        'KeyStore.getInstance("JKS").load(is, "{}".toCharArray());',
+        # tables and lists
+        "NAME    PASSWORD    ROLE\nana     {}   admin\n",
+        "user;pw;host\nana;{};db1\n",
+        # what commands print
+        "$ pass show mail/work\n{}",
+        "$ cat /run/secrets/db_password\n{}",
+        "$ cat .vault_pass\n{}",
+        "$ kubectl get secret db -o jsonpath='{{.data.pw}}' | base64 -d\n{}",
+        "$ terraform output -raw db_password\n{}",
+    ],
+)
+def test_a_plain_word_is_masked_where_only_a_password_can_stand(text: str) -> None:
+    text = text.replace("{}", WORD).format() if "{{" in text else text.replace("{}", WORD)
+
+    stored = clean(text, origin="tool").value
+
+    assert WORD not in stored
+    assert "[REDACTED]" in stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " neighbor 10.0.0.2 password",
+        "the neighbor wants a password reset",
+        "enable password hashing",
+        "enable secret rotation\nset up the tests",
+        "username and password login",
+        "login with password policies",
+        "PASS src/login.test.ts",
+        "PASS tests\nok",
+        "127.0.0.1:6379> AUTH",
+        "user = name\npassword = hashed\n",
+        "values = [\n    user,\n]\npassword = hashed\n",
+        "User(name=name, password=hashed)",
+        "f(user=user, password=password, host=host)",
+        "Login[user=null,password=null]",
+        "&{User:ana Token:<nil> Password:}",
+        "##[debug]password=",
+        "##[debug]Evaluating: 'Set password'",
+        "+ export PASSWORD",
+        "kubectl exec pg-0 -- env PGPASSWORD=$PGPASSWORD psql",
+        "existingSecret: my-release-postgresql",
+        "New password: must be longer",
+        'the password "field" is empty',
+        '<Password Type="text">string</Password>',
+        '<input type="password" name="p" value="">',
+        "(password . nil)",
+        "bcrypt.hashpw(password, bcrypt.gensalt())",
+        "store.load(in, password.toCharArray())",
+        'char[] text = "hello".toCharArray();',
+        "- name: PASSWORD_POLICY\n  value: strict",
+        "Recovery codes:\n- can be used once\n- are shown once",
+        "Backup codes\nYou can print them.",
+        "seed phrase\nthe quick brown fox jumps over the lazy dog and then runs far away",
+        "$ cat password_reset.html\nhello",
+        "$ cat secrets.yaml\napiVersion: v1",
+        "$ kubectl get secrets\nNAME   TYPE   DATA   AGE",
+        "$ terraform output -raw endpoint\nhello",
+        "334 files\nabcd",
+        "AUTH PLAIN LOGIN",
+        "rabbitmqctl add_user for administrators",
+    ],
+)
+def test_what_resembles_the_place_of_a_password_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C: AUTH LOGIN\nS: 334 VXNlcm5hbWU6\nC: YW5h\nS: 334 UGFzc3dvcmQ6\nC: {}\nS: 235 ok",
+        "AUTH CRAM-MD5\n334 PDQxLjE3MTQ1MjE2MDBAbWFpbD4=\n{}\n",
+        "> AUTH PLAIN {}\n< 235 ok",
+        "a1 AUTHENTICATE PLAIN {}",
+    ],
+)
+def test_what_logs_in_to_a_mail_server_is_masked(text: str) -> None:
+    assert clean(text.format(CODED), origin="tool").value == text.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Recovery codes:\n1. {}\n2. {}\n3. {}\n",
+        "Here are your backup codes:\n\n{}    {}\n{}\n",
+        "GitHub recovery codes: {}, {}, {}",
+    ],
+)
+def test_every_code_of_a_list_of_recovery_codes_is_masked(text: str) -> None:
+    stored = clean(text.format("4f7k9-d2m3x", "8h3p1-q6w7z", "k2v9x-m5t1r"), origin="tool").value
+
+    assert stored == text.format(*["[REDACTED]"] * 3)
+
+
+def test_the_words_of_a_seed_are_masked_below_their_label() -> None:
+    words = "cactus river lemon arch spoil twelve magnet dragon uncle frost lunar ritual"
+
+    assert clean(f"Secret Recovery Phrase\n{words}", origin="tool").value == "Secret Recovery Phrase\n[REDACTED]"
+
+
+def test_the_lines_of_an_encrypted_vault_are_masked() -> None:
+    line = "62313365396662343061393364336163383764373764613633653634306231386433626332323139"
+    vault = "db_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  {}\nuser: ana\n"
+
+    assert clean(vault.format(f"{line}\n  {line}"), origin="tool").value == vault.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("command", ["gh auth token", "echo $DB_PASSWORD", "cat ~/.ssh/passphrase.txt", "pwgen 16 1"])
+def test_what_a_command_prints_is_masked_in_its_run(command: str) -> None:
+    run = {"input": {"command": command}, "response": {"stdout": f"{WORD}\n", "stderr": "", "interrupted": False}}
+
+    cleaned = clean(run, origin="tool")
+
+    assert cleaned.value["response"] == {"stdout": "[REDACTED]\n", "stderr": "", "interrupted": False}
+    assert cleaned.redacted == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("cat README.md", "hello"),
+        ("cat tests/test_token.py", "hello"),
+        ("gh auth token | wc -c", "41"),
+        ("cat token.txt | wc -l", "hundreds"),
+        ("pass show mail > /dev/null", "done"),
+        ("pass show", "Password Store"),
+        ("echo $HOME", "/home/ana"),
+    ],
+)
+def test_what_another_command_prints_stays(command: str, printed: str) -> None:
+    run = {"input": {"command": command}, "response": {"stdout": f"{printed}\n"}}
+
+    assert clean(run, origin="tool").value == run
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "334 ",
+        "334 YWJj\n",
+        "AUTH PLAIN ",
+        "AUTH PLAIN YWJjZGVm",
+        'password : PSK "',
+        "]:587 a:b",
+        "$ANSIBLE_VAULT;\n62313365\n",
+        "recovery code ",
+        "recovery codes:\n1.\n",
+        "backup codes:\na1b2c3\n",
+        "$ cat password\n",
+        "$ pass show ",
+        "password = a\n",
+        "[a]\npass = b\n",
+        "password: '' ",
+        "neighbor password a\n",
+        "A  PASSWORD\nb  c\n",
+        "{password:a ",
+        "x[password=a,",
+        "chpasswd:\n a:b\n",
+        "rabbitmqctl add_user a b ",
+    ],
+)
+def test_a_text_of_places_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = "password\n" + piece * (size // len(piece))
+        began = time.process_time()
+        clean(text, origin="tool")
+        return time.process_time() - began
+
+    seconds(1000)
+
+    assert seconds(160_000) < 8 * seconds(40_000) + 0.5
