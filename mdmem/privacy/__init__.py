@@ -170,15 +170,24 @@ def _without_spanning(value: Any, job: Job) -> Any:
         from mdmem.privacy import edited
 
         value = edited.hide(value, job)
-    if job.rules.secrets and isinstance(value, dict) and secrets.may_print(value):
-        from mdmem.privacy.secrets import printed
-
-        value = printed.hide(value, job)
+    if job.rules.secrets and isinstance(value, dict) and "response" in value:
+        value = _without_printed(value, job)
     if not may_span:
         return value
     from mdmem.privacy import edits, segments
 
     return segments.hide(edits.hide(value, job), job, MAX_DEPTH)
+
+
+def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
+    """Return a tool run without the secret that its command printed."""
+    given = run.get("input")
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str) or not secrets.has_any(command, secrets.PRINTED):
+        return run
+    from mdmem.privacy.secrets import named
+
+    return named.without_printed(run, command, job)
 
 
 def _may_span(value: Any, rules: RuleSet, listed: bool, depth: int) -> bool:

@@ -66,7 +66,7 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    has_signs = has_any(text, _PLACE_SIGNS) or has_any(text, _COMMAND_SIGNS) or has_any(low, _CONTEXTS)
+    has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
     return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
 
 
@@ -365,12 +365,12 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
             found.append(loose.of_hosts(text))
     is_named = may_name(low)
-    if has_any(text, _PLACE_SIGNS) or (is_named and has_any(text, _NAMED_PLACE_SIGNS)):
+    if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
 
         found.append(places.find(text, low, marks))
     words = secrets.words(low)
-    if has_any(text, _COMMAND_SIGNS):
+    if has_any(text, secrets.COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
         found.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
@@ -378,7 +378,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import pairs, tables
 
         found.append(pairs.find(text, low, marks, words))
-        if has_any(text, _PROMPTS):
+        if has_any(text, secrets.PROMPTS):
             from mdmem.privacy.secrets import printed
 
             found.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
@@ -393,36 +393,6 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
     return limits.spans_of(found, len(text))
 
-
-_PLACE_SIGNS = (
-    "://", "----", "Private-Lines", ":5432:", ":6432:", "@//", ":152",
-    ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
-    "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
-    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
-    "]:587 ",
-)  # fmt: skip
-"""What stands at every place that `places` knows: an address, a key block, a line of a password file."""
-
-_NAMED_PLACE_SIGNS = (
-    "crypt(", "CRYPT(", "hashpw(", "crypt.hash(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
-    'PSK "', 'EAP "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
-)  # fmt: skip
-"""The same, for places that a word which could name a secret is near."""
-
-_COMMAND_SIGNS = (
-    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
-    " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
-    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
-    "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
-    " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
-    "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
-    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
-)  # fmt: skip
-"""What stands in every command line that `commands` knows."""
-
-_PROMPTS = ("$ ", "❯ ", "➜ ")
-"""What stands before a command in a transcript."""
 
 _LONG = 16 * 1024
 """A text that long is searched for tokens at once: it is sure to have a long word somewhere."""

@@ -56,6 +56,36 @@ HARMLESS = frozenset(
 _MOST_NAMED = 64 * 1024
 """A longer text is sure to hold other names too, in characters."""
 
+PLACE_SIGNS = (
+    "://", "----", "Private-Lines", ":5432:", ":6432:", "@//", ":152",
+    ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
+    "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
+    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
+    "]:587 ",
+)  # fmt: skip
+"""What stands at every place that `places` knows: an address, a key block, a line of a password file."""
+
+COMMAND_SIGNS = (
+    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
+    " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
+    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
+    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
+    "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
+    " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
+    "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
+    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
+)  # fmt: skip
+"""What stands in every command line that `commands` knows."""
+
+NAMED_PLACE_SIGNS = (
+    "crypt(", "CRYPT(", "hashpw(", "crypt.hash(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
+    'PSK "', 'EAP "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+)  # fmt: skip
+"""The same, for places that a word which could name a secret is near."""
+
+PROMPTS = ("$ ", "❯ ", "➜ ")
+"""What stands before a command in a transcript."""
+
 SHORTEST_TOKEN = 14
 """No token that can be told by its look is shorter, in characters."""
 
@@ -143,18 +173,7 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
     return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
 
 
-def may_print(run: dict[str, Any]) -> bool:
-    """Whether a tool run is of a command that prints a secret."""
-    given = run.get("input")
-    command = given.get("command") if isinstance(given, dict) and "response" in run else None
-    if not isinstance(command, str) or not has_any(command, _PRINTED):
-        return False
-    from mdmem.privacy.secrets import printed
-
-    return printed.prints_secret(command)
-
-
-_PRINTED = (
+PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter",
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Values of JSON objects whose key says that they are secret: `{"password": …}`, with all that is inside."""
+"""Values of JSON objects that are secret by their key, `{"password": …}`, or by the command that printed them."""
 
 from __future__ import annotations
 
 from mdmem.privacy import text
-from mdmem.privacy.secrets import names, values
+from mdmem.privacy.secrets import names, printed, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,3 +40,25 @@ def _as_header(name: str, value: str, job: Job) -> str:
     """Clean a value as it would be cleaned behind `Authorization:` or `Cookie:`."""
     line = f"{name}: {value}"
     return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
+
+
+def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
+    """Return a tool run without the secret that its command printed."""
+    prints = printed.prints_secret(command)
+    return {**run, "response": _without_first_word(run["response"], job)} if prints else run
+
+
+def _without_first_word(value: Any, job: Job) -> Any:
+    if isinstance(value, dict):
+        return {key: item if key in _NO_OUTPUT else _without_first_word(item, job) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_first_word(item, job) for item in value]
+    core = printed.first_word(value) if isinstance(value, str) else ""
+    if not core or core.startswith(job.rules.marks()):
+        return value
+    job.cleaned.redacted += 1
+    text.learn_secret(core, job)
+    return value.replace(core, job.rules.mark("secret"), 1)
+
+
+_NO_OUTPUT = ("stderr", "type", "status")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import names, values
+from mdmem.privacy.secrets import PROMPTS, names, values
 from mdmem.privacy.secrets.literals import line_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from mdmem.privacy.job import Job
     from mdmem.privacy.secrets.scan import Span
 
 PRINTERS: tuple[tuple[str, str], ...] = (
@@ -53,7 +51,6 @@ NAMED = ("cat ", "head ", "tail ", "echo $", 'echo "$', "printenv ", "output -ra
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
 _ENDS = ("|", ">", "&&", ";")
-_PROMPTS = ("$ ", "❯ ", "➜ ")
 _LONGEST_COMMAND, _LONGEST, _MOST_WORDS = 2048, 512, 40
 
 
@@ -81,29 +78,7 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
     return len(words) > 1 and names.weigh(name.lstrip("."))[0] >= names.LITERAL
 
 
-def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Return a tool run without the secret that its command printed."""
-    return {**value, "response": _hidden(value["response"], job)}
-
-
-def _hidden(value: Any, job: Job) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: _hidden(item, job) if key not in ("stderr", "type", "status") else item for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_hidden(item, job) for item in value]
-    core = _printed(value) if isinstance(value, str) else ""
-    if not core:
-        return value
-    from mdmem.privacy import text
-
-    job.cleaned.redacted += 1
-    text.learn_secret(core, job)
-    return value.replace(core, job.rules.mark("secret"), 1)
-
-
-def _printed(output: str) -> str:
+def first_word(output: str) -> str:
     """Return the first line of what was printed, if it is one word that may be a secret."""
     core = output.strip().partition("\n")[0].strip()
     is_word = len(core) <= _LONGEST and len(core.split()) == 1
@@ -112,13 +87,13 @@ def _printed(output: str) -> str:
 
 def find(text: str) -> Iterator[Span]:
     """Find what commands printed in a transcript: the line below `$ gh auth token`."""
-    for prompt in _PROMPTS:
+    for prompt in PROMPTS:
         at = text.find(prompt)
         while at >= 0:
             end = line_end(text, at)
             if text[at - 1 : at] in ("", "\n", " ") and prints_secret(text[at + len(prompt) : end]):
                 line = text[end + 1 : line_end(text, end + 1)]
-                core = _printed(line)
+                core = first_word(line)
                 if core and not core.startswith(("{", "[", "-", "<", "#", "//")):
                     start = end + 1 + line.index(core)
                     yield start, start + len(core), "secret"
