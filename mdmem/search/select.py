@@ -157,10 +157,28 @@ def _with_part(view: View, start: str, part: bytes) -> array[int]:
 
 
 def _glob(value: str) -> re.Pattern[str]:
-    """Read a glob over a file's path, or over any end of it: `*` and `?` stay within a folder, `**` does not."""
-    meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", value)
-    return re.compile("".join(meant.get(part) or re.escape(part) for part in parts))
+    """Read a glob over a file's path, or over any end of it: `*` and `?` stay within a folder, `**` does not.
+
+    What stands between two wildcards is taken where it is found first: trying other places could only find it later.
+    """
+    first, *rest = re.split(r"((?<![^/])(?:\*\*/)+|\*\*+)", value)
+    *groups, last = [
+        _within_folder(first),
+        *(_folders(run) + _within_folder(part) for run, part in zip(rest[::2], rest[1::2], strict=True)),
+    ]
+    return re.compile("".join([*(f"(?>{group})" for group in groups), last]))
+
+
+def _folders(run: str) -> str:
+    """Write `**`, or `**/` where a folder's name may begin, as a regular expression."""
+    return "(?:.*?/)??" if run.endswith("/") else ".*?"
+
+
+def _within_folder(part: str) -> str:
+    """Write a part of a glob without `**` as a regular expression."""
+    first, *rest = (re.escape(text).replace(r"\?", "[^/]") for text in part.split("*"))
+    found = [f"[^/]*?{text}" for text in rest]
+    return "".join([first, *(f"(?>{text})" for text in found[:-1]), *found[-1:]])
 
 
 # -- text --------------------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ def _is_ignored(patterns: Iterable[str], relative: str) -> bool:
 
 def covers(pattern: str, path: str) -> bool:
     """Whether a glob names this path or a folder above it; `**` stands for any folders, also none."""
-    want = pattern.replace("\\", "/").rstrip("/").split("/")
+    parts = pattern.replace("\\", "/").rstrip("/").split("/")
+    want = [part for part, before in zip(parts, ["", *parts], strict=False) if (part, before) != ("**", "**")]
     have = path.replace("\\", "/").rstrip("/").split("/")
     # The parts of the pattern that can be reached after each part of the path: linear, no backtracking.
     reached = _skip({0}, want)

@@ -377,6 +377,9 @@ def test_a_beginning_finds_every_word_that_begins_so(settings: Config) -> None:
         ("file:s*ates.py", set()),
         ("file:s**ates.py", {"x81kd0a3bz"}),
         ("file:?ates.py", {"x81kd0a3bz"}),
+        ("file:src/**/dates.py", {"x81kd0a3bz"}),
+        ("file:**/s*c/**d*.p?", {"x81kd0a3bz"}),
+        ("file:src**/dates.py", {"x81kd0a3bz"}),
         ("file:test_dates.py", {"c8d7e6f5g4"}),
         ("tag:decision tag:base", {"storage"}),
         ("tag:decision tag:other", set()),
@@ -394,6 +397,11 @@ def test_filters_give_exactly_the_notes_that_they_name(settings: Config, words: 
     storage = next(hit.id for hit in ask(settings, "is:pinned").hits)
     assert {"storage" if hit.id == storage else hit.id for hit in result.hits} == expected
     assert result.total == len(expected)
+
+
+@pytest.mark.parametrize("glob", ["*s" * 2_000 + "x", "**/" * 2_000 + "x", "**s" * 2_000 + "x", "**/*s" * 2_000 + "x"])
+def test_a_glob_of_many_stars_is_answered_like_any_other(settings: Config, glob: str) -> None:
+    assert not ask(settings, "", file=glob).total
 
 
 def test_options_filter_like_the_language(settings: Config) -> None:
