@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE
+from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, asks_a_fact
 from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.prose import fold, words
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
@@ -54,7 +55,13 @@ class Bar(Value):
 _SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
 _LIKELY = (
     *(Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7)),
-    *(Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5), Bar(1, 0.95, 0.5, 2.5)),
+    *(
+        Bar(2, 1.4, 0.3, 2.0),
+        Bar(1, 0.9, 0.9, 2.0),
+        Bar(2, 0.95, 0.95, 1.5),
+        Bar(1, 0.95, 0.5, 2.5),
+        Bar(1, 0.6, 0.95, 2.0),
+    ),
 )
 _POSSIBLE = (
     *(Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0)),
@@ -89,6 +96,10 @@ SAYS = (1.0, 0.6, 0.4, 0.4)
 
 _BACK = (Bar(1, 0.9, 0.95, 2.0),)
 """What is enough as well for a trouble that is back: the code of an error may be all that is said of it."""
+
+
+_FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5))
+"""What is enough as well for a question of which, who, when or how much: few of these could be asked of anybody."""
 
 
 def says(text: str, shape: Shape) -> bool:
@@ -151,7 +162,21 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
     if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):
         return changed[:MAX_ANSWERS], _BELOW
     kept, why = _chosen(shape, work)
-    return (kept, why) if kept or len(work) == len(answers) else _chosen(shape, answers)
+    if not kept and len(work) < len(answers):
+        kept, why = _chosen(shape, answers)
+    return _with_talk(kept, answers)[:MAX_ANSWERS], why
+
+
+def _with_talk(kept: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
+    """Put behind the first answer the rest of its story: what was said that it followed from, or what followed."""
+    if not kept:
+        return []
+    first = kept[0]
+    if first.is_talk:
+        more = [one for one in answers if _goes_on(one, first) and not one.is_talk]
+    else:
+        more = [one for one in answers if _goes_on(first, one) and one.is_talk and one.score > first.score]
+    return [first, *more[:1], *(one for one in kept[1:] if one not in more[:1])]
 
 
 def _is_far_better(talk: Answer, work: Answer) -> bool:
@@ -208,6 +233,8 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     more: tuple[Bar, ...] = ()
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         more += _BACK
+    if shape.grade == POSSIBLE and asks_a_fact([fold(word) for word in words(shape.words)]):
+        more += _FACT
     if is_kept(first):
         named = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from math import log
+from operator import mul
 from typing import TYPE_CHECKING
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups
@@ -17,7 +18,7 @@ from mdmem.values import Value
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from mdmem.config import Config
@@ -95,7 +96,7 @@ def answers(
         make_ready(config, budget_seconds)
 
     def found(view: View) -> tuple[Answer, ...]:
-        asked = units_of(view, text, foreign=foreign)
+        asked = units_of(view, text, foreign=foreign, said=True)
         words = ranking.affordable(view, asked)
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
@@ -162,17 +163,19 @@ def make_ready(config: Config, budget_seconds: float) -> None:
 class _WeighedWord(Value):
     """A word of a question, by its terms: of an identifier the whole and its parts, of another word one.
 
-    notes: of each term, which notes have it, and how surely, 0 to 1. is_part: it is a part of a word.
+    notes: of each term, which notes have it, and how surely, 0 to 1. parts: what each part of an identifier weighs.
+    is_part: it is a part of a word.
     """
 
     weight: float
     notes: list[dict[int, float]]
+    parts: list[float]
     is_part: bool
 
     def share(self, notes: Iterable[int]) -> float:
-        """Return how much of the word some notes have together: all of it, or some parts of an identifier."""
-        found = [max(term.get(note, 0.0) for note in notes) for term in self.notes]
-        return max(found[0], sum(found[1:]) / max(len(found) - 1, 1))
+        """Return how much of the word some notes have together; of an identifier the parts are half of it."""
+        whole, *found = (max(term.get(note, 0.0) for note in notes) for term in self.notes)
+        return whole or sum(map(mul, found, self.parts)) / (2 * sum(self.parts) or 1.0)
 
 
 class _Weights:
@@ -200,26 +203,23 @@ class _Weights:
         self._words = [self._weighed(units, known) for units in words.values()]
         self._whole = sum(word.weight for word in self._words) or 1.0
 
-    def _weighed(self, units: Iterable[Unit], known: Collection[Unit]) -> _WeighedWord:
-        """Return what the units of one word weigh: as much as the rarest of them."""
-        rarest, found, is_part = 0.0, [], False
-        for unit in units:
-            notes = self._having(unit) if unit in known else {}
-            found.append(notes)
-            is_part = is_part or unit.terms[0][1] < JOINED
-            rarest = max(rarest, self._rarity(notes)) if notes else rarest
-        return _WeighedWord(rarest or 1.0, found, is_part)
+    def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
+        """Return what the units of one word weigh, which of an identifier are the whole and its parts."""
+        found = [self._having(unit) if unit in known else {} for unit in units]
+        weights = [self._rarity(notes) if notes else 1.0 for notes in found]
+        return _WeighedWord(weights[0], found, weights[1:], units[0].terms[0][1] < JOINED)
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
         is_weak = self._foreign or unit.terms[0][1] < JOINED
         for term, share in sorted(unit.terms, key=lambda one: one[1]):
-            counts = share if is_weak or share < WEIGHT else 1.0
+            counts = share if is_weak else 1.0 if share >= WEIGHT else SAID
             for field in ("body", "title", "meta"):
                 notes.update(dict.fromkeys(self._view.notes(field, term), counts))
         return notes
 
-    def _rarity(self, notes: Collection[int]) -> float:
+    def _rarity(self, having: Mapping[int, float]) -> float:
+        notes = [note for note, share in having.items() if share > SAID] or having  # a synonym makes it no commoner
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
@@ -233,10 +233,12 @@ class _Weights:
 
     def _of(self, notes: Sequence[int]) -> tuple[float, int]:
         found = [(word, share) for word in self._words if (share := word.share(notes))]
-        parts = [share for word, share in found if word.is_part]
+        parts = [share for word, share in found if word.is_part or share < SAID]
         return sum(word.weight * share for word, share in found), len(found) - len(parts) + round(sum(parts))
 
 
+SAID = 0.75
+"""How surely a note has a word that has another word for the same thing."""
 _SAID = tuple(map(KINDS.index, ("prompt", "response", "summary")))
 """The kinds of what was said in a turn."""
 _LEAST = 0.05

@@ -40,8 +40,16 @@ class Unit(NamedTuple):
     in_code: tuple[tuple[str, float], ...] = ()
 
 
-def units_of(view: View, text: str, *, foreign: bool = False) -> list[Unit]:
-    """Return the units that a question is made of. foreign: it is known to be what `analysis.is_foreign` tells."""
+def units_of(view: View, text: str, *, foreign: bool = False, said: bool = False) -> list[Unit]:
+    """Return the units that a question is made of.
+
+    foreign: it is known to be what `analysis.is_foreign` tells. said: by what people call the same thing, too.
+    """
+    units = _units_of(view, text, foreign=foreign)
+    return [_with_said(view, unit) for unit in units] if said else units
+
+
+def _units_of(view: View, text: str, *, foreign: bool) -> list[Unit]:
     words = analysis.query_words(text)
     few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
     if few and (foreign or analysis.is_foreign(text)):
@@ -55,6 +63,14 @@ def unit(term: str, weight: float = 1.0) -> Unit:
     """Return the unit of a term: itself, and what programmers write for it."""
     others = ((other, weight * abbreviations.WEIGHT) for other in abbreviations.SHORT.others(term))
     return Unit(((term, weight), *others))
+
+
+def _with_said(view: View, unit: Unit) -> Unit:
+    """Return a unit with what people call the same thing, as far as some note does."""
+    term, weight = unit.terms[0]
+    known = {name for name, _ in unit.terms}
+    others = (other for other in abbreviations.SAID.others(term) if other not in known and view.count("body", other))
+    return unit._replace(terms=(*unit.terms, *((other, weight * abbreviations.SAID_WEIGHT) for other in others)))
 
 
 def _with_alike(unit: Unit) -> Unit:

@@ -416,6 +416,46 @@ def test_what_was_asked_and_what_was_answered_are_evidence_together(tmp_path: Pa
     assert block(there, "is the installer translated?") == ""
 
 
+def test_a_question_may_use_another_word_for_the_same_thing(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("It is crashing when I open the folder with the raw files")
+    talk.edits("decode.py")
+    talk.answers("A job called back into a view that was gone.")
+    talk.says("Draw the header")
+    talk.edits("header.py")
+    talk.answers("It is drawn in blue.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "called back" in block(there, "the segfault with the raw pictures, how did we repair it?")
+    assert block(there, "why is there a segfault when the printer prints?") == ""
+
+
+def test_what_was_proposed_is_given_with_what_was_decided(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("What shall I take for the window, Tkinter or Wayland or SDL?")
+    talk.answers("Tkinter: it has color management on three systems, Wayland is weak on Windows.")
+    talk.says("Ok Tkinter is good, not Wayland, set it up")
+    talk.edits("window.py")
+    talk.answers("It is set up.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    given = block(there, "why did we take Tkinter and not Wayland?")
+
+    assert "color management" in given
+    assert "window.py" in given
+
+
+@pytest.mark.parametrize(("prompt", "count"), [("how big is the image cache?", 1), ("is the image cached?", 0)])
+def test_a_question_of_one_fact_needs_less(journal: tuple[config.Config, str], prompt: str, count: int) -> None:
+    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
+    best = recall.Answer("journal/shop/a", 22.0, False, False, found.hits, 1.0, 1.38, 2)
+    next_one = recall.Answer("journal/shop/b", 10.0, False, False, found.hits, 0.4, 0.55, 1)
+
+    chosen, _ = evidence.chosen(shape.of(prompt), [best, next_one])
+
+    assert chosen == [best][:count]
+
+
 def test_one_rare_word_is_enough_for_half_of_a_question_of_the_past(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Mails to large providers are refused")

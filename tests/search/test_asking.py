@@ -441,6 +441,7 @@ def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade:
         "check if the tests are green again",
         "run the tests again",
         "what is this option for?",
+        "what does rate_limit do in rails?",
     ],
 )
 def test_what_the_files_tell_and_what_is_planned_is_not_asked_of_the_past(prompt: str) -> None:

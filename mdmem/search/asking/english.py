@@ -151,8 +151,8 @@ def _reads_it(words: list[str], held: frozenset[str]) -> bool:
     if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
     counts = not held & _WE and _after(words, _words("how"), _words("many much"))
-    does = words[0] == "what" and words[-1] in _DOES and _after(words[:2], _words("what"), _words("do does"))
-    return counts or does or _after(words, _words("according"), _words("to"))
+    does = (words[:2] == ["what", "does"] and held & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
+    return counts or bool(does and not held & _CHANGES) or _after(words, _words("according"), _words("to"))
 
 
 _DOES = _words("do return mean take accept expect print output contain look")
@@ -299,6 +299,16 @@ def _is_back(words: list[str], held: frozenset[str]) -> bool:
     """Whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = held & _LAST and _after(words, _LAST, _PERIOD)
     return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
+
+
+def asks_a_fact(words: list[str]) -> bool:
+    """Whether a question asks for one fact, not for an explanation: `which`, `who`, `when`, `how big`, `how long`."""
+    return not _FACTS.isdisjoint(words[:2]) or _after(words[:3], _ASKS_HOW, DEGREES | _words("many much"))
+
+
+_FACTS = _words("which who whom whose when")
+DEGREES = _words("big large small long short high low often fast far old wide")
+"""Words behind `how`: what is asked for, not what it is about."""
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:

@@ -281,7 +281,7 @@ decision discussed talked agreed answer notes we us lets let back continue resum
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
-totally really quite
+totally really quite usage
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -300,7 +300,6 @@ _HEADS = frozenset(
     ["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion", "state", "status",
      "progress"]
 )  # fmt: skip
-_DEGREES = frozenset(["big", "large", "small", "long", "short", "high", "low", "often", "fast", "far", "old", "wide"])
 _COMMANDS, _FOR = frozenset(["command", "commands", "cmd"]), frozenset(["for", "to"])
 """What a question asks for, not what it is about: `how big is X`, `the command for X`."""
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
@@ -319,7 +318,7 @@ def topic(text: str, language: str = "en") -> str:
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
         if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
-        and not (_bare(word) in _DEGREES and _bare(before) == "how")
+        and not (_bare(word) in english.DEGREES and _bare(before) == "how")
         and not (_bare(word) in _COMMANDS and _bare(after) in _FOR)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]

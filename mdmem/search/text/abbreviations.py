@@ -34,7 +34,27 @@ random shuffle sample | close shutdown | sort order | size dimension shape
 """
 """Names of the same thing: a question says `delete` where the code says `remove`, `check` where it says `is_empty`."""
 
-WEIGHT = 0.7
+_SAID = """
+slow latency sluggish lag performance | fast quick speed speedup | crash segfault panic abort
+login signin logon auth | logout signout | delete remove drop erase purge | error bug failure fault defect
+picture image photo | shortcut hotkey keybinding keymap binding | twice duplicate double | ram memory oom
+throttle limit ratelimit | deploy deployment ship release publish rollout | rollback revert undo
+setting configuration option preference | flaky unstable intermittent flake | hang freeze stuck deadlock
+backup dump snapshot | certificate tls ssl | customer client | price cost fee | schedule cron timer
+mail email | notification alert notify | documentation readme manual | kubernetes k8s
+i18n internationalization translation locale l10n | a11y accessibility | ci pipeline workflow | postgres postgresql pg
+javascript js | typescript ts | performance perf | production prod | development dev | staging stg
+credential password secret token | infrastructure infra | specification spec | dependency dependencies deps
+administrator admin | timezone tz | endpoint route | license licence | color colour | choose pick select
+server host machine node | job task worker | invoice bill | charge payment pay | refund reimburse
+expire expiry expiration valid ttl | binary executable exe installer | encrypt cipher | permission access
+reject refuse deny | translate localize | website site | upgrade update bump | launch start startup boot
+discount rebate | subscribe subscription subscriber unsubscribe | frontend ui | queue broker |
+library package dependency
+"""
+"""What people say of the same thing: a question about the `login` is answered by a note on `auth`."""
+
+WEIGHT, SAID_WEIGHT = 0.7, 0.5
 """What another word of the group counts, against the one that was asked for."""
 _START = 2
 """Apart from endings, a term begins like its word: minimum number of equal letters."""
@@ -45,7 +65,7 @@ class WordGroups:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts: dict[str, list[str]] = {}
+        self._groups: list[str] = []
         self._known: dict[str, tuple[str, ...]] = {}
 
     def others(self, term: str) -> tuple[str, ...]:
@@ -55,14 +75,15 @@ class WordGroups:
         return self._known[term]
 
     def _others(self, term: str) -> Iterator[str]:
-        if not self._starts:
-            for group in self._text.replace("\n", "|").split("|"):
-                for start in {word[:_START] for word in group.split()}:
-                    self._starts.setdefault(start, []).append(group)
-        for group in self._starts.get(term[:_START], ()):
+        if not self._groups:
+            self._groups = [f" {group}" for group in self._text.replace("\n", "|").split("|")]
+        start = f" {term[:_START]}"
+        for group in self._groups:
+            if start not in group:
+                continue
             members = [terms(word)[0] for word in group.split()]
             if term in members:
                 yield from (other for other in members if other != term)
 
 
-SHORT, ALIKE = WordGroups(_SHORT), WordGroups(_ALIKE)
+SHORT, ALIKE, SAID = WordGroups(_SHORT), WordGroups(_ALIKE), WordGroups(_SAID)
