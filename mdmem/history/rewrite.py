@@ -47,6 +47,8 @@ def apply(
 ) -> Applied:
     """Take the steps, and commit them as one commit with this message.
 
+    A file whose bytes another of the steps could not write elsewhere is not deleted.
+
     update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
     which nothing is left goes with its page.
     tell: is told what is being done once the steps were taken.
@@ -59,11 +61,14 @@ def apply(
     changed: list[str] = []
     skipped: list[str] = []
     deleted = _Deleted({}, set())
+    unwritten: set[bytes | None] = set()
     stopped: KeyboardInterrupt | None = None
     try:
-        for step in steps:
-            if not take(config, step):
+        for step in sorted(steps, key=lambda step: step.after is None):
+            is_moving = step.after is None and step.before in unwritten
+            if is_moving or not take(config, step):
                 skipped.append(step.path)
+                unwritten.add(step.after)
                 continue
             changed.append(step.path)
             if step.after is None and step.path.startswith("journal/"):

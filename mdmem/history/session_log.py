@@ -107,8 +107,8 @@ def _day_before(since: str) -> str:
 def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     """Yield the folders of sessions, newest day and hour first; a day is read when it is reached."""
     days: dict[str, set[str]] = {}
-    for name in [project] if project else layout.projects(str(root)):
-        for day, folder in layout.days(str(root), name):
+    for name in layout.projects(str(root)):
+        for day, folder in layout.days(str(root), name) if project in ("", name) else ():
             if day >= since_day:
                 days.setdefault(day, set()).update((folder, *layout.days_packed_in(folder)))
     for day in sorted(days, reverse=True):

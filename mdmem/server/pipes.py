@@ -6,6 +6,7 @@ That costs as much as a small tool, so here the event loop waits for the pipes t
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
@@ -130,9 +131,9 @@ class Requests(_Stream):
             await self._read()
         line = self._lines.pop()
         try:
-            message = types.jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-        except ValueError as error:
-            return error
+            message = _message(line)
+        except (ValueError, RecursionError) as error:
+            return ValueError(str(error))
         self._unanswered.note(message)
         return SessionMessage(message)
 
@@ -158,6 +159,21 @@ class Requests(_Stream):
             else:
                 return os.read(self._number, _READ_BYTES)
         return await to_thread.run_sync(os.read, self._number, _READ_BYTES, abandon_on_cancel=True)
+
+
+def _message(line: bytes) -> types.JSONRPCMessage:
+    """Read a message; of a character that its client cut in two, half of which JSON can hold, a question mark is left.
+
+    Raises ValueError or RecursionError when the line is none.
+    """
+    text = line.decode("utf-8", "replace")
+    try:
+        return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        if "\\ud" not in text.lower():
+            raise
+        whole = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+        return types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
 
 
 class Replies(_Stream):

@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem import privacy
+from mdmem import privacy, slug
 from mdmem.errors import BusyError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
@@ -25,6 +25,8 @@ from mdmem.vault import note as notes
 from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
+MAX_NAME_BYTES = 240
+"""Of a file's or folder's name: file systems take 255, a writer's temporary file needs some."""
 
 Text = Annotated[str, Field(description="Markdown. Private sections and secrets are removed.")]
 
@@ -127,6 +129,7 @@ SUBJECT = "Change by a tool"
 NEXT = "Read it again with `get_notes`."
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 Checksum = Annotated[str, Field(description="As `get_notes` returned it.")]
@@ -174,8 +177,7 @@ def edit_note(
     after = _with_body(owned.data, changed)
     if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):
         raise UsageError("This change would make part of the note private or a secret. Nothing was changed.")
-    if len(after) > user_notes.MAX_BODY_BYTES:
-        raise UsageError(f"A note holds at most {user_notes.MAX_BODY_BYTES // 1024} KiB. Write several.")
+    _refuse_too_long(len(after))
     return _changed(at, owned, owned.path, after, "Edited.")
 
 
@@ -189,7 +191,7 @@ def move_note(
     owned = _owned(at, note, checksum)
     path = to.strip().removeprefix(f"{at.config.vault}/")
     path = path if path.endswith(".md") else f"{path}.md"
-    if not (path.startswith(HOME) and disk.is_note_path(path) and ".." not in path and len(path) < 160):
+    if not _is_good(path):
         raise UsageError(f"`to` must be a path in {HOME}, such as notes/db/utc.md, not {to!r:.80}.")
     if (
         people.clean_path(privacy.Rules.of(at.config.settings), path) != path
@@ -201,6 +203,15 @@ def move_note(
     return _changed(at, owned, path, owned.data, "Moved.")
 
 
+def _is_good(path: str) -> bool:
+    """Whether any system can have a file at a path in `notes/`."""
+    names = path.split("/")
+    fits = all(name and len(name.encode("utf-8", "replace")) <= MAX_NAME_BYTES for name in names)
+    is_reserved = any(name.partition(".")[0].rstrip().lower() in slug.RESERVED for name in names)
+    is_plain = path.isprintable() and ".." not in path and len(path) < 160
+    return path.startswith(HOME) and disk.is_note_path(path) and fits and is_plain and not is_reserved
+
+
 def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
     """Delete a note in notes/. It stays in history. Undo with `undo_change`."""
     return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
@@ -210,8 +221,8 @@ def undo_change(at: Access, undo: Annotated[str, Field(description="As the chang
     """Undo a change that edit_note, move_note or delete_note made, unless the note was changed since."""
     from mdmem.history import undo as work
 
-    planned = work.plan(at.config, undo.strip())
-    ours = all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in planned.commits)
+    planned = work.plan(at.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
+    ours = planned.commits and all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in planned.commits)
     paths = [step.path for step in planned.steps]
     if not ours or not all(path.startswith(HOME) for path in [*paths, *planned.kept]):
         raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
@@ -290,7 +301,13 @@ def _with_text(body: str, find: str, text: str, *, every: bool) -> str:
         raise UsageError(f"The note does not contain the text to find. {NEXT}")
     if count > 1 and not every:
         raise UsageError(f"The note contains the text to find {count} times. Give more of it, or set `every`.")
+    _refuse_too_long(len(body) + count * (len(text) - len(find)))
     return body.replace(find, text)
+
+
+def _refuse_too_long(size: int) -> None:
+    if size > user_notes.MAX_BODY_BYTES:
+        raise UsageError(f"A note holds at most {user_notes.MAX_BODY_BYTES // 1024} KiB. Write several.")
 
 
 def _with_section(body: str, heading: str, text: str) -> str:

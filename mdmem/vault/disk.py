@@ -318,7 +318,7 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
 
     ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` are mdmem's own.
     """
-    if not path.endswith(NOTE_ENDINGS) or path.startswith(".") or "/." in path:
+    if not path.endswith(NOTE_ENDINGS) or path.startswith(".") or "/." in path or "\0" in path:
         return False
     return not (ours and (path == "README.md" or path.startswith("templates/")))
 

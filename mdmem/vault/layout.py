@@ -203,8 +203,8 @@ def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
 
 def sessions(root: str, project: str = "") -> Iterator[str]:
     """Yield the folders of sessions, of all projects or of one, in no order; those that are packed have none."""
-    for name in [project] if project else projects(root):
-        for _, folder in days(root, name):
+    for name in projects(root):
+        for _, folder in days(root, name) if project in ("", name) else ():
             yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 

@@ -250,6 +250,7 @@ def test_no_path_leads_out_of_the_vault(server: Server, vault: Path, tmp_path: P
     (vault / "notes" / "link.md").symlink_to(tmp_path / "outside.md")
 
     for tool, arguments in (
+        ("undo_change", {"undo": path}),
         ("get_notes", {"ids": [path, f"{vault}/{path}"]}),
         ("timeline", {"note": path}),
         ("pin", {"note": path}),
@@ -257,8 +258,19 @@ def test_no_path_leads_out_of_the_vault(server: Server, vault: Path, tmp_path: P
         ("file_history", {"path": path}),
         ("project_context", {"project": path}),
     ):
-        assert "canary" not in server.call(tool, arguments).text
+        answer = server.call(tool, arguments)
+        assert "canary" not in answer.text
+        assert "bug in mdmem" not in answer.said
     assert (tmp_path / "outside.md").read_text() == "canary"
+
+
+@pytest.mark.parametrize("project", ["../canaries", "../internal/ghost", "acme-notes/..", "."])
+def test_only_the_folder_of_a_project_is_read_as_one(server: Server, vault: Path, project: str) -> None:
+    for folder in ("canaries/2026-09-14/0800-canary", "internal/ghost/user/canary", "journal/x/canary"):
+        (vault / folder).mkdir(parents=True)
+        (vault / folder / "001-000-prompt-x-7gk2q9m4x1.md").write_text("---\nkind: prompt\ntitle: canary\n---\n\nx\n")
+
+    assert "canary" not in server.call("project_context", {"project": project}).text
 
 
 @pytest.mark.parametrize("form", ["mem:{id}", "[mem:{id}]", "{id}", " {id} ", "{path}", "{vault}/{path}", "{stem}"])

@@ -67,6 +67,17 @@ def test_requests_come_from_a_file_too_and_the_last_line_may_lack_its_end(vault:
     assert [each["id"] for each in answers(vault, stdin=os.open(asked, os.O_RDONLY))] == ["hello", 7]
 
 
+def test_a_request_with_half_a_character_is_answered(vault: Path) -> None:
+    half = call(1, "add_note", text="canary \ud83d")
+    deep = b'{"id": 3, "x": "\\ud83d", "y": ' + b"[" * 100_000 + b"\n"
+
+    got = answers(vault, stdin=through_a_pipe([*GREETING, half, deep[:60_000] + b"\n", call(2, "recent")]))
+
+    assert b"\\ud83d" in half
+    assert {each["id"]: "result" in each for each in got if each.get("id")} == {"hello": True, 1: True, 2: True}
+    assert any("canary ?" in file.read_text() for file in (vault / "notes").rglob("*.md"))
+
+
 def test_a_line_that_is_no_message_costs_only_itself(vault: Path) -> None:
     got = answers(vault, stdin=through_a_pipe([*GREETING, b"{no\n", b"\n", b"\xff\xfe\n", line("ping", id=7)]))
 

@@ -10,6 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.cli.setup import install
+from mdmem.history import commit
 from mdmem.privacy import memory
 from mdmem.server.tools import TOOLS
 from tests.helpers import tree
@@ -94,6 +95,7 @@ def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
         ({"find": "UTC", "text": "x", "checksum": "000000000000"}, "changed since it was read"),
         ({"find": "UTC", "text": "UTC"}, "nothing to change"),
         ({"find": "UTC", "text": "x" * 70_000}, "at most"),
+        ({"find": "e", "text": "x" * 900_000, "every": True}, "at most"),
         ({"find": "UTC", "text": "[PRIVATE] canary"}, "private as a whole"),
     ],
 )
@@ -126,6 +128,35 @@ def test_no_note_is_moved_to_a_name_with_something_private(server: Server, vault
     assert moved.error
     assert "`to` holds private text" in moved.said
     assert [path.name for path in (vault / "notes").rglob("*")] == ["utc.md"]
+
+
+@pytest.mark.parametrize(
+    "to", ["notes/a//b.md", "notes/a\nb.md", "notes/a\0.md", "notes/CON.md", f"notes/{'😀' * 120}.md", "notes/../x.md"]
+)
+def test_a_note_stays_where_no_system_can_have_its_new_path(server: Server, vault: Path, to: str) -> None:
+    moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": to})
+
+    assert moved.error
+    assert "bug in mdmem" not in moved.said
+    assert (vault / "notes" / "utc.md").read_text() == TEXT
+
+
+def test_a_note_stays_where_another_one_takes_its_new_path_meanwhile(
+    server: Server, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(*given: Any) -> commit.CommitResult:
+        (vault / "notes" / "new.md").write_text("another")
+        return real(*given)
+
+    real = commit.commit_paths
+    read = checksum(server)
+    monkeypatch.setattr(commit, "commit_paths", taken)
+
+    moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": read, "to": "notes/new.md"})
+
+    assert "changed by somebody else" in moved.said
+    assert (vault / "notes" / "utc.md").read_text() == TEXT
+    assert (vault / "notes" / "new.md").read_text() == "another"
 
 
 @pytest.mark.slow
