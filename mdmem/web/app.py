@@ -22,7 +22,7 @@ from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, U
 from mdmem.search import freshness
 from mdmem.views import rows
 from mdmem.web import gate, site, writing
-from mdmem.web.pages import files, health, injected, manual, notes, review, search, session, timeline, today
+from mdmem.web.pages import files, health, injected, manual, notes, open_work, review, search, session, timeline, today
 from mdmem.web.site import PageRequest, Site
 
 Handler = Callable[[PageRequest], Response]
@@ -53,6 +53,7 @@ PAGES: dict[str, Handler] = {
     "/new": notes.new,
     "/file": files.file,
     "/attachment/{path:name}": files.attachment,
+    "/open": open_work.open_work,
     "/injected": injected.injected,
     "/preview": injected.preview,
     "/review": review.review,

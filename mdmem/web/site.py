@@ -128,7 +128,7 @@ class PageRequest:
 FOLDER = Path(__file__).parent
 NAVIGATION = (
     (("/", "Today"), ("/timeline", "Timeline"), ("/search", "Search"), ("/projects", "Projects")),
-    (("/new", "New note"), ("/review", "Review")),
+    (("/new", "New note"), ("/open", "Open work"), ("/review", "Review")),
     (("/injected", "Injected"), ("/preview", "Preview")),
     (("/health", "Health"), ("/help", "Help")),
 )

@@ -12,7 +12,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.history import forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
-from mdmem.learn import decisions, proposals
+from mdmem.learn import decisions, proposals, work
 from mdmem.vault import layout, note, user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
@@ -203,6 +203,12 @@ def _propose(request: PageRequest) -> Response:
     return _done(request, f"{words} “{one.title}”.", "/review")
 
 
+def _close(request: PageRequest) -> Response:
+    """Close a piece of open work."""
+    item = work.mark_done(request.config, request.form.get("key", ""), now=time.time())
+    return _done(request, f"Closed “{item.text}”.", "/open")
+
+
 def _reviewed(request: PageRequest) -> Response:
     """Mark all that was shown as seen: the queue starts over at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
@@ -223,5 +229,6 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "review": _review,
     "reviewed": _reviewed,
     "proposal": _propose,
+    "done": _close,
 }
 """What a form's address names -> what is done."""

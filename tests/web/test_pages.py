@@ -37,7 +37,8 @@ PAGES = (
     "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
     "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
     "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
-    "/new", "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
+    "/new", "/open", "/open?project=notes-app",
+    "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
 )  # fmt: skip
 
 
@@ -530,7 +531,9 @@ def test_the_link_of_a_demo_shows_the_recorded_day() -> None:
 # -- what forms may change -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", ["pin", "tag", "add", "edit", "forget", "undo", "review", "reviewed", "check"])
+@pytest.mark.parametrize(
+    "action", ["pin", "tag", "add", "edit", "forget", "undo", "review", "reviewed", "check", "done"]
+)
 def test_a_form_without_the_token_changes_nothing(web: Web, cookie: str, action: str) -> None:
     before = {path: path.read_bytes() for path in web.vault.rglob("*.md")}
     name = next(path for path in (web.vault / "notes").glob("*ideas*")).name
@@ -807,6 +810,25 @@ def test_a_note_that_is_not_committed_yet_waits_and_is_decided(web: Web, cookie:
     assert "reviewed" in note.parse((web.vault / path).read_bytes()).meta
     assert not titles.search(get(web, cookie, queue))
     assert numbers > 0
+
+
+def test_open_work_is_listed_by_project_and_closed(web: Web, cookie: str) -> None:
+    file = web.vault / "notes" / "shed.md"
+    file.write_text("---\nkind: task\nproject: garden\ntitle: Paint the shed\n---\n\nIn green.\n", encoding="utf-8")
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    indexed(settings)
+
+    page = get(web, cookie, "/open")
+    assert "Paint the shed" in page
+    assert "Paint the shed" not in get(web, cookie, "/open?project=notes-app")
+    (key,) = re.findall(r'name="key" value="([^"]+)"', get(web, cookie, "/open?project=garden"))
+    assert post(web, cookie, "done", csrf=csrf(page), key=key, back="/open?project=garden")[0] == 303
+
+    assert note.parse(file.read_bytes()).meta["done"] is True
+    assert "In green." in file.read_text()
+    after = get(web, cookie, "/open?project=garden")
+    assert "Closed “Paint the shed”." in after
+    assert "Nothing is open in garden" in after
 
 
 @pytest.mark.slow

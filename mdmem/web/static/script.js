@@ -226,7 +226,7 @@ function isTyping(target) {
   return target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
-const PLACES = { t: "/", l: "/timeline", r: "/review", p: "/projects", s: "/search", h: "/health" };
+const PLACES = { t: "/", l: "/timeline", o: "/open", r: "/review", p: "/projects", s: "/search", h: "/health" };
 let leading = 0;
 
 addEventListener("keydown", (event) => {

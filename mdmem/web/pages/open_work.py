@@ -1,0 +1,38 @@
+"""Open work: what was left undone, in all projects or in one."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.responses import Response
+
+from mdmem.config import Config
+from mdmem.learn import work
+from mdmem.learn.work import OpenItem
+from mdmem.search.index.view import View, cached_with_view
+from mdmem.views.vault_pages.open_work import LABELS
+from mdmem.web.pages import shared
+from mdmem.web.site import PageRequest
+
+SIZE = 40
+
+
+def open_work(request: PageRequest) -> Response:
+    """Show what is open, the newest first."""
+    every = _every(request.view, request.config)
+    project = request.query.get("project", "")
+    found = [one for one in every if project in ("", one.project)]
+    part = shared.part(len(found), request.number("page"), SIZE)
+    return request.page(
+        "open",
+        project=project,
+        projects=sorted({one.project for one in every} - {""}),
+        shown=found[part.start : part.end],
+        part_of=part,
+        labels=LABELS,
+    )
+
+
+@cached_with_view
+def _every(view: View, config: Config) -> list[OpenItem]:
+    return work.in_view(config, view, "", time.time())
