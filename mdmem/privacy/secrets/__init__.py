@@ -22,7 +22,7 @@ KEYWORDS = (
 KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
     "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
-    "mật khẩu", "รหัสผ่าน", "wlan-schlüssel", "netzwerkschlüssel",
+    "mật khẩu", "รหัสผ่าน", "wlan-schlüssel", "parolă", "netzwerkschlüssel",
 )  # fmt: skip
 
 ESCAPES = {
@@ -61,7 +61,7 @@ PLACE_SIGNS = (
     ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
-    "]:587 ",
+    "]:587 ", "334 U", "crypt.hash(",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
@@ -78,7 +78,7 @@ COMMAND_SIGNS = (
 """What stands in every command line that `commands` knows."""
 
 NAMED_PLACE_SIGNS = (
-    "crypt(", "CRYPT(", "hashpw(", "crypt.hash(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
+    "crypt(", "CRYPT(", "hashpw(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
     'PSK "', 'EAP "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
 """The same, for places that a word which could name a secret is near."""

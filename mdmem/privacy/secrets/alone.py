@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import scan
+from mdmem.privacy.secrets.literals import QUOTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
         return True
     if name.low[name.closed : literal.start].rpartition("\n")[2].strip() == "value:":
         return scan.line_ends(text, literal.end)
+    if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
+        return True
     if is_flag or text.startswith("--", name.outer()):
         return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
-    is_statement = text[name.end : literal.start] == " = " and not _is_in_section(name)
+    is_statement = text[name.end : literal.start] == " = " and not (_is_in_section(name) or _is_hyphened(literal.text))
     is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
 
@@ -37,10 +40,13 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
         last = before.split(" ")[-2:-1]
         in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
-        in_query = text[name.start - 1 : name.start] in ("?", "&") and after in _ENDS_PAIR
-        in_options = text[name.start - 1 : name.start] == "," and " -o " in before  # mount -o username=a,password=…
+        in_query = text[name.start - 1 : name.start] in ("?", "&") and (after in _ENDS_PAIR or after in QUOTES)
+        is_next = text[name.start - 1 : name.start] == ","
+        in_options = is_next and (" -o " in before or before.split()[-1].startswith(_USERS))  # -o username=a,password=…
+        if text[name.start - 1 : name.start] in QUOTES and after == " ":  # --extra-vars "password=… env=prod"
+            in_options = "=" in text[literal.end : literal.end + _LONGEST_NEXT].split(" ")[1]
         is_option = text.startswith(("--", "-D"), name.outer()) and name.word() != "pass"
-        in_row = in_row or in_options or is_option or before.lstrip("$ ").startswith("vault write ")
+        in_row = in_row or in_options or is_option or before.lstrip("$ ").startswith(_COMMANDS)
         return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
     is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
     is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
@@ -57,6 +63,8 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
         return False
     if sign == ":":
         parts = fields.split()
+        if before.endswith("map["):
+            return True  # of Go
         return (
             before[opening] == "{"
             and bool(parts)
@@ -66,10 +74,26 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     return sign == "=" and "=" in fields and '"' not in fields and (shows or "@" in fields)
 
 
+def _is_shown_by_index(name: Name, literal: Literal) -> bool:
+    """Whether it is `[password] => …` on a line of its own, or `&user[password]=…` of a form."""
+    text, before = name.text, name.line_before()
+    sign = text[name.end + 1 : literal.start]
+    if sign == " => ":
+        return before.strip() == "[" and scan.line_ends(text, literal.end)
+    is_form = text[literal.end : literal.end + 1] == "&" or "&" in before
+    return sign == "=" and is_form and text[literal.end : literal.end + 1] in ("", "&", "\n", "'", '"')
+
+
+def _is_hyphened(value: str) -> bool:
+    """Whether it is of words with hyphens between them, which are no difference of two names: `red-lamp-shade`."""
+    words = value.split("-")
+    return len(words) > 1 and all(word.isalpha() and len(word) > 2 for word in words)
+
+
 def _is_labeled(name: Name, literal: Literal) -> bool:
     """Whether the line is `Root password: …`, `New password: …`, as programs ask for one, or say it."""
     text, before = name.text, name.line_before().split()
-    is_label = text[name.end : literal.start] == ": " and 1 <= len(before) <= _MOST_LABELS
+    is_label = text[name.end : literal.start].strip() == ":" and 1 <= len(before) <= _MOST_LABELS
     return is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
 
 
@@ -89,9 +113,14 @@ _LABELS = frozenset(
     """
     new old current retype repeat root admin administrator default user db database mysql postgres wifi wi-fi wlan
     master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
-    elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mi su
+    elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
+    de mi su
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """What stands before "password" in a label."""
+_USERS = ("user=", "username=", "domain=")
+_COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
+"""Commands that take settings as words."""
+_LONGEST_NEXT = 64
 _ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
 _CODE_BEFORE = frozenset('(){}[]<>"=')

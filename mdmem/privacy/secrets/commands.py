@@ -49,7 +49,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-k", WORD, APART, ("openssl",)),
     ("-W", WORD, APART, ("pg_restore", "svn ")),
     ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
-    ("-u", PAIR, BOTH, ("curl", "lftp")),
+    ("-u", PAIR, BOTH, ("curl", "lftp", "open -u")),
     ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "winexe")),
     ("-a", PAIR, BOTH, ("http ", "https ")),
     ("--user", PAIR, BOTH, ("curl", "etcdctl")),
@@ -85,6 +85,11 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("key-string", LAST, APART, ("key-string",)),
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
     ("auth", WORD, APART, ("snyk",)),
+    ("auth", PAIR, APART, ("stats auth",)),
+    ("-storepass", WORD, APART, ("jarsigner", "keytool", "apksigner")),
+    ("-keypass", WORD, APART, ("jarsigner", "keytool")),
+    ("-1", WORD, APART, ("openssl passwd",)),
+    ("-6", WORD, APART, ("openssl passwd",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
     ("obscure", ONLY, APART, ("rclone obscure",)),
@@ -95,7 +100,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
     ("set-initial-password", WORD, APART, ("neo4j-admin",)),
-    ("config", LAST, APART, ("poetry config http-basic", "poetry config pypi-token", "composer config")),
+    ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token")),
+    ("config", LAST, APART, ("composer config",)),
     ("set", LAST, APART, ("mc alias set",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
     ("isql", THIRD, APART, ("isql ", "iusql ")),
@@ -167,8 +173,8 @@ for _flag, _holds, _place, _commands in COMMANDS:
     for _command in _commands:
         BY_COMMAND.setdefault(_command, []).append((_flag, _holds, _place))
 
-_FIRST_WORDS = {command: command.replace("_", " ").replace("-", " ").split()[0] for command in BY_COMMAND}
-"""Each command, and the first word of its name."""
+_first_words: dict[str, str] = {}
+"""Each command, and the first word of its name: sorted out for the first long text."""
 
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
@@ -196,7 +202,10 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
 def _named(low: str, words: frozenset[str] | None) -> list[str]:
     if words is None:
         return [command for command in BY_COMMAND if command in low]
-    return [command for command, word in _FIRST_WORDS.items() if word in words and command in low]
+    if not _first_words:
+        for command in BY_COMMAND:
+            _first_words[command] = command.replace("_", " ").replace("-", " ").split()[0]
+    return [command for command, word in _first_words.items() if word in words and command in low]
 
 
 def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:
@@ -329,7 +338,7 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
         return
-    plain = (plain and holds not in (SURE, URL)) or holds == ODD
+    plain = (plain and holds not in (SURE, URL, PAIR)) or holds == ODD
     if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain):
         yield start + first, start + last
 

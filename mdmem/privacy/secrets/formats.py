@@ -259,7 +259,7 @@ PUBLIC = (
     "xn--", "XN--", "_ZN", "_RNv",
     "pk_live_", "pk_test_", "sb_publishable_", "phc_", "pk.eyJ", "toolu_", "srvtoolu_", "msg_", "msgbatch_",
     "call_", "ses_", "prt_", "req_", "resp_", "chatcmpl-", "asst_", "thread_", "file-", "wrkspc_", "cus_", "price_",
-    "evt_", "acct_",
+    "evt_", "acct_", "bafy", "bafk",
     # checksums, public keys, certificates
     "sha1-", "sha256-", "sha384-", "sha512-", "/nix/store/", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAG",
     "LS0tLS1CRUdJTiBDRVJU",

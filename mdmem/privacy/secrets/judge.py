@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
+_DIRECTIVES = ("storepassword", "keypassword")
 _GIVERS = ("with ", "tried ", "trying ", "using ", '" and ', "' and ")
 """What stands before "password" where the password itself follows in quotes."""
 _BRANCHES = frozenset(":|?(")
@@ -64,7 +65,7 @@ def spoken(name: Name, at: int) -> list[Span]:
     """`my password is …`."""
     if name.kind == "mnemonic":
         return _phrase(name, at)
-    return _read(name, at, lambda literal: _is_spoken(name, literal))
+    return _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
 
 
 def line(name: Name, at: int) -> list[Span]:
@@ -114,7 +115,9 @@ def beside(name: Name, at: int) -> list[Span]:
 
 def in_quotes(name: Name, at: int) -> list[Span]:
     """`storePassword "…"`, `with password "…"`; elsewhere what is in quotes there may be anything."""
-    given = name.kind == "password" and (name.heads_line() or name.line_before().endswith(_GIVERS))
+    before = name.line_before()
+    given = name.heads_line() or before.endswith(_GIVERS) or before == "#define " or name.word() in _DIRECTIVES
+    given = given and name.kind == "password"
     return _read(
         name,
         at,
@@ -131,14 +134,23 @@ def _is_word(value: str) -> bool:
 
 def ends_line(name: Name, at: int) -> list[Span]:
     """`neighbor 10.0.0.2 password …`: a word that ends its line."""
-    return _read(
-        name,
-        at,
-        lambda literal: (
-            scan.line_ends(name.text, literal.end + literal.quoted)
-            and values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
-        ),
-    )
+    literal = literals.read(name.text, at, whole_word=False)
+    if not literal or not scan.line_ends(name.text, literal.end + literal.quoted):
+        return []
+    hidden = values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
+    return [_span(name, literal)] if hidden else []
+
+
+def given_word(name: Name, at: int) -> list[Span]:
+    """`logged in with password …`: a word that is no everyday one, at the end of a line or of a part of a sentence."""
+    literal = literals.read(name.text, at, whole_word=False)
+    return [_span(name, literal)] if literal and _is_rare_at_end(name, literal) else []
+
+
+def _is_rare_at_end(name: Name, literal: Literal) -> bool:
+    core = literal.text.rstrip(_TRAILING + "!")
+    is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
+    return name.kind == "password" and is_end and values.is_rare(core) and not values.is_placeholder(core)
 
 
 def argument(name: Name, at: int) -> list[Span]:
@@ -246,7 +258,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return 4 <= len(value.strip(_TRAILING)) <= 8
     if name.kind == "password" and _is_count_or_path(name, value):
         return False
-    if name.word() in ("pass", "pw") and _passes(literal):
+    if name.word() in ("pass", "pw") and (_passes(literal) or value.startswith(("test_", "Test", "tests/"))):
         return False
     if name.is_plain_key and not _is_key(value):
         return False
@@ -256,7 +268,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     from mdmem.privacy.secrets import alone  # few names have a value that is judged so far
 
-    is_shouted = in_line and text[name.start : name.end].isupper()
+    is_shouted = in_line and (text[name.start : name.end].isupper() or text.startswith("TF_VAR_", name.start))
     is_variable = (is_shouted or name.is_given()) and text[name.end : literal.start] == "="
     return values.is_secret(
         value,
@@ -288,7 +300,9 @@ def _is_spoken(name: Name, literal: Literal) -> bool:
 
 
 def _is_beside(name: Name, literal: Literal) -> bool:
-    return values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text))
+    if values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text)):
+        return True
+    return literal.quoted and name.kind == "password" and values.is_rare(literal.text)
 
 
 def _is_statement(value: str) -> bool:

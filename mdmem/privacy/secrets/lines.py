@@ -24,15 +24,19 @@ LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("masterauth", ("", "config set")),
     ("db_password", ("cf set-env *",)),
     ("pass", ("quote",)),
+    ("password", ("set .. username *", "set .. user *", "set .. local-user *")),
+    ("plaintext-password", ("set ..",)),
+    ("pre-shared-secret", ("set ..",)),
+    ("authentication-key", ("ip ospf",)),
 )
-"""A name, and what may stand before it on its line: words, and `*` for a word that is no small word of prose."""
+"""A name, and what may stand before it on its line: words, `*` for a word that is no small word of prose, and `..` for
+any number of them."""
 
 ON_DEVICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("secret", ("enable",)),
     ("password", ("enable", "set", "")),
     ("passwd", ("set",)),
     ("psksecret", ("set",)),
-    ("authentication-key", ("ip ospf",)),
 )
 """The same, where other lines are settings of a router or the like."""
 
@@ -64,6 +68,8 @@ def _is_listed(table: tuple[tuple[str, tuple[str, ...]], ...], word: str, before
 
 def _fits(head: str, before: list[str]) -> bool:
     words = head.split()
+    if words[1:2] == [".."] and before[:1] == words[:1] and PROSE.isdisjoint(before):
+        words, before = words[2:], before[len(before) - len(words) + 2 :]
     return len(words) == len(before) and all(
         one == other or (one == "*" and other not in PROSE) for one, other in zip(words, before, strict=True)
     )

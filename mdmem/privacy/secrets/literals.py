@@ -44,6 +44,8 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
         opening = _opening(text, at)
         if opening:
             return _quoted(text, at, opening)
+    elif text[at - 2 : at] == "={" and (end := text.find("}", at, at + _SAMPLE)) > 0:
+        return Literal(text, at, end, quoted=True)  # PWD={…}
     elif first in ("|", ">"):
         block = _block_start(text, at)
         if block:

@@ -98,7 +98,7 @@ def _secrets_of(name: Name) -> list[Span]:
             if value:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
-                    grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key") else []
+                    grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key", "secret") else []
                     return grouped or found or loose.said(name)
     found = loose.said(name) or loose.said_before(name) or loose.nearby(name)
     return found or (loose.groups_near(name) if name.kind == "password" else [])
@@ -187,6 +187,11 @@ def _is_tag_with_attributes(name: Name) -> bool:
 def _is_in_lisp(name: Name) -> bool:
     """Whether it is the first of a pair: `(password . "…")`."""
     return _is_bare(name) and name.text[name.start - 1 : name.start] == "(" and name.text.startswith('. "', name.sign)
+
+
+def _is_told(name: Name) -> bool:
+    """Whether a sentence tells the password next: `bound with password …`."""
+    return _is_bare(name) and name.low.endswith(("with ", "with the "), 0, name.start)
 
 
 def _is_input(name: Name) -> bool:
@@ -322,6 +327,7 @@ RULES: tuple[Rule, ...] = (
     ("", _is_flag, starts.at_sign, judge.flag),
     ("", _is_setting, starts.at_sign, judge.ends_line),
     ("", _is_input, starts.in_input, judge.flag),
+    ("", _is_told, starts.at_sign, judge.given_word),
     (",\n\raAvV-", _always, starts.after_value_word, judge.assigned),
     ("<>", _always, starts.after_markup, judge.markup),
     ("<", _always, starts.in_cell_of_html, judge.beside),

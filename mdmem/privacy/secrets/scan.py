@@ -36,6 +36,7 @@ _LINE_HEADS = frozenset((
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
     " -e ", "--env ", "-var ", "-var '", "--build-arg ", "--set ", "--set-string ", "set-env ", "-- env ",
+    " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
     "config:set ", "eb setenv ", "secrets set ",
 )  # fmt: skip
 """Options of commands whose words are settings: there, no variable can stand."""

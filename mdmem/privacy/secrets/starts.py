@@ -246,7 +246,7 @@ def type_digit(text: str, at: int) -> int:
     number = 2 if words[1:2] == ["md5"] else 0
     kind, value = words[number : number + 2] if len(words) >= number + 2 else ("", "")
     is_kept = value[:1] == "$" or (len(value) >= _SHORTEST_KEPT and value[:2].isdigit() and value.isalnum())
-    if kind not in _TYPES or not (is_kept or (kind == "0" and value.strip(_PLAIN_SIGNS).isalnum())):
+    if kind not in _TYPES or not (is_kept or (kind == "0" and not value.lower().strip(scan.NAME + _PLAIN_SIGNS))):
         return 0
     return at + sum(len(word) + 1 for word in words[: number + 1])
 

@@ -164,7 +164,7 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
         return True  # fields of a line: pw_uid:pw_gid:pw_dir
     if not _is_dotted_name(core) or (numbers and "0" in shape(core)):
         return False
-    if any(noun in core.lower() for noun in (*_NOUNS, "key")):
+    if any(noun in core.lower() for noun in _NOUNS) or ("key" in core.lower() and not (numbers and core.islower())):
         return True  # private_key: Ed25519PrivateKey
     return "." in core and _digit_turns(core) <= 2 * (core.count(".") + 1)
 
@@ -225,6 +225,15 @@ def is_unlike_words(value: str) -> bool:
         and not is_placeholder(core)
         and not is_code(core, numbers=True)
     )
+
+
+def is_rare(core: str) -> bool:
+    """Whether it is one word in lower case that is neither an everyday one nor one of code: `greypartridge`."""
+    if not 6 <= len(core) <= 24 or not (core.isalpha() and core.isascii() and core.islower()) or is_placeholder(core):
+        return False
+    from mdmem.privacy import everyday
+
+    return not everyday.is_plain(core) and not names_a_secret(core)
 
 
 def is_short_number(core: str) -> bool:
