@@ -148,7 +148,7 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
     with session.make_folder(home, words, lambda: _first_page(session, made), at.now) as folder:
         folder.lock()
         session.catch_up(folder)
-        prompt, sequence, name = _number(at, draft, made)
+        prompt, sequence, name = _number(at, draft, made, folder)
         if name is None:
             made.meta["prompt"], made.meta["sequence"] = prompt, sequence
             label = str(made.meta.get("tool") or draft.label or draft.kind)
@@ -182,7 +182,7 @@ def _first_page(session: Session, made: note.Note) -> note.Note:
     return page.first(session, made)
 
 
-def _number(at: Capture, draft: PendingNote, made: note.Note) -> tuple[int, int, str | None]:
+def _number(at: Capture, draft: PendingNote, made: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
     """Return which prompt and sequence a note gets, and which file it is when it was delivered before."""
     session = at.session
     last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
@@ -197,15 +197,15 @@ def _number(at: Capture, draft: PendingNote, made: note.Note) -> tuple[int, int,
 
     made.meta["id"] = numbered(f"prompt {last}")
     name = session.name_of(made.id)
-    if name and _is_recent(session, name, at.now):
+    if name and _is_recent(session, folder, name, at.now):
         return prompt, sequence, name
     # The same words again, later: another prompt, another run.
     made.meta["id"] = numbered(f"prompt {prompt}" if draft.kind == "prompt" or not name else f"{prompt} {sequence}")
     return prompt, sequence, None
 
 
-def _is_recent(session: Session, name: str, now: float) -> bool:
-    for found in session.published():
-        if found[0] == name and len(found) > 2:
-            return abs(now - timestamps.epoch(found[2])) <= REPEAT_SECONDS
-    return False
+def _is_recent(session: Session, folder: disk.Folder, name: str, now: float) -> bool:
+    created = next((found[2] for found in session.published() if found[0] == name and len(found) > 2), "")
+    if not created:  # the record was made again, or had no room for it
+        created = str(note.parse(disk.read(folder, name) or b"").meta.get("created", ""))
+    return abs(now - timestamps.epoch(created)) <= REPEAT_SECONDS

@@ -190,6 +190,8 @@ def _mark(at: Capture, what: bytes) -> bool:
     made = [_append(path, line) for path in both]
     if any(made) or _append(spare, line):
         return True
+    for path in filter(os.path.exists, (*both, spare)):
+        files.cut(path)  # behind whole lines nothing else would tell that one is missing: see `_has_lost`
     from mdmem import log
 
     log.write(at.config, "a turn could not be marked: no folder for it can be written")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +66,26 @@ def test_queued_notes_are_written_in_the_order_of_events_with_their_own_prompts(
         "001-000-prompt", "001-001-bash", "001-002-bash", "002-000-prompt", "002-001-bash", "002-002-response",
     ]  # fmt: skip
     assert not os.path.exists(retry_queue.folder(config.load()))
+
+
+@pytest.mark.parametrize("event", [prompt("first"), stop("done")], ids=["prompt", "response"])
+def test_an_event_without_an_id_that_comes_again_leaves_one_note_also_where_state_has_no_room(
+    vault: Path, away: Path, event: dict[str, Any]
+) -> None:
+    event = {key: value for key, value in event.items() if key != "prompt_id"}
+    capture(event)
+    settings = config.load()
+    (path,) = Path(retry_queue.folder(settings)).iterdir()
+    data = path.read_bytes()
+    away.rename(vault)
+    assert queued.write_notes(settings) == 1
+
+    shutil.rmtree(Path(settings.state_dir, "sessions"))
+    path.parent.mkdir()
+    path.write_bytes(data)  # of one that was killed before it took the file away
+    assert queued.write_notes(settings) == 1
+
+    assert len(notes(vault)) == 1
 
 
 def test_a_queued_note_that_a_purge_rewrote_is_not_taken_for_edited(vault: Path, away: Path) -> None:

@@ -229,6 +229,32 @@ def test_a_private_turn_whose_mark_met_a_full_disk_stays_private_once_there_is_r
     assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-bash"]
 
 
+def test_a_mark_that_found_no_room_behind_whole_lines_leaves_a_sign(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path
+) -> None:
+    hook(payload("SessionStart", source="startup"))
+    hook(prompt("[private] Log in", 0))
+    hook(prompt("in the open", 2))
+    settings = config.load()
+    (marks,) = Path(settings.runtime_dir).glob(f"*.{turn.FLAG}")
+    blocked = tmp_path / "no folder"
+    blocked.write_text("")
+
+    def full() -> None:
+        os.environ["TMPDIR"] = str(blocked)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (marks.stat().st_size, marks.stat().st_size))
+
+    said = limited(prompt(f"<private>{SECRET}</private>", 3), full)
+    told = [hook(one).stdout for one in (bash(f"login --as {SECRET}", "toolu_3", 3), stop(f"You are {SECRET}.", 3))]
+
+    assert "nothing of this session is stored" in said
+    assert [LEFT_OUT in one for one in told] == [True, True]
+    assert leaks(left()) == []
+    hook(prompt("in the open again", 4))
+    hook(bash("made", "toolu_4", 4))
+    assert places(notes(vault)) == ["002-000-prompt", "003-000-prompt", "003-001-bash"]
+
+
 def test_the_events_of_a_prompt_that_waits_in_the_queue_wait_behind_it(
     vault: Path, monkeypatch: pytest.MonkeyPatch, mdmem: Run
 ) -> None:
