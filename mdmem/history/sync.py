@@ -7,6 +7,7 @@ next commit takes along, never a commit that looks as if a person had deleted th
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
@@ -176,6 +177,9 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
     root = Path(path).absolute()
     is_begun = root.exists() and any(root.iterdir())
     if is_begun and not _is_clone(root, url, given):
+        if [one.name for one in root.iterdir()] == [".git"]:
+            todo = f"If it is of no use, `rm -rf {shlex.quote(str(root / '.git'))}` and clone again."
+            raise VaultError(f"{root} holds another repository, or a clone that was interrupted early. {todo}")
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
     if not is_begun:
         _fetch_all(root, url, [objects.FILTER] if given else [], tell)
@@ -208,7 +212,9 @@ def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
         bounds = repository.far_end(root, url, "upload-pack")
         repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
     except BaseException:
-        with suppress(OSError):  # git has left something
+        if made:
+            shutil.rmtree(root / ".git", ignore_errors=True)  # of a git that was killed; any other tidies up
+        with suppress(OSError):
             for folder in made:
                 folder.rmdir()
         raise

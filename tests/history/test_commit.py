@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import subprocess
@@ -552,6 +553,27 @@ def test_another_gits_index_lock_delays_no_commit_and_is_left_alone(vault: Path)
     assert foreign.exists()
     foreign.unlink()
     turn(vault, 2)
+    commit.commit(config)
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+def test_an_index_that_cannot_be_put_in_place_leaves_no_lock(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    config = start(vault)
+    turn(vault)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(Path, "replace", full) if links else patch.setattr(Path, "hardlink_to", full)
+        if not links:
+            patch.setattr(Path, "read_bytes", full)
+        commit.commit(config)
+    assert not (vault / ".git/index.lock").exists()
+
     commit.commit(config)
     assert git(vault, "status", "--porcelain") == ""
 

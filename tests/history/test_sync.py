@@ -799,6 +799,24 @@ def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
     assert not mark.exists()
 
 
+def test_a_clone_whose_git_was_killed_can_be_made_again(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(root: Path, *_: object, **__: object) -> None:
+        put(root, ".git/objects/0d/half", "x")
+        raise GitError("git clone failed: exit status -9.")
+
+    (tmp_path / "there").mkdir()
+    for where in ("new", "there"):
+        with monkeypatch.context() as patch, pytest.raises(GitError):
+            patch.setattr(repository, "start", killed)
+            sync.clone(str(remote), tmp_path / where)
+
+    assert (sync.clone(str(remote), tmp_path / "new").root / "mdmem.toml").is_file()
+    with pytest.raises(VaultError, match=r"rm -rf .*there/\.git"):
+        sync.clone(str(remote), tmp_path / "there")
+
+
 def test_a_clone_that_failed_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for where in ("mine", "new", "far/down/new"):

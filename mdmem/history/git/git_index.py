@@ -229,10 +229,14 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
     lock = repo.git_dir / "index.lock"
     if not _link(copy.path, lock, wait_seconds):
         return Published.BUSY
-    if stamp(repo.git_dir / "index") != copy.seen:
-        lock.unlink()
-        return Published.CHANGED
-    lock.replace(repo.git_dir / "index")
+    try:
+        if stamp(repo.git_dir / "index") != copy.seen:
+            lock.unlink()
+            return Published.CHANGED
+        lock.replace(repo.git_dir / "index")
+    except OSError:
+        lock.unlink(missing_ok=True)  # it would stop every git from now on
+        raise
     return Published.YES
 
 
@@ -274,7 +278,12 @@ def _link_or_copy(source: Path, lock: Path) -> None:
         raise
     except (OSError, NotImplementedError):  # a file system, or a system, without links
         with lock.open("xb") as file:
-            file.write(source.read_bytes())
+            try:
+                file.write(source.read_bytes())
+                file.flush()
+            except OSError:
+                lock.unlink()
+                raise
 
 
 def stamp(path: Path) -> Stamp | None:
