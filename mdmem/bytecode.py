@@ -32,7 +32,7 @@ ROOTS = {
         "mdmem.search.asking.shape",
         "mdmem.search.asking.english",
     ),
-    "a-command": ("mdmem.capture.tools.commands",),
+    "a-command": ("mdmem.capture.tools.commands", "mdmem.capture.tools.shown_files"),
     "an-answer": ("mdmem.capture.page", "mdmem.vault.layout"),
     "a-secret": (
         "mdmem.privacy.secrets.pairs",

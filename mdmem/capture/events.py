@@ -147,9 +147,9 @@ _LOADING = ("Skill", "Agent", "Task")
 def _learn_mentioned(at: Capture) -> None:
     """Remember what is private in the files that an event makes the agent read."""
     if at.live:
-        from mdmem.capture import files_on_disk
+        from mdmem.capture.tools import instructions
 
-        if not turn.learn(at, files_on_disk.private_mentions(at.event, at.rules)):
+        if not turn.learn(at, instructions.mentioned(at.event, at.rules)):
             turn.withhold(at)
 
 

@@ -413,9 +413,9 @@ def begin(at: Capture) -> None:
     for path in filter(os.path.exists, (*_marks(at, at.session.key), os.path.join(memories, at.session.key))):
         files.renew(path)
     if at.live:
-        from mdmem.capture import files_on_disk
+        from mdmem.capture.tools import instructions
 
-        if not learn(at, files_on_disk.private_instructions(at.event, at.rules)):
+        if not learn(at, instructions.of_session(at.event, at.rules)):
             withhold(at)
     if at.session.data or not os.path.exists(memories):
         return

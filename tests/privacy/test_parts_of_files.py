@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mdmem.capture.tools import unnamed_files
 from tests.conftest import notes
 from tests.helpers.claude import capture, payload, prompt, stop
 
@@ -125,5 +127,188 @@ def test_a_named_file_that_cannot_be_read_costs_no_note(vault: Path, folder: Pat
         path.mkdir()
 
     run(folder, "Bash", {"command": "cat other.md /dev/zero"}, {"stdout": "public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+
+
+PART = "alpha walrus code\nbeta 4711904226"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -rh walrus .", "grep -h walrus -r", "rg -I walrus", "ag --nofilename walrus", "git grep -h walrus",
+        "find . -type f | xargs sed -n 3,4p", "find . -name '*.md' -exec cat {} +", "cat **/*",
+        "F=plan; sed -n 3p $F.md", "ls | xargs -n1 awk 'NR==3||NR==4'", "for f in *.x; do tail -4 $f; done",
+        'sed -n 3p "$(ls)"', "sed -n 3p pl[a]n.md", "sed -n 3p {plan,x}.md", "cat p''lan.md", "cat plan\\.md", "cat file://$PWD/plan.md",
+        "docker exec c cat /srv/plan.md", "tail -3 'my plan.md'", "tail -3 my\\ plan.md", "diff {plan,x}.md NOTES2",
+    ],
+)  # fmt: skip
+def test_a_command_that_names_no_file_leaves_no_line_of_a_section_either(
+    vault: Path, folder: Path, command: str
+) -> None:
+    (folder / "my plan.md").write_text(FILE, encoding="utf-8")
+    (folder / "NOTES2").write_text("other words\n", encoding="utf-8")
+
+    run(folder, "Bash", {"command": command}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_lines_of_many_files_are_looked_up(vault: Path, folder: Path) -> None:
+    for number in range(60):
+        (folder / f"{number:02}.txt").write_text("public\n", encoding="utf-8")
+    (folder / "99.txt").write_text(FILE, encoding="utf-8")
+    names = " ".join([f"{number:02}.txt" for number in (*range(60), 99)])
+
+    run(folder, "Bash", {"command": f"tail -qn3 {names}"}, {"stdout": "beta 4711904226\npublic words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)
+
+
+def test_a_search_without_names_looks_into_its_folder(vault: Path, folder: Path) -> None:
+    given = {"pattern": "beta", "path": str(folder), "output_mode": "content"}
+    run(folder, "Grep", given, {"mode": "content", "filenames": [], "content": f"{PART}\npublic words"})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+# -- what only git still has
+
+LONG = FILE.replace("alpha", "".join([f"line {number} of it\n" for number in range(9)]) + "alpha").replace(
+    "</private>", "".join([f"row {number} of it\n" for number in range(9)]) + "</private>"
+)
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    return subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repository(folder: Path) -> Path:
+    (folder / "plan.md").write_text(LONG, encoding="utf-8")
+    git(folder, "init", "-q", ".")
+    git(folder, "add", "plan.md")
+    git(folder, "commit", "-qm", "one")
+    (folder / "NOTES").unlink()
+    return folder
+
+
+def drop_lines(folder: Path) -> None:
+    lines = (folder / "plan.md").read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if "walrus" not in line and "beta" not in line]
+    (folder / "plan.md").write_text("".join(kept), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "diff", "diff -U0", "diff --no-prefix", "diff --color=always", "diff --word-diff", "diff HEAD", "diff --cached",
+        "show", "log -p", "log -p -1 HEAD", "format-patch -1 --stdout", "blame HEAD~1 -L 12,13 -- plan.md",
+        "log -L11,12:plan.md", "grep -h walrus HEAD~1", "grep -n walrus HEAD~1", "stash show -p",
+    ],
+)  # fmt: skip
+def test_a_line_that_was_taken_out_of_a_section_is_not_stored_when_git_shows_it(
+    vault: Path, repository: Path, words: str
+) -> None:
+    drop_lines(repository)
+    if "cached" in words:
+        git(repository, "add", "plan.md")
+    elif "stash" in words:
+        git(repository, "stash")
+    elif "diff" not in words:
+        git(repository, "commit", "-qam", "two")
+    shown = git(repository, *words.split())
+    assert "walrus" in shown
+
+    run(repository, "Bash", {"command": f"git {words}"}, {"stdout": f"{shown}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git show HEAD~1:plan.md | tail -9", "git cat-file -p HEAD~1:./plan.md | tail -9", "git log -p | grep walrus",
+        "git diff HEAD~1 | tail -n +8", "git blame HEAD~1 -- plan.md", "git grep -h walrus HEAD~1",
+    ],
+)  # fmt: skip
+def test_a_file_whose_tags_only_git_remembers_keeps_them(
+    vault: Path, repository: Path, command: str, is_gone: bool
+) -> None:
+    (repository / "plan.md").write_text("public\n", encoding="utf-8")
+    if is_gone:
+        git(repository, "rm", "-qf", "plan.md")
+    git(repository, "commit", "-qam", "two")
+
+    run(repository, "Bash", {"command": command}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sed -n 12,13p plan.md; rm plan.md", "mv plan.md x && sed -n 12,13p x; rm x", "cp plan.md ../x; rm plan.md"],
+)
+def test_a_command_that_loses_the_file_that_it_shows_leaves_nothing_of_a_section(
+    vault: Path, repository: Path, command: str
+) -> None:
+    (repository / "plan.md").unlink()
+
+    run(repository, "Bash", {"command": command}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def read_part(folder: Path, path: Path, text: str, **given: int) -> None:
+    file = {"filePath": str(path), "content": text, "startLine": 3, "numLines": 2, "totalLines": 6}
+    run(folder, "Read", {"file_path": str(path), **given}, {"type": "text", "file": file})
+
+
+def test_a_part_of_a_file_that_is_gone_is_judged_by_git(vault: Path, repository: Path) -> None:
+    (repository / "plan.md").unlink()
+
+    read_part(repository, repository / "plan.md", f"{PART}\npublic words", offset=12, limit=3)
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_a_part_of_a_file_that_is_gone_for_good_is_private(vault: Path, folder: Path) -> None:
+    read_part(folder, folder / "gone.md", PART, offset=3, limit=2)
+
+    assert "gone.md" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_all_of_a_file_that_is_gone_is_stored(vault: Path, folder: Path) -> None:
+    read_part(folder, folder / "gone.md", "public words")
+
+    assert "public words" in stored(vault)
+
+
+@pytest.mark.parametrize("command", ["ps aux | grep walrus", "make show | tail -3", "echo walrus", "grep -rl walrus ."])
+def test_a_command_that_prints_no_files_does_not_look_for_them(
+    vault: Path, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unnamed_files, "below", lambda folders: pytest.fail(f"looked into {folders}"))
+
+    run(folder, "Bash", {"command": command}, {"stdout": "the walrus code", "stderr": ""})
+
+    assert "the walrus code" in stored(vault)
+
+
+def test_a_repository_that_git_cannot_read_costs_no_note(vault: Path, folder: Path) -> None:
+    (folder / ".git").mkdir()
+
+    run(folder, "Bash", {"command": "git show HEAD:plan.md"}, {"stdout": "public words", "stderr": ""})
 
     assert "public words" in stored(vault)

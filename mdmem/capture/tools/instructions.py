@@ -1,0 +1,94 @@
+"""Instructions: files that agents read without a tool run, of which no hook is told, and what is private in them."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import agents, config, files, privacy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.agents import Event
+
+
+def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what is private in the instructions that agents read when a session starts, which no hook is told."""
+    home, folder = config.home(), event.cwd
+    own = agents.load(event.agent).folder(os.environ)
+    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
+    while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
+        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        above = os.path.dirname(folder)
+        folder = above if above != folder else ""
+    return _private_in(paths, rules)
+
+
+def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what is private in the files that a prompt, a skill or an agent's name makes the agent read.
+
+    No hook is told of their texts: `@plan.md` in a prompt, `/command`, and what `Skill` and `Agent` are given.
+    """
+    given = event.tool_input if isinstance(event.tool_input, dict) else {}
+    names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
+    if event.prompt[:1] == "/":
+        names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
+    paths = _mentioned(event.prompt, event.cwd)
+    tops = [f"{top}/{folder}" for top in (event.cwd, config.home()) for folder in _AGENT_FOLDERS]
+    tops.append(agents.load(event.agent).folder(os.environ))
+    for name in filter(None, names):
+        base = name.replace(":", "/")
+        paths += [f"{top}/{form.format(base)}" for top in tops for form in _NAMED]
+    return _private_in(paths, rules)
+
+
+_NAME_KEYS = ("skill", "command", "subagent_type")
+_AGENT_FOLDERS = (".claude", ".codex", ".gemini", ".opencode")
+_NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md", "skills/{}/SKILL.md", "agents/{}.md")
+"""Where agents keep commands, skills and agents, below their folders."""
+
+
+def _mentioned(text: str, folder: str) -> list[str]:
+    """List the files that a text names with an `@` before them, as prompts and instructions do."""
+    found = []
+    for part in text.split("@", _MOST_MENTIONS)[1:]:
+        name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
+        name = name.partition("#")[0].rstrip(".,;:!?)`'\"")
+        if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:
+            found.append(os.path.join(folder, os.path.expanduser(name)))
+    return found
+
+
+def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
+    """Return what private sections of files say, and of those that they name with an `@`, a few hops away."""
+    spans: tuple[str, ...] = ()
+    looked_into = set(paths)
+    waiting = [(path, _HOPS) for path in paths]
+    for path, hops in waiting:  # it grows meanwhile
+        if not os.access(path, os.R_OK):
+            continue
+        try:
+            text = files.read_any(path, _MAX_INSTRUCTIONS_BYTES).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            continue
+        if privacy.may_hold_private(text, rules):
+            spans += privacy.clean(text, rules=rules, origin="tool").spans
+        further = _mentioned(text, os.path.dirname(path)) if "@" in text and hops else ()
+        waiting += [(name, hops - 1) for name in further if name not in looked_into][: _MOST_MENTIONS - len(waiting)]
+        looked_into.update(further)
+    return spans
+
+
+_INSTRUCTIONS = (
+    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
+)  # fmt: skip
+"""What agents load of the folder that they work in, and of those above it: all that `install.known` lists."""
+_OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
+"""What they load of the user's own, below the home folder: some agents load another one's."""
+_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
+"""The same of the agent's own folder, wherever that is."""
+_MOST_PATHS = 52
+"""Each costs a system call when a session starts; they reach eight folders up."""
+_MAX_INSTRUCTIONS_BYTES = 1 << 20
+_LONGEST_NAME = 400
+_HOPS, _MOST_MENTIONS = 3, 300
+"""So far, and so many, are the files followed that prompts and files name with an `@`; decorators look like them."""

@@ -1,0 +1,143 @@
+"""Files shown: those of which a run of a tool may show a part, by what it was given and by what it printed."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from mdmem.agents import Event
+
+_SHELLS = ("Bash", "PowerShell")
+_READING = frozenset([
+    "Get-Content", "Select-String", "ack", "ag", "awk", "base64", "bat", "batcat", "cat", "column", "comm", "cut",
+    "diff", "egrep", "expand", "fgrep", "fmt", "fold", "gawk", "gc", "grep", "head", "hexdump", "jq", "less",
+    "more", "nl", "od", "paste", "perl", "pr", "rev", "rg", "ruby", "sed", "sort", "strings", "tac", "tail", "tr",
+    "type", "uniq", "xxd", "yq",
+])  # fmt: skip
+"""Programs that print what stands in files."""
+_REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
+
+_PATH_KEYS = ("file_path", "path", "relative_path", "filename", "file", "uri", "paths", "files")
+_TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
+_NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
+_MOST_TAGGED = 40
+_MOST_BLOCKS = 12
+_MOST_NAMES = 150
+_MOST_LINES = 400
+_MOST_FOLDERS = 4
+_LONGEST_NAME = 400
+
+
+def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) -> tuple[Iterable[str], Iterable[bytes]]:
+    """Return the paths of files of which a run may show lines, and such files' texts that are no more on disk.
+
+    name, given: the tool and its input in Claude Code's words.
+    """
+    command = given.get("command")
+    if isinstance(command, list):
+        command = " ".join([word for word in command if isinstance(word, str)])
+    command = command if isinstance(command, str) else ""
+    words, output, asked = _words(command) if command else [], _output(event.tool_response), list(_paths(given))
+    named = _named(event.cwd, [*asked, *words, *_listed(output)], words)
+    is_open = name == "Grep" or (name == "Read" and not named) or (name in _SHELLS and not _REACHING.isdisjoint(words))
+    if not is_open or not output.strip():
+        return named, ()
+    from mdmem.capture.tools import unnamed_files
+
+    run = unnamed_files.Run(name, given, event.cwd, command, words, asked, output, _READING)
+    return [*named, *run.others(named)], run.earlier(named, tags)
+
+
+def _named(cwd: str, names: list[str], words: list[str]) -> list[str]:
+    """List the paths of files among names; those of another machine by their last part."""
+    folders = dict.fromkeys([cwd, *_folders(cwd, words)])
+    found: dict[str, None] = {}
+    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
+        if name[:1] == "-" or len(name) > _LONGEST_NAME:
+            continue
+        paths = [os.path.join(folder, os.path.expanduser(name)) for folder in folders]
+        if name[:1] == "/" and not os.path.exists(name):
+            paths = [os.path.join(cwd, os.path.basename(name))]
+        found.update((path, None) for one in paths for path in _matching(one) if os.path.isfile(path))
+    return list(found)[:_MOST_NAMES]
+
+
+def _paths(given: dict[str, Any]) -> Iterator[str]:
+    """List the paths that the input of a run holds under the keys for paths."""
+    for key in _PATH_KEYS:
+        value = given.get(key)
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str):
+                yield path.removeprefix("file://")
+
+
+def _words(command: str) -> list[str]:
+    """List the words of a command that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
+    if "$" in command:
+        for name, value in (("PWD", "."), ("HOME", "~")):
+            command = command.replace(f"${name}", value).replace(f"${{{name}}}", value)
+    words = command.translate(_NO_NAME).split()
+    if "\\" in command or "'" in command or '"' in command:
+        from mdmem.capture.tools import unnamed_files
+
+        words += unnamed_files.quoted(command)
+    return [
+        *words,
+        *[part for word in words if ":" in word for part in word.removeprefix("file://").split(":") if part],
+    ]
+
+
+def _folders(cwd: str, words: list[str]) -> list[str]:
+    """List the folders that a command goes into, which its paths may begin from."""
+    entered = [word for before, word in zip(words, words[1:], strict=False) if before in _ENTERING]  # noqa: RUF007 - one import less
+    return [os.path.join(cwd, os.path.expanduser(word)) for word in entered[:_MOST_FOLDERS]]
+
+
+_ENTERING = ("cd", "pushd", "-C")
+
+
+def _matching(path: str) -> list[str]:
+    """List the files that a path with signs for any characters stands for."""
+    if "*" not in path and "?" not in path and "[" not in path:
+        return [path]
+    from fnmatch import fnmatch
+
+    folder, name = os.path.split(path)
+    try:
+        found = [one for one in sorted(os.listdir(folder)) if one == name or fnmatch(one, name)]
+    except OSError:
+        return []
+    return [os.path.join(folder, one) for one in found[:_MOST_NAMES]]
+
+
+def _output(response: Any) -> str:
+    if isinstance(response, dict) and isinstance(response.get("file"), dict):
+        response = response["file"]
+    if isinstance(response, dict):
+        response = next((response[key] for key in _TEXT_KEYS if isinstance(response.get(key), (str, list))), "")
+    if isinstance(response, list):
+        blocks = [block.get("text") if isinstance(block, dict) else block for block in response[:_MOST_BLOCKS]]
+        response = "\n".join([block for block in blocks if isinstance(block, str)])
+    return response if isinstance(response, str) else ""
+
+
+def _listed(output: str) -> Iterator[str]:
+    """List the files of which an output shows lines: `path:12:…`, `a.path:…`, `+++ b/path` of a patch, a heading."""
+    lines = output.split("\n") if ":" in output or "+++ " in output else []
+    if len(lines) > 2 * _MOST_LINES:
+        lines[_MOST_LINES:-_MOST_LINES] = []  # what is kept of a long output are its ends
+    heading = ""
+    for line in lines:
+        if line.startswith(("+++ ", "--- ", "diff --git ", "File: ")):
+            yield from (line.rpartition(" b/")[2].rstrip(), line.rpartition(" ")[2].rstrip())
+        elif ":" in line[:200]:
+            name, _, rest = line.partition(":")
+            if name.isdecimal():
+                yield heading
+            elif (rest[:1].isdecimal() or not rest.strip() or "." in name) and " " not in name:
+                yield name
+        heading = line.strip() if " " not in line.strip() else ""
