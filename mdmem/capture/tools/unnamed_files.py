@@ -135,6 +135,8 @@ _SHOWING = frozenset([
     "annotate", "archive", "blame", "cat-file", "diff", "format-patch", "grep", "log", "reflog", "show", "stash",
     "whatchanged",
 ])  # fmt: skip
+_PRINTING = frozenset(["diff", "format-patch", "log", "show", "stash", "whatchanged"])
+"""Those that show no line of a file as it is now."""
 _WITH_PATCHES = ("-p", "-u", "--patch", "-L", "-U", "-G", "-S", "-c", "--cc")
 _LOSING = frozenset(["rm", "mv", "unlink"])
 """Commands after which a file is no longer where it was."""
@@ -148,11 +150,7 @@ def versions(folder: str, words: list[str], output: str, tags: tuple[str, ...]) 
         return
     found = list(_contents(folder, [*_ids(output), *_revisions(words, output)] if is_git else _revisions(words, "")))
     yield from found
-    if (
-        is_git
-        and not found
-        and ("grep" not in words or any(word.isupper() or "~" in word or "^" in word for word in words))
-    ):
+    if is_git and not found and (_PRINTING & set(words) or any("~" in word or "^" in word for word in words)):
         yield from _changed(folder, tags)
 
 
