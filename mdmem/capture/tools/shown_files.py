@@ -48,7 +48,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
         return named, ()
     from mdmem.capture.tools import unnamed_files
 
-    run = unnamed_files.Run(name, given, event.cwd, command, words, asked, output, _READING)
+    run = unnamed_files.Showing(name, given, event.cwd, command, words, asked, output, _READING)
     return [*named, *run.others(named)], run.earlier(named, tags)
 
 

@@ -27,7 +27,7 @@ _MOST_FILES = 3000
 _WALK_SECONDS = 0.5
 
 
-class Run(Value):
+class Showing(Value):
     """A run of a tool that may show lines of files that it does not name.
 
     name, given: the tool and its input in Claude Code's words. folder: where it ran. words: of its command. asked: the
@@ -73,7 +73,7 @@ def quoted(command: str) -> list[str]:
     return [*found, *[word.replace("\0", " ") for word in command.replace("'", " ").replace('"', " ").split(" ")]]
 
 
-def _may_show(run: Run, *, is_named: bool) -> bool:
+def _may_show(run: Showing, *, is_named: bool) -> bool:
     """Whether a run shows what stands in files, but perhaps in others than those that it names, if it names any."""
     if run.name == "Grep":
         return not is_named and run.given.get("output_mode", "content") == "content"
