@@ -83,6 +83,30 @@ def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_ti
     assert re.findall(r">(Step \d+)<", text) == ["Step 1", "Step 2", "Step 10"]
 
 
+def test_a_wiki_link_of_a_site_leads_to_the_one_note_with_that_title(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "notes").mkdir(parents=True)
+    for name, title in (("a", "Release day"), ("b", "Twice"), ("c", "Twice")):
+        (vault / "notes" / f"{name}.md").write_text(f"---\ntitle: {title}\n---\nSee [[release Day]], [[Twice]].\n")
+    exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), tmp_path / "site")
+
+    text = (tmp_path / "site/pages/notes/b.html").read_text("utf-8")
+    assert '<a class="wiki" href="a.html">release Day</a>' in text
+    assert "[[Twice]]" in text
+
+
+def test_titles_of_a_site_show_code_and_what_was_kept_out_as_marks(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "notes").mkdir(parents=True)
+    (vault / "notes" / "a.md").write_text("---\ntitle: Use `x<y>` with [REDACTED]\n---\nDo it.\n")
+    exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), tmp_path / "site")
+
+    for page in ("index.html", "pages/notes/a.html"):
+        text = (tmp_path / "site" / page).read_text("utf-8")
+        assert 'Use <code>x&lt;y&gt;</code> with <span class="kept"' in text
+    assert '"Use x\\u003cy> with [REDACTED]"' in (tmp_path / "site/search.html").read_text("utf-8")
+
+
 def test_every_link_of_a_site_leads_to_a_file_and_a_place_on_it(site: Path) -> None:
     pages = {path: read(path) for path in site.rglob("*.html")}
     assert len(pages) >= 8

@@ -29,17 +29,19 @@ Place = tuple[str, str]
 class Places(NamedTuple):
     """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
 
-    picture: returns the path of a picture from the top of the pages, by its address in a note, the folder of the
-    note, and whether it may be a mere name; "" for none.
+    by_title: notes of no session, by their titles in lower case; None for a title that several have. picture: returns
+    the path of a picture from the top of the pages, by its address in a note, the folder of the note, and whether it
+    may be a mere name; "" for none.
     """
 
     by_path: dict[str, Place]
     by_name: dict[str, Place]
     by_id: dict[str, Place]
+    by_title: dict[str, Place | None]
     picture: Callable[[str, str, bool], str] = lambda *_: ""
 
 
-NOWHERE = Places({}, {}, {})
+NOWHERE = Places({}, {}, {}, {})
 
 
 def sealed(text: str) -> str:
@@ -170,7 +172,7 @@ def _run(one: Exported, places: Places, page: str) -> str:
     title = f"{'✗ ' if failed else ''}{title_of(one)}" + (f": {error}" if error and error not in title_of(one) else "")
     body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
     opening = '<details class="failed"' if failed else "<details"
-    return f'{opening} id="{anchor(one)}" dir="auto"><summary>{escape(title[:300])}</summary>\n{body}</details>\n'
+    return f'{opening} id="{anchor(one)}" dir="auto"><summary>{markup.line(title[:300])}</summary>\n{body}</details>\n'
 
 
 def anchor(one: Exported) -> str:
@@ -191,13 +193,13 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> int:
                 count += len(one.notes) + bool(one.page)
                 shown += len(one.notes)
                 sessions += 1
-                number = held.add(_encoded(f'<h3 dir="auto">{escape(one.title)}</h3>\n{session(one)}'))
+                number = held.add(_encoded(f'<h3 dir="auto">{markup.line(one.title)}</h3>\n{session(one)}'))
                 order.append((wording.day(one.started), False, one.started, one.folder, number))
                 continue
             count += 1
             shown += 1
             if not is_page(one):
-                number = held.add(_encoded(f'<h3 dir="auto">{escape(title_of(one))}</h3>\n{said(one)}'))
+                number = held.add(_encoded(f'<h3 dir="auto">{markup.line(title_of(one))}</h3>\n{said(one)}'))
                 order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
         counted = f"{wording.number(shown, 'note')} of {wording.number(sessions, 'session')}"
@@ -246,7 +248,8 @@ class FileLinks(NamedTuple):
     def named(self, name: str) -> str:
         """Return the relative address of what a wikilink names."""
         stem = links.stem(name.partition("#")[0].strip().lower())
-        return self._to(self.places.by_name.get(stem) or self.places.by_path.get(stem))
+        places = self.places
+        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or places.by_title.get(stem))
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
         """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""

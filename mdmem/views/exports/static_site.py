@@ -18,7 +18,7 @@ from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
 from mdmem.vault import attachments, disk, journal, links
-from mdmem.views import wording
+from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
 from mdmem.views.exports.held import HeldTexts
@@ -68,7 +68,7 @@ class _Site:
 
     def __init__(self, config: Config, target: Path, held: HeldTexts, rows: HeldTexts) -> None:
         self._target, self._held, self._rows = target, held, rows
-        self._places = Places({}, {}, {}, _Pictures(config, target).place)
+        self._places = Places({}, {}, {}, {}, _Pictures(config, target).place)
         self._sessions: list[_ListedSession] = []
         self._others: list[int] = []
         self._other_names: set[str] = set()
@@ -113,6 +113,9 @@ class _Site:
         """Hold a note until it is known where all of them are shown. is_other: it is none of a session."""
         stem = links.stem(one.path.lower())
         self._places.by_path[stem] = place
+        if is_other:
+            title = articles.title_of(one).lower()
+            self._places.by_title[title] = None if title in self._places.by_title else place
         if is_other or stem.rpartition("/")[2] not in self._other_names:
             self._places.by_name[stem.rpartition("/")[2]] = place
         self._came.append(self._coming.pop(one.path))
@@ -146,7 +149,7 @@ class _Site:
         to = articles.relative(self._places.by_path[links.stem(one.path.lower())], "search.html")
         facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
         text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
-        row = (articles.title_of(one), to, " · ".join(filter(None, facts)), text)
+        row = (articles.title_of(one).replace("`", ""), to, " · ".join(filter(None, facts)), text)
         written = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
         self._created.append(created)
         self._rows_came.append(self._came[number])
@@ -156,14 +159,14 @@ class _Site:
         parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
         if self._written:
             self._written.sort(key=lambda one: _by_number(one[0]))
-            items = (f'<li><a href="{escape(to)}">{escape(title)}</a></li>\n' for title, to in self._written)
+            items = (f'<li><a href="{escape(to)}">{markup.line(title)}</a></li>\n' for title, to in self._written)
             parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(items)}</ul>\n")
         months: dict[str, list[str]] = {}
         for one in reversed(self._sessions):
             notes = wording.number(len(one.numbers) - one.has_page, "note")
             facts = f"{wording.date_and_time(one.started)} · {one.project} · {notes}"
             to = articles.relative((_page_of(one.folder), ""), "index.html")
-            link = f'<a href="{escape(to)}">{escape(one.title)}</a>'
+            link = f'<a href="{escape(to)}">{markup.line(one.title)}</a>'
             item = f"<li>{link} <small>{escape(facts)}</small></li>\n"
             months.setdefault(wording.day(one.started)[:7], []).append(item)
         parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
@@ -243,5 +246,5 @@ def _put(target: Path, page: str, title: str, body: str) -> None:
     )
     path = target / page
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = articles.document(title, f'{head}<h1 dir="auto">{escape(title)}</h1>\n{body}')
+    text = articles.document(title, f'{head}<h1 dir="auto">{markup.line(title)}</h1>\n{body}')
     path.write_text(text, encoding="utf-8", errors="replace")
