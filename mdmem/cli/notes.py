@@ -56,7 +56,7 @@ def add(
     If the vault has a `templates/notes/note.md`, that is its template.
 
     \b
-    Example:  mdmem note "Times are stored in UTC." --title "Times in UTC" --kind decision --pin
+    Example:  mdmem note "Times are stored in UTC." --title UTC --kind decision
               pbpaste | mdmem note --tag incident
     """
     from mdmem.learn import decisions

@@ -14,6 +14,9 @@ from mdmem.views import wording
 
 MOST_DAYS = 14
 MOST_ROWS = 8
+BAR_CHARS, NARROW_BAR_CHARS = 24, 12
+"""How long the longest bar is, and where the terminal is narrower than `NARROW` columns."""
+NARROW = 60
 
 
 @click.command()
@@ -48,15 +51,15 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     _bars("Failures", found["failures"].items())
     _bars("Files changed most", found["files"].items())
     _heading("Kept out")
-    click.echo("  " + _kept_out(found["kept_out"]))
+    render.block([(_kept_out(found["kept_out"]), "")], 2)
     _heading("Injected")
-    click.echo("  " + _injected(found["injections"]))
+    render.block([(_injected(found["injections"]), "")], 2)
     _bars("Cited most", ((f"{one['id']}  {one['title']}", one["cited"]) for one in found["injections"]["used"]))
     if found["model_calls"]:
         _heading("Model")
         click.echo(f"  {wording.number(found['model_calls'], 'call')}: mdmem stats --model")
     _heading("Storage")
-    click.echo("  " + _storage(found["storage"]))
+    render.block([(_storage(found["storage"]), "")], 2)
 
 
 def _summary(found: dict[str, Any]) -> str:
@@ -84,7 +87,9 @@ def _bars(title: str, counts: Iterable[tuple[str, int]], most: int = MOST_ROWS) 
     top = max(count for _, count in rows)
     _heading(title)
     columns = (render.Column(gives=True), render.NUMBER, render.Column("blue"))
-    drawn = [(name, f"{count:,}", render.bar(count, top)) for name, count in rows[:most]]
+    screen = render.terminal()
+    chars = NARROW_BAR_CHARS if screen and screen.width < NARROW else BAR_CHARS
+    drawn = [(name, f"{count:,}", render.bar(count, top, chars)) for name, count in rows[:most]]
     render.table(columns, drawn, "  ")
     if len(rows) > most:
         click.echo(f"  and {len(rows) - most} more")

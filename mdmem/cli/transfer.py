@@ -160,7 +160,7 @@ def clone(
 
     \b
     Example:  mdmem clone git@example.org:me/memory.git
-              mdmem clone git@example.org:me/memory.git --since 2026 --project notes-app
+              mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
     from mdmem.history import sync as work
     from mdmem.history.git.part import VaultPart

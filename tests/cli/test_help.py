@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import click
 import click.testing
 import pytest
+from rich.cells import cell_len
 
 from mdmem import __main__
 from mdmem.cli.group import COMMANDS, cli
@@ -39,6 +41,7 @@ def test_every_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
     assert done.exit_code == 0
     assert "Example" in done.output
     assert f"mdmem {' '.join(words)}" in done.output.replace("--vault DIR ", "")
+    assert max(map(len, done.output.splitlines())) <= 80
 
 
 def test_what_the_bench_of_sizes_measures_are_commands() -> None:
@@ -96,6 +99,16 @@ def test_an_unknown_command_names_the_nearest(mdmem: Run) -> None:
     done = mdmem("serach", "x")
     assert done.returncode == 2
     assert "'search'" in done.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_help_page_is_wrapped_on_a_terminal_and_nothing_of_it_is_cut_off(tmp_path: Path, columns: int) -> None:
+    seen = cli_day.empty(tmp_path).terminal("help", "privacy", env={"COLUMNS": str(columns)})
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
+    words = " ".join(" ".join(lines).split())
+
+    assert max(map(cell_len, lines)) <= columns
+    assert "in another: all of it is kept out." in words
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

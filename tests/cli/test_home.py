@@ -278,6 +278,14 @@ def test_figures_of_nothing_that_matches_do_not_say_that_there_are_no_notes(day:
     assert "No notes yet" not in said
 
 
+def test_the_bars_of_figures_fit_on_a_narrow_terminal(day: Day) -> None:
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", day.terminal("stats", env={"COLUMNS": "40"}))
+    drawn = [line for line in seen.splitlines() if "█" in line]
+
+    assert drawn
+    assert all(len(line) <= 40 and line.split()[0].strip("█") for line in drawn)
+
+
 @pytest.mark.parametrize("words", [["list"], ["sessions"], ["stats"], ["search", "word"], []])
 def test_a_folder_that_is_no_vault_is_said_to_be_none(
     ask: Callable[..., Any], vault: Path, tmp_path: Path, words: list[str]

@@ -84,7 +84,8 @@ def search(
     \b
     "an exact phrase"   +required   -without   begin*
     kind: project: session: tool: file: tag: agent: branch:
-    is:pinned|edited|failed|private|redacted|staged   since:2w   until:2026-09-01   on:yesterday
+    is:pinned|edited|failed|private|redacted|staged
+    since:2w   until:2026-09-01   on:yesterday
 
     \b
     Example:  mdmem search date parser kind:response since:2w

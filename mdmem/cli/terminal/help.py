@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mdmem.cli.terminal import render
+from mdmem.cli.terminal import pager, render
 from mdmem.views import help_pages
 
 
@@ -18,6 +18,7 @@ from mdmem.views import help_pages
     shell_complete=lambda _ctx, _param, begin: [t for t in help_pages.topics() if t.startswith(begin)],
 )
 @click.pass_context
+@pager.paged
 def help_command(ctx: click.Context, topic: str | None) -> None:
     """Show the help page of TOPIC, or the help of the command TOPIC. Without TOPIC, list both.
 
@@ -46,15 +47,14 @@ def _list() -> None:
 
 
 def _show(text: str) -> None:
-    """Print a page: rendered and paged on a terminal, as Markdown in a pipe."""
+    """Print a page: rendered on a terminal, as Markdown in a pipe."""
     if not render.is_terminal():
         click.echo(text, nl=False)
         return
     from rich.markdown import Markdown
 
-    shown = render.console()
-    with shown.pager(styles=True):
-        shown.print(Markdown(text), width=min(shown.width, 100))
+    screen = render.console()
+    screen.print(Markdown(text), width=min(screen.width, 100), soft_wrap=False)
 
 
 SHELLS = {

@@ -238,12 +238,9 @@ def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) 
     return widths
 
 
-BAR_CHARS = 24
-
-
-def bar(value: float, most: float) -> str:
-    """Draw a value as a bar of blocks, an eighth of a block fine; anything but 0 is seen."""
+def bar(value: float, most: float, chars: int) -> str:
+    """Draw a value as a bar of blocks, an eighth of a block fine; anything but 0 is seen. chars: of `most`."""
     if value <= 0 or most <= 0:
         return ""
-    eighths = max(round(value / most * BAR_CHARS * 8), 1)
+    eighths = max(round(value / most * chars * 8), 1)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
