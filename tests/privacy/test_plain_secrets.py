@@ -57,7 +57,15 @@ CODED = b64encode(b"\0ana\0swordfish").decode()
         "user[password]={}&user[email]=a%40example.org",
         '#define WIFI_PASSWORD "{}"',
         "wget --user=ftp --password={}key ftp://files.example/a.tgz",
+        "set -x PGPASSWORD {}",
+        "terraform plan -var=admin_password={}",
+        "page.type('input[name=password]', '{}')",
+        "| Passwort | {} |",
         # sentences, with a word that is no everyday one
+        "Password for ana: {}",
+        "2024-05-01 12:00:00 INFO new password for ana: {}",
+        "login with ana and password {}",
+        "[debug] auth password={}",
         'The wifi password is "{}".',
         "user is root and the pass is {}",
         "Admin user created with password {}",
@@ -162,6 +170,14 @@ def test_a_plain_word_is_masked_where_only_a_password_can_stand(text: str) -> No
         "334 files\nabcd",
         "AUTH PLAIN LOGIN",
         "PASS: test_login",
+        "Password for ana: incorrect",
+        "connect with host and password given",
+        "| password | string |",
+        "| Password | required |",
+        "open(user=name, password=dbpass )",
+        "login(password=passhash)",
+        "call password=value here",
+        "page.type('input[name=password]', password)",
         "the password is required",
         'If the password is "weak", choose another',
         "Admin user created with password hashing",
@@ -202,6 +218,10 @@ def test_every_code_of_a_list_of_recovery_codes_is_masked(text: str) -> None:
     stored = clean(text.format("4f7k9-d2m3x", "8h3p1-q6w7z", "k2v9x-m5t1r"), origin="tool").value
 
     assert stored == text.format(*["[REDACTED]"] * 3)
+
+
+def test_a_secret_for_codes_of_two_factors_is_masked_in_groups() -> None:
+    assert clean("2FA secret: JBSW Y3DP EHPK 3PXP", origin="tool").value == "2FA secret: [REDACTED]"
 
 
 def test_the_words_of_a_seed_are_masked_below_their_label() -> None:

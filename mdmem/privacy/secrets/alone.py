@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import scan
+from mdmem.privacy.secrets import scan, values
 from mdmem.privacy.secrets.literals import QUOTES
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
     after = text[literal.end : literal.end + 1]
     if _is_in_record(name, literal, before):
         return True
+    before = before.rpartition("] ")[2] if before[:1] == "[" else before  # of a log: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
         last = before.split(" ")[-2:-1]
         in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
@@ -47,10 +48,11 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
             in_options = "=" in text[literal.end : literal.end + _LONGEST_NEXT].split(" ")[1]
         is_option = text.startswith(("--", "-D"), name.outer()) and name.word() != "pass"
         in_row = in_row or in_options or is_option or before.lstrip("$ ").startswith(_COMMANDS)
-        return text[name.start - 1 : name.start] == ";" or in_query or in_row or "-" in literal.text
+        if in_query or in_row or text[name.start - 1 : name.start] == ";" or "-" in literal.text:
+            return True
+        return after in _ENDS_WORD and values.is_rare(literal.text) and _CODE_BEFORE.isdisjoint(before)
     is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
     is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
-    before = before.rpartition("] ")[2] if before[:1] == "[" else before  # of a log: `[ssh] login: … password: …`
     return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
 
 
@@ -122,5 +124,6 @@ _USERS = ("user=", "username=", "domain=")
 _COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
 """Commands that take settings as words."""
 _LONGEST_NEXT = 64
+_ENDS_WORD = ("", " ", "\n", "\r")
 _ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))
 _CODE_BEFORE = frozenset('(){}[]<>"=')

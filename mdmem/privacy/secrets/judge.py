@@ -98,7 +98,7 @@ def said(name: Name, at: int) -> list[Span]:
         lambda literal: (
             name.kind == "password"
             and scan.line_ends(name.text, literal.end + literal.quoted)
-            and (values.is_unlike_words(literal.text) or values.has_signs(literal.text))
+            and (values.is_unlike_words(literal.text) or values.has_signs(literal.text) or values.is_rare(literal.text))
         ),
     )
 
@@ -111,6 +111,12 @@ def flag(name: Name, at: int) -> list[Span]:
 def beside(name: Name, at: int) -> list[Span]:
     """`| password | … |`, `password == "…"`, `password -> …`."""
     return _read(name, at, lambda literal: _is_beside(name, literal))
+
+
+def in_cell(name: Name, at: int) -> list[Span]:
+    """`| password | … |`."""
+    is_password = name.kind == "password"
+    return _read(name, at, lambda literal: _is_beside(name, literal) or (is_password and values.is_rare(literal.text)))
 
 
 def in_quotes(name: Name, at: int) -> list[Span]:

@@ -155,7 +155,7 @@ def groups_near(name: Name) -> list[Span]:
 
 _APART = dict.fromkeys(map(ord, _BEFORE_GROUPS + _BETWEEN_GROUPS + "\n\r\t),.;”»’"), " ")
 _NEAR_GROUPS = 80
-_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.3
+_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25
 
 
 def said_before(name: Name) -> list[Span]:

@@ -29,7 +29,18 @@ _FIRST_HANGUL = "가"
 _VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
-_SETTERS = ("env ", "fastcgi_param ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
+_SETTERS = (
+    "env ",
+    "set -x ",
+    "set -gx ",
+    "set -ux ",
+    "fastcgi_param ",
+    "setx ",
+    "configure set ",
+    "config set ",
+    "config set --secret ",
+    "kv put ",
+)
 _GETTERS = (
     "env(",
     "env.get(",
@@ -191,7 +202,10 @@ def _is_in_lisp(name: Name) -> bool:
 
 def _is_told(name: Name) -> bool:
     """Whether a sentence tells the password next: `bound with password …`."""
-    return _is_bare(name) and name.low.endswith(("with ", "with the "), 0, name.start)
+    if not _is_bare(name):
+        return False
+    before = name.line_before()
+    return before.endswith(("with ", "with the ")) or (before.endswith("and ") and "with " in before)
 
 
 def _is_input(name: Name) -> bool:
@@ -273,7 +287,7 @@ def _is_in_tuple(name: Name) -> bool:
 
 def _is_field(name: Name) -> bool:
     """Whether a program of tests fills in the field of this name: `page.fill("#password", …`."""
-    return name.low[max(0, name.start - 40) : name.start].rpartition("\n")[2].find("fill") >= 0
+    return secrets.has_any(name.low[max(0, name.start - 40) : name.start].rpartition("\n")[2], ("fill", ".type("))
 
 
 def _is_listed_flag(name: Name) -> bool:
@@ -311,7 +325,7 @@ RULES: tuple[Rule, ...] = (
     ("rR/", _is_bare, starts.after_registry_type, judge.flag),
     (">", _is_tag, starts.behind_sign, judge.markup),
     (">", _is_keyed, starts.behind_sign, judge.markup),
-    ("|", _always, starts.in_next_cell, judge.beside),
+    ("|", _always, starts.in_next_cell, judge.in_cell),
     ("(", _is_called, starts.behind_sign, judge.call),
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),

@@ -35,7 +35,8 @@ _LINE_HEADS = frozenset((
     "", "export", "set", "env", "arg", "-", "+", "++", "+++", "declare", "setenv", "*", ">", "$", "#", "//", ";",
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
-    " -e ", "--env ", "-var ", "-var '", "--build-arg ", "--set ", "--set-string ", "set-env ", "-- env ",
+    " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
+    "--set-string ", "set-env ",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
     "config:set ", "eb setenv ", "secrets set ",
 )  # fmt: skip

@@ -233,7 +233,7 @@ def is_rare(core: str) -> bool:
         return False
     from mdmem.privacy import everyday
 
-    return not everyday.is_plain(core) and not names_a_secret(core)
+    return not everyday.is_plain(core) and not any(noun in core for noun in _PARTS_OF_NAMES)
 
 
 def is_short_number(core: str) -> bool:
@@ -274,6 +274,8 @@ def _is_of_random_letters(core: str) -> bool:
 
 _SHORTEST_LETTERS, _LEAST_HUMPS = 12, 4
 _LONGEST_NUMBER = 11
+_PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "user", "key", "str", "val", "arg")
+"""What variables are called that hold a password."""
 
 
 def names_a_secret(core: str) -> bool:
