@@ -176,7 +176,7 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
         click.echo(f"Nothing is known about {render.safe(entity)}. `mdmem search` searches for its words.", err=True)
         return
     for heading, said in _known(found):
-        click.echo(f"{heading}\n" + "\n".join(f"  {render.safe(row)}" for row in said))
+        render.write([[(heading, "bold")], *([(f"  {render.safe(row)}", "")] for row in said)])
 
 
 def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:

@@ -129,7 +129,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
     theirs = f"refs/remotes/{name}/{branch.removeprefix('refs/heads/')}"
     counted = repository.attempt(repo, "rev-list", "--left-right", "--count", f"{branch}...{theirs}")
     if counted.status:
-        yield note(f"The vault was never synced with {name}.", "`mdmem sync`")
+        yield note(f"The vault was never synced with {name}, or not since a purge.", "`mdmem sync`")
         return
     ahead, behind = (int(word) for word in counted.out.split())
     last = _last_fetch(repo)
