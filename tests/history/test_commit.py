@@ -564,15 +564,23 @@ def test_an_index_that_cannot_be_put_in_place_leaves_no_lock(
     config = start(vault)
     turn(vault)
 
-    def full(*_: Any, **__: Any) -> None:
+    lock = vault / ".git/index.lock"
+    replace = Path.replace
+
+    def full(path: Path, *target: Path) -> Any:
+        if target and path != lock:
+            return replace(path, *target)
         raise OSError(errno.ENOSPC, "full")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
-        patch.setattr(Path, "replace", full) if links else patch.setattr(Path, "hardlink_to", full)
-        if not links:
-            patch.setattr(Path, "read_bytes", full)
+        if links:
+            patch.setattr(Path, "replace", full)
+        else:
+            patch.setattr(Path, "hardlink_to", lambda *_: full(lock))
+            read = Path.read_bytes
+            patch.setattr(Path, "read_bytes", lambda path: full(path) if git_index.PREFIX in path.name else read(path))
         commit.commit(config)
-    assert not (vault / ".git/index.lock").exists()
+    assert not lock.exists()
 
     commit.commit(config)
     assert git(vault, "status", "--porcelain") == ""
