@@ -129,7 +129,8 @@ def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator
 
     def cut(path: str, data: bytes | None, title: str) -> Snippet:
         answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
-        best = snippet.best(snippet.body_of(read(root, path, data)), weights, chars - len(answer), finder)
+        text = snippet.body_of(read(root, path, data, snippet.MAX_TEXT_CHARS))
+        best = snippet.best(text, weights, chars - len(answer), finder)
         return best._replace(text=best.text + answer)
 
     for note in notes:
@@ -151,7 +152,7 @@ def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator
         )
 
 
-def read(root: str, path: str, data: bytes | None = None) -> str:
-    """Return a note's text as it may be quoted. data: its file, where that was read already."""
+def read(root: str, path: str, data: bytes | None = None, most: int = 0) -> str:
+    """Return a note's text as it may be quoted. data: its file, where that was read already. most: as for `quoted`."""
     data = disk.readable(root, path) if data is None else data
-    return people.quoted(root, (data or b"").decode("utf-8", "replace"))
+    return people.quoted(root, (data or b"").decode("utf-8", "replace"), most)

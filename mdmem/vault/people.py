@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mdmem.vault import note
 
 _HEAD_CHARS = 4096
+_EDGE_CHARS = 8192
 _YES = ("true", "yes", "on")
 
 
@@ -62,7 +63,9 @@ def shown(vault: str, text: str) -> str:
     """Return the text of a note without what is private or secret. What hooks stored is not looked at again."""
     from mdmem.vault import note
 
-    return text if is_captured(note.parse(text)) else _cleaned(vault, text, "prompt")
+    if is_captured(note.parse(text)):
+        return text
+    return _cleaned(privacy.Rules.of(config.load(vault).settings), text, "prompt")
 
 
 def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
@@ -80,16 +83,23 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
     return note.Parsed(meta, str(privacy.clean(parsed.body, rules=rules).value), parsed.problem)
 
 
-def quoted(vault: str, text: str) -> str:
-    """Return the same for a text of which a line is quoted, without parsing the front matter of captured notes."""
+def quoted(vault: str, text: str, most: int = 0) -> str:
+    """Return the same for a text of which a line is quoted, without parsing the front matter of captured notes.
+
+    most: how many characters of it are looked at (0: all). Of a very long text twice as many are cleaned, and what is
+    near the cut is left out, so that no secret is cut in two, unless it may hold a tag: what that hides hangs on all.
+    """
     captured = "\ndigest: " in text[:_HEAD_CHARS]
     if captured and "private" not in text.lower():
         return text
-    return _cleaned(vault, text, "tool" if captured else "prompt")
+    rules = privacy.Rules.of(config.load(vault).settings)
+    if most and len(text) > 4 * most and not privacy.may_hold_tag(text, rules):
+        return _cleaned(rules, text[: 2 * most], "tool" if captured else "prompt")[:-_EDGE_CHARS]
+    return _cleaned(rules, text, "tool" if captured else "prompt")
 
 
-def _cleaned(vault: str, text: str, origin: str) -> str:
-    return str(privacy.clean(text, rules=privacy.Rules.of(config.load(vault).settings), origin=origin).value)
+def _cleaned(rules: privacy.Rules, text: str, origin: str) -> str:
+    return str(privacy.clean(text, rules=rules, origin=origin).value)
 
 
 def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> str:

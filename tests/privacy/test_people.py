@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mdmem import privacy
 from mdmem.errors import UsageError
 from mdmem.hashing import short
 from mdmem.history import commit, export
@@ -159,6 +161,28 @@ def test_an_export_holds_back_the_private_part_of_a_note(vault: Path, tmp_path: 
     assert b"seal" in data
     assert b"walrus" not in data
     assert SECRET.encode() not in data
+
+
+@pytest.mark.parametrize("tag", ["", "an end of something: </private>\n", "[private] the rest\n"])
+def test_of_a_very_long_note_only_what_can_be_quoted_is_cleaned(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, tag: str
+) -> None:
+    cleaned: list[int] = []
+    clean = privacy.clean
+
+    def counted(value: Any, **more: Any) -> privacy.Cleaned:
+        cleaned.append(len(value))
+        return clean(value, **more)
+
+    monkeypatch.setattr(privacy, "clean", counted)
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA0walrus\n" * 20_000
+    text = f"# Log\n\nseal {SECRET} here\n{key}{tag}"
+
+    shown = people.quoted(str(vault), text, 100_000)
+
+    assert cleaned == [len(text) if tag else 200_000]
+    assert SECRET not in shown
+    assert "walrus" not in shown
 
 
 def test_a_captured_note_is_shown_as_it_was_stored_until_somebody_edits_it(vault: Path) -> None:
