@@ -94,7 +94,7 @@ SAYS = (1.0, 0.6, 0.4, 0.4)
 """A note says the same as an error that has such a share of its neighboring words beside each other, by grade."""
 
 
-_BACK = (Bar(1, 0.9, 0.95, 2.0),)
+_BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
 """What is enough as well for a trouble that is back: the code of an error may be all that is said of it."""
 
 
@@ -183,7 +183,7 @@ def _is_far_better(talk: Answer, work: Answer) -> bool:
     return talk.score > TALK_LEAD * work.score and talk.coverage > work.coverage
 
 
-TALK_LEAD = 3.0
+TALK_LEAD = 2.5
 """A question that led to no change is as good as work that scores so much less and has less of what is asked."""
 
 
@@ -210,7 +210,7 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
         return _newest_first(near[:MAX_ANSWERS]), _BELOW
     lead = _lead(first, answers)
     enough = bars(shape, is_foreign=_is_foreign(first)) + _more_bars(shape, first)
-    top = [answer for answer in answers if answer.score >= ALIKE * first.score]
+    top = [one for one in answers if one.score >= (AS_GOOD if one.coverage >= ALL else ALIKE) * first.score]
     if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     kept = [one for one in near if one.weight >= RARE * first.weight or _goes_on(one, first)]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _OUTCOME = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)$")
 _STEPS = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
@@ -105,9 +108,25 @@ def _step(words: list[str]) -> CommandRun | None:
         return None
     plain = [word for word in rest if not word.startswith("-")]
     if program in SUBCOMMANDS and plain:
-        plain = plain[1:] if plain[0] == "run" and plain[1:] else plain
+        if plain[0] == "run" and plain[1:]:
+            plain = (
+                plain[1:]
+                if "test" in plain[1]
+                else [word for word in _with_values(rest) if not word.startswith("-")][1:]
+            )
         return CommandRun(f"{program} {plain[0]}", _arguments(plain[1:]))
     return CommandRun(program, _arguments(rest))
+
+
+def _with_values(words: list[str]) -> Iterator[str]:
+    """Yield words, and behind a `--`, where a package's script gets its own, `--name value` as `name=value`."""
+    behind = False
+    name = ""
+    for word in words:
+        is_option = word.startswith("--")
+        yield f"{name}={word}" if name and not is_option else word
+        name = word.lstrip("-").replace("-", "_") if behind and is_option and "=" not in word else ""
+        behind = behind or word == "--"
 
 
 def unwrapped(words: list[str]) -> list[str]:

@@ -445,6 +445,18 @@ def test_what_was_proposed_is_given_with_what_was_decided(tmp_path: Path, vault:
     assert "window.py" in given
 
 
+def test_an_answer_with_all_of_a_question_counts_where_it_scores_nearly_as_well(
+    journal: tuple[config.Config, str],
+) -> None:
+    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
+    half = recall.Answer("journal/shop/a", 15.2, False, False, found.hits, 0.43, 0.75, 1)
+    whole = recall.Answer("journal/shop/b", 13.4, False, False, found.hits, 1.0, 1.75, 2)
+
+    chosen, _ = evidence.chosen(shape.of("what do we use for the queue of the sensors?"), [half, whole])
+
+    assert chosen[0] is whole
+
+
 @pytest.mark.parametrize(("prompt", "count"), [("how big is the image cache?", 1), ("is the image cached?", 0)])
 def test_a_question_of_one_fact_needs_less(journal: tuple[config.Config, str], prompt: str, count: int) -> None:
     (found, *_) = recall.answers(journal[0], "celery", recall.Asker())

@@ -415,6 +415,8 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("a 413 on upload, had that already?", SURE, "413 on upload"),
         ("how do materialized views work?", POSSIBLE, "materialized views"),
         ("which option was missing?", LIKELY, "option was missing"),
+        ("whats the state of the relay", LIKELY, "the relay"),
+        ("when did we last flash it and what was the trouble?", SURE, "when did flash it and what was the"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

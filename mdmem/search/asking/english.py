@@ -169,7 +169,8 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
     if held & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
     why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
-    return why or "left" in held or _after(words, _COMMANDS, _words("for to"))
+    of = _after(words, _COMMANDS, _words("for to")) or _after(words, _words("state status progress"), _words("of on"))
+    return why or "left" in held or of
 
 
 def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:

@@ -281,7 +281,7 @@ decision discussed talked agreed answer notes we us lets let back continue resum
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
-totally really quite usage
+totally really quite usage trouble
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
