@@ -16,6 +16,7 @@ from mdmem.server.access import Access
 from mdmem.server.internal import finding, memories
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
+from mdmem.server.writing import MAX_TEXT_CHARS
 
 ROOM_CHARS = 24_000
 """What all memories of an answer may take together; each has its share, and at least this much:"""
@@ -51,7 +52,7 @@ class Stored(TypedDict):
 
 def remember_create_internal_memory(
     at: Access,
-    content: Annotated[str, Field(description="Markdown.")],
+    content: Annotated[str, Field(description="Markdown.", max_length=MAX_TEXT_CHARS)],
     title: str = "",
     tags: Tags = (),
     weight: Share = None,
@@ -69,7 +70,7 @@ def remember_create_internal_memory(
 def remember_update_internal_memory(
     at: Access,
     memory_id: Annotated[str, Field(description="As a search returns it.")],
-    content: str | None = None,
+    content: Annotated[str | None, Field(max_length=MAX_TEXT_CHARS)] = None,
     title: str | None = None,
     tags: Tags | None = None,
     weight: Share = None,

@@ -28,7 +28,12 @@ MAX_PROJECT_CHARS = 80
 MAX_NAME_BYTES = 240
 """Of a file's or folder's name: file systems take 255, a writer's temporary file needs some."""
 
-Text = Annotated[str, Field(description="Markdown. Private sections and secrets are removed.")]
+MAX_TEXT_CHARS = 1_000_000
+"""Of a text that is looked through for what is private: much more than any note holds."""
+
+Text = Annotated[
+    str, Field(description="Markdown. Private sections and secrets are removed.", max_length=MAX_TEXT_CHARS)
+]
 
 
 class WrittenNote(TypedDict):
@@ -92,7 +97,7 @@ def supersede(
     at: Access,
     note: Note,
     by: Annotated[str, Field(description="The note that holds now; or give `text`.")] = "",
-    text: Annotated[str, Field(description="What holds now, in a new note.")] = "",
+    text: Annotated[str, Field(description="What holds now, in a new note.", max_length=MAX_TEXT_CHARS)] = "",
     title: Annotated[str, Field(description="The new note's title.")] = "",
 ) -> WrittenNote:
     """Mark a note as out of date and say what holds now; the old one is kept, but no longer given to agents."""
@@ -157,7 +162,7 @@ def edit_note(
     at: Access,
     note: Note,
     checksum: Checksum,
-    text: Annotated[str, Field(description="What to write instead; markdown.")],
+    text: Annotated[str, Field(description="What to write instead; markdown.", max_length=MAX_TEXT_CHARS)],
     section: Annotated[str, Field(description="A heading; the text below it is replaced.")] = "",
     find: Annotated[str, Field(description="Or a text that occurs exactly once.")] = "",
     every: Annotated[bool, Field(description="Replace every occurrence.")] = False,

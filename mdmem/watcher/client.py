@@ -37,8 +37,11 @@ LINK = "link"
 ANYBODY = frozenset(["status", "stop", LINK])
 """What an mdmem of another version can ask, too; it waits the whole time."""
 
-_silent: set[tuple[str, str]] = set()
-"""Folder and name of sockets at which nobody began to answer: this process asks nothing more there."""
+SILENCE_SECONDS = 60.0
+"""How long nothing is asked where nobody began to answer: a server asks again once the watcher is back."""
+
+_silent: dict[tuple[str, str], float] = {}
+"""Folder and name of sockets at which nobody began to answer, and when."""
 
 PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_HOME")
 """What an answer may hang on in the asker's environment, beside mdmem's own variables."""
@@ -60,13 +63,13 @@ def ask(
 ) -> bytes | None:
     """Ask the watcher, or who listens at the socket `name`; None when nobody does, or answers within `seconds`.
 
-    One that has not begun to after `SILENT_SECONDS` is not waited for, and is asked nothing more.
+    One that has not begun to after `SILENT_SECONDS` is not waited for, and is asked nothing for `SILENCE_SECONDS`.
     """
     place = (config.runtime_dir, name)
     is_patient = words in ANYBODY
-    if place in _silent and not is_patient:
-        return None
     started = time.monotonic()
+    if not is_patient and place in _silent and started < _silent[place] + SILENCE_SECONDS:
+        return None
     deadline = started + (seconds if is_patient else min(seconds, max(SILENT_SECONDS, seconds * SILENT_SHARE)))
     try:
         link = local.connect(config.runtime_dir, name, deadline)
@@ -93,7 +96,7 @@ def ask(
         answer = b"".join(pieces).removeprefix(b"\n")
     except TimeoutError:
         if deadline < started + seconds:
-            _silent.add(place)
+            _silent[place] = time.monotonic()
         return None
     except OSError:
         return None

@@ -613,6 +613,12 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
         ("get_session", {"session": "nothing"}, "There is no session 'nothing'"),
         ("add_note", {"text": " "}, "There is nothing to store"),
         ("add_note", {"text": "x " * 40_000}, "A note holds at most 56 KiB"),
+        ("add_note", {"text": "x" * 1_000_001}, "at most 1000000 characters"),
+        (
+            "remember_update_internal_memory",
+            {"memory_id": "x", "content": "x" * 1_000_001},
+            "at most 1000000 characters",
+        ),
     ],
 )
 def test_errors_say_what_to_do(

@@ -150,8 +150,8 @@ def test_a_watcher_that_hangs_costs_little_and_changes_nothing_when_it_wakes(
 
 
 @pytest.mark.slow
-def test_a_watcher_that_hangs_is_waited_for_once_and_not_long(
-    past: Talk, watcher: subprocess.Popen[bytes], mdmem: Run
+def test_a_watcher_that_hangs_is_waited_for_once_in_a_while_and_not_long(
+    past: Talk, watcher: subprocess.Popen[bytes], mdmem: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = config.load(str(past.vault))
     watcher.send_signal(signal.SIGSTOP)
@@ -166,6 +166,10 @@ def test_a_watcher_that_hangs_is_waited_for_once_and_not_long(
     watcher.send_signal(signal.SIGCONT)
     until(lambda: bool(status(past.vault)), "it answers again")
     assert answers_of(past.vault) == 0, "nothing is done for who has gone"
+    monkeypatch.setattr(client, "SILENCE_SECONDS", 0.0)
+    body = json.dumps(session(past, 1).payload("UserPromptSubmit", prompt=QUESTION)).encode()
+    words = f"inject claude-code {time.monotonic()} {time.monotonic() + 240}"
+    assert client.ask(settings, words, {}, body, seconds=240.0), "it is asked again later"
 
 
 def test_an_answer_that_comes_too_late_is_not_remembered(past: Talk) -> None:

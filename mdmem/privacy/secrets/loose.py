@@ -214,7 +214,7 @@ def of_hosts(text: str) -> Iterator[Span]:
         word = _word(text, begin + 1) if text[begin : begin + 1] == ":" else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
         is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
-        if is_mixed and begin > at + 1 and text[at - 1].isalnum() and turns(shape(word)) * 3 >= len(word):
+        if is_mixed and begin > at + 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin + 1, begin + 1 + len(word), "password"
         at = text.find("@", max(begin, at + 1))
 
