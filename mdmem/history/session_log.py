@@ -140,7 +140,9 @@ def _read(root: str, path: str) -> LoggedSession | None:
         return None
     metas = sorted(notes.values(), key=_place)
     found = _session(path, page, metas, len(names) - bool(name))
-    return found._replace(commits=made[1].replace("`", "").strip()) if made else found
+    if made is None or people.keeps_private(page):
+        return found
+    return found._replace(commits=made[1].replace("`", "").strip())
 
 
 _COMMITS = re.compile(r"(?m)^- Commits made: (.{1,2000})$")
@@ -160,12 +162,15 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
     metas = [meta for meta in metas if not people.keeps_private(meta)]
     asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
     answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
+    title, name = _text(page, "title"), path.rpartition("/")[2]
+    if people.keeps_private(page):  # the folder has the words of its title
+        title, name = "", journal.untitled(_text(page, "created"))
     return LoggedSession(
         session=_text(first, "session"),
         project=_text(first, "project"),
         agent=_text(first, "agent"),
         branch=_text(first, "branch"),
-        title=_text(page, "title") or (asks or [""])[0] or path.rpartition("/")[2],
+        title=title or (asks or [""])[0] or name,
         folder=path,
         day=layout.day_of(path),
         started=_time(page, "started") or (times or [_time(page, "created")])[0],
