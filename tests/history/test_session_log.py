@@ -67,6 +67,21 @@ def test_a_session_without_its_page_and_a_broken_note_are_shown_as_far_as_they_g
     assert found.started == "2026-09-14T08:00:01Z"
 
 
+def test_the_title_of_a_private_page_is_not_listed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, PAGE, (vault / PAGE).read_text().replace("---\n", "---\nprivate: true\n", 1))
+
+    (found,) = session_log.sessions(config)
+    assert found.title == "Why does it fail, take 1?"
+    for prompt in (vault / FOLDER).glob("*-prompt-*"):
+        prompt.unlink()
+
+    (found,) = session_log.sessions(config)
+    assert "parser" not in found.title
+    assert found.title
+
+
 def test_an_empty_vault_has_an_empty_journal(vault: Path) -> None:
     config = start(vault)
 

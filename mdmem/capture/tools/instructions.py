@@ -73,7 +73,9 @@ def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
         if privacy.may_hold_private(text, rules):
             spans += privacy.clean(text, rules=rules, origin="tool").spans
         further = _mentioned(text, os.path.dirname(path)) if "@" in text and hops else ()
-        waiting += [(name, hops - 1) for name in further if name not in looked_into][: max(_MOST_MENTIONS - len(waiting), 0)]
+        waiting += [(name, hops - 1) for name in further if name not in looked_into][
+            : max(_MOST_MENTIONS - len(waiting), 0)
+        ]
         looked_into.update(further)
     return spans
 
