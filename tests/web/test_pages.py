@@ -349,6 +349,21 @@ def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, c
     assert f"[mem:{run}]</code>" in shown
 
 
+def test_an_answer_tells_how_long_it_took(web: Web, cookie: str) -> None:
+    env = {**os.environ, **web.day.env}
+    given = {"hook_event_name": "UserPromptSubmit", "session_id": "slow-1", "cwd": str(web.vault.parent / "api")}
+    command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
+    for seconds, payload in (
+        (0, {**given, "prompt": "Take your time"}),
+        (180, {**given, "hook_event_name": "Stop", "last_assistant_message": "It is done, at last."}),
+    ):
+        env["MDMEM_NOW"] = str(int(MORNING) + seconds)
+        subprocess.run(command, input=json.dumps(payload).encode(), env=env, check=True)
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    assert '<span class="took">after 3 min</span>' in get(web, cookie, "/session/slow-1")
+
+
 def test_a_turn_of_a_long_session_is_on_the_part_that_shows_it() -> None:
     parts = [[SessionTurn(1, []), SessionTurn(2, [])], [SessionTurn(3, [])]]
 
