@@ -81,7 +81,7 @@ def _is_shown_by_index(name: Name, literal: Literal) -> bool:
     text, before = name.text, name.line_before()
     sign = text[name.end + 1 : literal.start]
     if sign == " => ":
-        return before.strip() == "[" and scan.line_ends(text, literal.end)
+        return before.strip() == "[" and scan.line_ends(text, literal.end) and not values.is_adjective(literal.text)
     is_form = text[literal.end : literal.end + 1] == "&" or "&" in before
     return sign == "=" and is_form and text[literal.end : literal.end + 1] in ("", "&", "\n", "'", '"')
 
@@ -96,7 +96,8 @@ def _is_labeled(name: Name, literal: Literal) -> bool:
     """Whether the line is `Root password: …`, `New password: …`, as programs ask for one, or say it."""
     text, before = name.text, name.line_before().split()
     is_label = text[name.end : literal.start].strip() == ":" and 1 <= len(before) <= _MOST_LABELS
-    return is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
+    is_label = is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
+    return is_label and not values.is_adjective(literal.text)
 
 
 def _is_in_section(name: Name) -> bool:

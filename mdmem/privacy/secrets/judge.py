@@ -5,6 +5,7 @@ One function for each way to join a name and a value; each takes the name and th
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.formats import HEX
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
@@ -113,12 +114,6 @@ def beside(name: Name, at: int) -> list[Span]:
     return _read(name, at, lambda literal: _is_beside(name, literal))
 
 
-def in_cell(name: Name, at: int) -> list[Span]:
-    """`| password | … |`."""
-    is_password = name.kind == "password"
-    return _read(name, at, lambda literal: _is_beside(name, literal) or (is_password and values.is_rare(literal.text)))
-
-
 def in_quotes(name: Name, at: int) -> list[Span]:
     """`storePassword "…"`, `with password "…"`; elsewhere what is in quotes there may be anything."""
     before = name.line_before()
@@ -135,7 +130,7 @@ def in_quotes(name: Name, at: int) -> list[Span]:
 
 
 def _is_word(value: str) -> bool:
-    return " " not in value and not value.isdigit()
+    return " " not in value and not value.isdigit() and not values.is_adjective(value)
 
 
 def ends_line(name: Name, at: int) -> list[Span]:
@@ -156,7 +151,8 @@ def given_word(name: Name, at: int) -> list[Span]:
 def _is_rare_at_end(name: Name, literal: Literal) -> bool:
     core = literal.text.rstrip(_TRAILING + "!")
     is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
-    return name.kind == "password" and is_end and values.is_rare(core) and not values.is_placeholder(core)
+    is_account = name.word() != "pass" or secrets.has_any(name.line_before(), ("user", "login", "wifi", "wi-fi"))
+    return name.kind == "password" and is_end and is_account and values.is_rare(core)
 
 
 def argument(name: Name, at: int) -> list[Span]:

@@ -147,6 +147,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
 
 
 _LONGEST_LINE = 96
+_OF_ACCOUNTS = ("user", "log", "sign", "bind", "connect", "account", "cn=")
+"""What a sentence speaks of that tells the password of somebody."""
 _PLAIN_KEY = "some-key"
 _AFTER_KEY = frozenset("\"'`>]\\ ")
 
@@ -205,7 +207,8 @@ def _is_told(name: Name) -> bool:
     if not _is_bare(name):
         return False
     before = name.line_before()
-    return before.endswith(("with ", "with the ")) or (before.endswith("and ") and "with " in before)
+    gives = before.endswith(("with ", "with the ")) or (before.endswith("and ") and "with " in before)
+    return gives and secrets.has_any(before, _OF_ACCOUNTS)
 
 
 def _is_input(name: Name) -> bool:
@@ -325,7 +328,7 @@ RULES: tuple[Rule, ...] = (
     ("rR/", _is_bare, starts.after_registry_type, judge.flag),
     (">", _is_tag, starts.behind_sign, judge.markup),
     (">", _is_keyed, starts.behind_sign, judge.markup),
-    ("|", _always, starts.in_next_cell, judge.in_cell),
+    ("|", _always, starts.in_next_cell, judge.beside),
     ("(", _is_called, starts.behind_sign, judge.call),
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),

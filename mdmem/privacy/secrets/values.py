@@ -233,7 +233,13 @@ def is_rare(core: str) -> bool:
         return False
     from mdmem.privacy import everyday
 
-    return not everyday.is_plain(core) and not any(noun in core for noun in _PARTS_OF_NAMES)
+    is_name = any(noun in core for noun in _PARTS_OF_NAMES)
+    return not is_name and not is_adjective(core) and not everyday.is_plain(core)
+
+
+def is_adjective(word: str) -> bool:
+    """Whether it ends as words do that say how a password is, or what is done with it: `nullable`, `rotated`."""
+    return word.endswith(_ADJECTIVES)
 
 
 def is_short_number(core: str) -> bool:
@@ -274,6 +280,10 @@ def _is_of_random_letters(core: str) -> bool:
 
 _SHORTEST_LETTERS, _LEAST_HUMPS = 12, 4
 _LONGEST_NUMBER = 11
+_ADJECTIVES = (
+    "ed", "ing", "able", "ible", "ent", "ant", "ous", "ive", "ical", "ural", "ional", "ary", "ory", "ful", "less",
+    "tion", "ity",
+)  # fmt: skip
 _PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "user", "key", "str", "val", "arg")
 """What variables are called that hold a password."""
 
