@@ -62,8 +62,8 @@ def allowed(
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note passes, as for a project whose name is misspelled."""
-    none = [one for one in query.filters if one.wanted and not any(True for _ in _filtered(view, one))]
-    return tuple(f"No note has {' or '.join(f'{one.key}:{value}' for value in one.values)}." for one in none)
+    none = [one for one in dict.fromkeys(query.filters) if one.wanted and not any(True for _ in _filtered(view, one))]
+    return tuple(f"No note has {' or '.join(f'{one.key}:{value:.80}' for value in one.values)}." for one in none)
 
 
 def unread(view: View, query: Query) -> tuple[str, ...]:

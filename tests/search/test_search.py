@@ -404,6 +404,13 @@ def test_a_glob_of_many_stars_is_answered_like_any_other(settings: Config, glob:
     assert not ask(settings, "", file=glob).total
 
 
+def test_what_no_note_has_is_told_once_and_in_short(settings: Config) -> None:
+    found = ask(settings, "", tag=["none"] * 3, file="x" * 500)
+
+    assert set(found.hints) == {"No note has tag:none.", f"No note has file:{'x' * 80}."}
+    assert len(found.hints) == 2
+
+
 def test_options_filter_like_the_language(settings: Config) -> None:
     assert ids(ask(settings, "", kind="response", session="11223344")) == ["p9o8i7u6y5"]
     assert ids(ask(settings, "", state="failed")) == ["c8d7e6f5g4"]
