@@ -67,6 +67,10 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     parent = text(payload.get("parent_conversation_id"))
     if parent and parent != session:
         extra["parent_session"] = parent
+    attached = payload.get("attachments")
+    if isinstance(attached, list):
+        named = [first_text(one, "file_path", "filePath") for one in attached if isinstance(one, dict)]
+        extra["attached"] = "\0".join(filter(None, named))
     response = decoded(payload.get("tool_output", payload.get("tool_response")))
     event = Event(
         agent=NAME,

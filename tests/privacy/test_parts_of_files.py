@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from mdmem import agents, config
+from mdmem.capture import events
 from mdmem.capture.tools import unnamed_files
 from tests.conftest import notes
-from tests.helpers.claude import capture, payload, prompt, stop
+from tests.helpers.claude import START, capture, payload, prompt, stop
 
 FILE = "# notes\n<private>\nalpha walrus code\nbeta 4711904226\n</private>\nthe public end\n"
 
@@ -312,3 +314,42 @@ def test_a_repository_that_git_cannot_read_costs_no_note(vault: Path, folder: Pa
     run(folder, "Bash", {"command": "git show HEAD:plan.md"}, {"stdout": "public words", "stderr": ""})
 
     assert "public words" in stored(vault)
+
+
+def test_a_command_that_fails_leaves_no_line_of_a_section_either(vault: Path, folder: Path) -> None:
+    failed = payload(
+        "PostToolUseFailure",
+        tool_name="Bash",
+        tool_input={"command": "grep -rh a . && false"},
+        error=f"Exit code 1\n{PART}\npublic words",
+        tool_use_id="toolu_1",
+    )
+    capture(failed | {"prompt_id": "prompt-1", "cwd": str(folder)})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("LSP", {"operation": "hover", "filePath": "plan.md"}), ("mcp__search__find", {"pattern": "beta", "path": "."})],
+)
+def test_a_tool_that_shows_lines_without_the_names_of_files_leaves_none(
+    vault: Path, folder: Path, tool: str, given: dict[str, Any]
+) -> None:
+    run(folder, tool, given, [{"type": "text", "text": f"{PART}\npublic words"}])
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_what_is_private_in_a_file_attached_in_cursor_is_masked_in_the_answer(vault: Path, folder: Path) -> None:
+    base = {"conversation_id": "c-1", "generation_id": "g-1", "workspace_roots": [str(folder)]}
+    attached = [{"type": "file", "file_path": str(folder / "plan.md")}]
+    asked = {"hook_event_name": "beforeSubmitPrompt", "prompt": "what is planned?", "attachments": attached}
+    answered = {"hook_event_name": "afterAgentResponse", "text": "public words: alpha walrus code"}
+    for event in (asked, answered):
+        events.capture(config.load(), agents.load("cursor").read(base | event, {}), START, os.environ)
+
+    assert "public words" in stored(vault)
+    assert "walrus" not in stored(vault)

@@ -26,13 +26,15 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     """Return what is private in the files that a prompt, a skill or an agent's name makes the agent read.
 
-    No hook is told of their texts: `@plan.md` in a prompt, `/command`, and what `Skill` and `Agent` are given.
+    No hook is told of their texts: `@plan.md` in a prompt, `/command`, attachments, and what `Skill` and `Agent` are
+    given.
     """
     given = event.tool_input if isinstance(event.tool_input, dict) else {}
     names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
     if event.prompt[:1] == "/":
         names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
-    paths = _mentioned(event.prompt, event.cwd)
+    attached = [path for path in event.extra.get("attached", "").split("\0") if path]
+    paths = [*attached[:_MOST_MENTIONS], *_mentioned(event.prompt, event.cwd)]
     tops = [f"{top}/{folder}" for top in (event.cwd, config.home()) for folder in _AGENT_FOLDERS]
     tops.append(agents.load(event.agent).folder(os.environ))
     for name in filter(None, names):

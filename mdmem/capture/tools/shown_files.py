@@ -21,7 +21,7 @@ _READING = frozenset([
 """Programs that print what stands in files."""
 _REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
 
-_PATH_KEYS = ("file_path", "path", "relative_path", "filename", "file", "uri", "paths", "files")
+_PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
 _TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
 _NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
 _MOST_TAGGED = 40
@@ -41,9 +41,18 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
     command = command if isinstance(command, str) else ""
-    words, output, asked = _words(command) if command else [], _output(event.tool_response), list(_paths(given))
+    words, output, asked = (
+        _words(command) if command else [],
+        _output(event.tool_response) or event.error or "",
+        list(_paths(given)),
+    )
     named = _named(event.cwd, [*asked, *words, *_listed(output)], words)
-    is_open = name == "Grep" or (name == "Read" and not named) or (name in _SHELLS and not _REACHING.isdisjoint(words))
+    is_open = (
+        name == "Grep"
+        or (name[:5] == "mcp__" and asked != [] and not named)
+        or (name == "Read" and not named)
+        or (name in _SHELLS and not _REACHING.isdisjoint(words))
+    )
     if not is_open or not output.strip():
         return named, ()
     from mdmem.capture.tools import unnamed_files

@@ -75,7 +75,7 @@ def quoted(command: str) -> list[str]:
 
 def _may_show(run: Showing, *, is_named: bool) -> bool:
     """Whether a run shows what stands in files, but perhaps in others than those that it names, if it names any."""
-    if run.name == "Grep":
+    if run.name == "Grep" or run.name.startswith("mcp__"):
         return not is_named and run.given.get("output_mode", "content") == "content"
     shell = "".join(run.command.split("'")[::2])
     is_open = any(f"${sign}" in shell for sign in "{(") or any(
