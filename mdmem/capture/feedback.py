@@ -32,7 +32,8 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     said = _trouble(config, event, outcome)
     if outcome.unmarked:
         is_uncounted = outcome.is_lost and not outcome.counted
-        is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted or _is_first(config, event, "unmarked")
+        is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted
+        is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts what was left out
         said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import told
@@ -59,12 +60,12 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
     return [LOST.format(why=outcome.why or DOCTOR)] if not outcome.counted or _is_first(config, event, "lost") else []
 
 
-def _is_first(config: Config, event: Event, what: str) -> bool:
-    """Whether this session has not heard it yet."""
+def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:
+    """Whether this session has not heard it yet; if_unknown: also where that cannot be noted, not of prompts alone."""
     name = f"{short(event.session, 16)}.{what}"
     for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
         try:
             return files.claim(os.path.join(place, name))
         except OSError:
             continue
-    return event.name == "UserPromptSubmit"
+    return if_unknown or event.name == "UserPromptSubmit"

@@ -18,7 +18,7 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.agents.install import known
-from mdmem.capture import events, turn
+from mdmem.capture import events, feedback, turn
 from mdmem.capture.pending import Capture, Outcome
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, payload, places, prompt, stop
@@ -555,6 +555,25 @@ def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_
     hook(prompt("in the open again", 2))
     assert "nothing of this session" not in hook(stop("That is all.") | {"prompt_id": "prompt-2"}).stdout
     assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-response"]
+
+
+def test_a_tool_run_that_is_left_out_for_its_private_text_is_told_where_nothing_can_be_noted(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> bool:
+        raise OSError(errno.ENOSPC, "full")
+
+    capture(prompt("in the open"))
+    settings = config.load()
+    Path(settings.state_dir, turn.MEMORIES).write_text("")
+    monkeypatch.setattr("mdmem.files.claim", full)
+    run = bash(f"a file says <private>{SECRET}</private>")
+
+    left_out = capture(run)
+
+    said = feedback.message(settings, agents.load("claude-code").read(run, {}), left_out)
+    assert "nothing of this session is stored" in str(said)
+    assert places(notes(vault)) == ["001-000-prompt"]
 
 
 def test_what_could_not_be_remembered_keeps_the_later_turns_out_as_well(

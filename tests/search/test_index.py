@@ -1440,6 +1440,8 @@ def test_a_process_that_goes_on_has_a_large_vault_looked_at_by_another(
     monkeypatch.setattr(catchup, "update", None)  # this process does none of it
     write(vault, "notes/b.md", "And then a balloon.\n")
     index.update_outside(settings, wait_seconds=1.0)
+    write(vault, "notes/c.md", "And a kite.\n")
+    assert index.verify(settings, repair=False).agrees
     monkeypatch.undo()
 
     assert index.update(settings) == catchup.Changes()

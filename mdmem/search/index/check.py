@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import catchup, layout, scan
 from mdmem.search.index.layout import DamagedError
+from mdmem.search.index.outside import update_outside
 from mdmem.search.index.store import open_view
 from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
@@ -45,7 +46,7 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
 
     Raises BusyError when repair is needed and another process keeps writing.
     """
-    catchup.update(config)
+    update_outside(config)
     try:
         view = open_view(config.index_dir, verify=True)
         report = _compare(config, view, progress) if view else Report(0, [], [], [], [], "there is no index")
