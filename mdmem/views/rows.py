@@ -106,6 +106,12 @@ def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[
     return list(_newest(view, kept, without))
 
 
+def chosen(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
+    """Return what `select` does, in no order: that is what takes long in a large vault."""
+    kept, without = _chosen(view, root, query, pages=pages)
+    return (set(view.all) if kept is None else kept) - view.of_kinds(without)
+
+
 def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool = False) -> tuple[list[int], int]:
     """Return the newest notes that a query allows, at most `limit`, and how many it allows; oldest: the oldest instead.
 
