@@ -52,6 +52,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
     found = _commits(repo, target, meant)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
+    unwritten: set[bytes | None] = set()
     changed = {oid: objects.changed(repo, oid) for oid, *_ in found}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
     for oid, _, session in told(found, "Reading commits", tell):
@@ -64,9 +65,12 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
                 done, now[path] = _back(repo, current, new, old)
                 if not done:
                     kept[path] = None
+                    unwritten.add(old)
     steps = []
     for path, after in told(list(now.items()), "Reading notes", tell):
         before = disk.read_path(config.vault, path)
+        if before and after is None and before in unwritten:
+            kept[path] = None  # it was moved, and somebody has its place
         if path not in kept and before != after:
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []

@@ -259,6 +259,23 @@ def edit(vault: Path, step: tuple[str, int, str]) -> Path:
     return put(vault, path.relative_to(vault).as_posix(), f"{text}\n{line}\n")
 
 
+def test_a_moved_note_whose_place_is_taken_stays_where_it_is(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/old.md", "Tea at four.\n")
+    commit.commit(config)
+    (vault / "notes" / "old.md").rename(vault / "notes" / "new.md")
+    moved = commit.commit(config).commits[-1].oid
+    put(vault, "notes/old.md", "Somebody's words.\n")
+
+    planned = undo.plan(config, moved)
+    undo.apply(config, planned)
+
+    assert not planned.steps
+    assert set(planned.kept) == {"notes/old.md", "notes/new.md"}
+    assert (vault / "notes" / "new.md").read_text() == "Tea at four.\n"
+    assert (vault / "notes" / "old.md").read_text() == "Somebody's words.\n"
+
+
 def test_undoing_what_is_not_there_is_told_so(vault: Path) -> None:
     config = start(vault)
 
