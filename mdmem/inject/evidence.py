@@ -59,8 +59,6 @@ _LIKELY = (
         Bar(2, 1.4, 0.3, 2.0),
         Bar(1, 0.9, 0.9, 2.0),
         Bar(2, 0.95, 0.95, 1.5),
-        Bar(1, 0.95, 0.5, 2.5),
-        Bar(1, 0.6, 0.95, 2.0),
     ),
 )
 _POSSIBLE = (
@@ -94,6 +92,8 @@ SAYS = (1.0, 0.6, 0.4, 0.4)
 """A note says the same as an error that has such a share of its neighboring words beside each other, by grade."""
 
 
+_ONE_SAID = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0))
+"""What is enough as well for a question of the past where it was said, not run: a rare word, or the only one."""
 _BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
 """What is enough as well for a trouble that is back: the code of an error may be all that is said of it."""
 
@@ -229,8 +229,10 @@ def _lead(first: Answer, answers: Sequence[Answer]) -> float:
 
 
 def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
-    """Return what is enough as well: trouble is back, or the best answer is a person's note, or was only said."""
+    """Return what is enough as well: trouble is back, or how the best answer came to be known."""
     more: tuple[Bar, ...] = ()
+    if shape.grade == LIKELY and first.hits[0].kind != "observation":
+        more += _ONE_SAID
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         more += _BACK
     if shape.grade == POSSIBLE and asks_a_fact([fold(word) for word in words(shape.words)]):

@@ -482,6 +482,12 @@ def test_one_rare_word_is_enough_for_half_of_a_question_of_the_past(tmp_path: Pa
     assert block(there, "is there throttling per domain?") == ""
 
 
+def test_a_word_that_only_a_tool_run_has_is_not_enough_for_half_of_a_question(
+    journal: tuple[config.Config, str],
+) -> None:
+    assert block(journal, "what is our test coverage?") == ""
+
+
 def test_an_answer_that_knows_nothing_answers_nothing(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("What did we decide about the color of the gift cards?")
