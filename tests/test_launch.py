@@ -105,7 +105,8 @@ def test_bytecode_of_the_hand_over_that_cannot_be_used_costs_no_note(
 def test_the_last_removal_leaves_no_bytecode_that_pip_does_not_know(copied: Path) -> None:
     def own() -> set[str]:
         known = {path.stem for path in copied.glob("*.py")}
-        return {path.name for path in copied.glob("__pycache__/*") if path.name.partition(".")[0] not in known}
+        own_python = copied.glob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc")
+        return {path.name for path in own_python if path.name.partition(".")[0] not in known}
 
     made = own()
     code = f"""if True:

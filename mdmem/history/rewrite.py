@@ -47,7 +47,7 @@ def apply(
 ) -> Applied:
     """Take the steps, and commit them as one commit with this message.
 
-    A file whose bytes another of the steps could not write elsewhere is not deleted.
+    A file whose bytes an earlier step could not write elsewhere is not deleted: what moves a file writes it first.
 
     update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
     which nothing is left goes with its page.
@@ -64,11 +64,11 @@ def apply(
     unwritten: set[bytes | None] = set()
     stopped: KeyboardInterrupt | None = None
     try:
-        for step in sorted(steps, key=lambda step: step.after is None):
+        for step in steps:
             is_moving = step.after is None and step.before in unwritten
             if is_moving or not take(config, step):
                 skipped.append(step.path)
-                unwritten.add(step.after)
+                unwritten.update({step.after} - {None})
                 continue
             changed.append(step.path)
             if step.after is None and step.path.startswith("journal/"):

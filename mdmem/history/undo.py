@@ -74,6 +74,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
         if path not in kept and before != after:
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []
+    steps.sort(key=lambda step: step.after is None)
     return UndoPlan([(oid, subject) for oid, subject, _ in found], steps, list(kept))
 
 

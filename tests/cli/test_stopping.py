@@ -117,7 +117,7 @@ def test_the_same_clone_completes_one_that_was_stopped(
 
 
 @pytest.mark.slow
-def test_a_clone_that_waits_for_the_remote_ends_at_ctrl_c_and_leaves_the_folder_empty(slow_remote: Path) -> None:
+def test_a_clone_that_waits_for_the_remote_ends_at_ctrl_c_and_leaves_no_folder(slow_remote: Path) -> None:
     words = [*COMMAND, "clone", "ssh://example.org/memory.git", str(slow_remote / "vault")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_for((slow_remote / "asked").exists)
@@ -127,7 +127,7 @@ def test_a_clone_that_waits_for_the_remote_ends_at_ctrl_c_and_leaves_the_folder_
 
     assert process.returncode == 130
     assert err.strip() == "mdmem: stopped."
-    assert not [*(slow_remote / "vault").iterdir()]
+    assert not (slow_remote / "vault").exists()
 
 
 @pytest.mark.slow
