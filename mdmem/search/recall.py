@@ -18,7 +18,7 @@ from mdmem.values import Value
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from mdmem.config import Config
@@ -194,13 +194,7 @@ class _Weights:
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = self._sessions + alone + 1
         self._foreign = foreign
-        with_parts = [terms for word, terms in analysis.query_words(text) if word[0].isascii()]
-        names = {term: terms[0] for terms in with_parts for term in terms[1:]}
-        words: dict[str, list[Unit]] = {}
-        for unit in asked:
-            term = unit.terms[0][0]
-            words.setdefault(names.get(term, term), []).append(unit)
-        self._words = [self._weighed(units, known) for units in words.values()]
+        self._words = [self._weighed(units, known) for units in _by_word(text, asked)]
         self._whole = sum(word.weight for word in self._words) or 1.0
 
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
@@ -235,6 +229,18 @@ class _Weights:
         found = [(word, share) for word in self._words if (share := word.share(notes))]
         parts = [share for word, share in found if word.is_part or share < SAID]
         return sum(word.weight * share for word, share in found), len(found) - len(parts) + round(sum(parts))
+
+
+def _by_word(text: str, asked: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Yield the units of each word of a question: of an identifier the whole and then its parts."""
+    asked = list(asked)
+    named = {unit.terms[0][0]: unit for unit in asked}
+    words = {terms[0]: terms for word, terms in analysis.query_words(text) if word[0].isascii() and terms[0] in named}
+    parts = {part for terms in words.values() for part in terms[1:]} - words.keys()
+    for unit in asked:
+        term = unit.terms[0][0]
+        if term not in parts:
+            yield [unit, *(named[part] for part in words.get(term, ())[1:] if part in named)]
 
 
 SAID = 0.75

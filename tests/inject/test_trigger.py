@@ -405,10 +405,22 @@ def test_an_identifier_is_one_word_of_a_question_whatever_its_parts_are(tmp_path
     assert "use_lockfile" in block(there, "why did we set use_lockfile?")
 
 
+def test_a_word_is_no_identifier_that_it_is_a_part_of(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The gateway is slow")
+    talk.edits("gateway.py")
+    talk.answers("The gateway has a quantile of its own.")
+    talk.says("Draw the header")
+    talk.answers("It is drawn.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "why did we drop quantile_high and quantile_low?") == ""
+    assert "of its own" in block(there, "why did we drop the quantile in quantile_low?")
+
+
 def test_what_was_asked_and_what_was_answered_are_evidence_together(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Make an installer for the viewer")
-    talk.runs("make package")
     talk.answers("It is built by NSIS. It is not signed.")
     there = config.load(str(vault)), str(talk.cwd)
 
