@@ -15,15 +15,18 @@ from pathlib import Path
 
 from mdmem import privacy
 from mdmem.config import Config
+from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, fine, note, remove, warning
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git.paths import PackedPaths
-from mdmem.search.index import Report
+from mdmem.search import freshness
+from mdmem.search import index as index_of_notes
+from mdmem.search.index import DamagedError, Report
 from mdmem.vault import disk, generated, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
-from mdmem.views import wording
+from mdmem.views import rows, wording
 from mdmem.views.vault_pages import upkeep
 
 MOST = 20
@@ -235,9 +238,9 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
                 if not _is_there(config.vault, one, path.rpartition("/")[0]):
                     pending.append((path, one))
         if len(pending) > AT_ONCE:
-            lost += _leading_nowhere(config.vault, pending)
+            lost += _leading_nowhere(config, pending)
             pending.clear()
-    lost += _leading_nowhere(config.vault, pending)
+    lost += _leading_nowhere(config, pending)
     scope.wrong.update(path for path, _ in lost)
     for path, one in lost[:MOST]:
         yield _finding(config, path, _linking(config, path), one)
@@ -273,17 +276,30 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
     return warning(said, _to_edit(path))
 
 
-def _leading_nowhere(root: str, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
-    """Return those of some links that lead to no file or folder, after one walk that keeps only what they name."""
+def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
+    """Return those of some links that lead to no file, folder or title, after one walk that keeps only what they name."""
     meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
     names = {name for name, _ in meant} - {""}
     paths = {path for _, every in meant for path in every}
-    there = _existing(root, names, paths) if pending else frozenset()
-    return [
+    there = _existing(config.vault, names, paths) if pending else frozenset()
+    lost = [
         link
         for link, (name, every) in zip(pending, meant, strict=True)
         if f"*{name}" not in there and not any(path in there for path in every)
     ]
+    titles = _titles(config, {one.target for _, one in lost if one.how == "wiki"})
+    return [link for link in lost if link[1].how != "wiki" or link[1].target not in titles]
+
+
+def _titles(config: Config, names: set[str]) -> set[str]:
+    """Return which of some names are titles of notes, to which the pages in the browser lead."""
+    try:
+        if names:
+            freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
+        view = index_of_notes.current(config) if names else None
+        return {name for name in names if rows.titled(view, name)} if view else set()
+    except (MdmemError, DamagedError, OSError):
+        return set()  # the check of the index says so
 
 
 def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:

@@ -402,6 +402,15 @@ def test_links_that_have_to_be_searched_for_are_found_some_at_a_time(
     assert texts == [f"notes/to-{number}.md:1: the link to 'lost {number}' leads nowhere." for number in range(4)]
 
 
+def test_a_wikilink_may_lead_to_a_title(day: Day) -> None:
+    (day.vault / "notes/utc.md").write_text("# Times are in UTC\n\nAll of them.\n")
+    (day.vault / "notes/from.md").write_text("[[times are in utc]] [[Times in CET|here]]\n")
+
+    texts = [one["text"] for one in wrong(look(day, "links"))]
+
+    assert texts == ["notes/from.md:1: the link to 'Times in CET' leads nowhere."]
+
+
 def test_each_of_several_copies_of_a_note_is_named_with_the_first(day: Day) -> None:
     for name in ("d/one", "a/two", "c"):
         (day.vault / f"notes/{name}.md").parent.mkdir(exist_ok=True)
