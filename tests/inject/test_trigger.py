@@ -420,8 +420,8 @@ def test_a_word_is_no_identifier_that_it_is_a_part_of(tmp_path: Path, vault: Pat
 
 def test_what_was_asked_and_what_was_answered_are_evidence_together(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
-    talk.says("Make an installer for the viewer")
-    talk.answers("It is built by NSIS. It is not signed.")
+    talk.says("Make an installer for the viewer of raw pictures")
+    talk.answers("It is built by NSIS, which compresses with LZMA. It is not signed.")
     there = config.load(str(vault)), str(talk.cwd)
 
     assert "not signed" in block(there, "is the installer signed?")
