@@ -924,6 +924,21 @@ def test_an_index_is_made_all_the_same_when_the_second_process_fails(
     assert not [name for name in os.listdir(settings.index_dir) if name.startswith("part-")]
 
 
+def test_no_note_is_left_out_where_memory_runs_out_while_the_second_process_is_fed(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def send(self: builder.SecondProcess, value: object) -> None:
+        if isinstance(value, list):
+            raise MemoryError
+        real(self, value)
+
+    real = builder.SecondProcess._send
+    monkeypatch.setattr(builder.SecondProcess, "_send", send)
+
+    assert index.update(settings).added == len(shared)
+    _assert_agrees(settings)
+
+
 def test_a_segment_gets_fewer_notes_where_they_are_long(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -203,7 +203,8 @@ class SecondProcess:
                 record = marshal.load(self._process.stdout)
                 if record[1]:
                     self._made.append(Segment(*record))
-        except (OSError, EOFError, ValueError, TypeError):
+                chunk = ()
+        except Exception:  # noqa: BLE001 - whatever it is, such as a lack of memory, no file may be left out
             with self._taking:
                 self._taken -= len(chunk)
                 self._ahead.extendleft(reversed(chunk))
