@@ -277,7 +277,7 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
 
 
 def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
-    """Return those of some links that lead to no file, folder or title, after one walk that keeps only what they name."""
+    """Return those of some links that lead to no file, folder or title; one walk keeps only what they name."""
     meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
     names = {name for name, _ in meant} - {""}
     paths = {path for _, every in meant for path in every}
