@@ -433,6 +433,19 @@ def test_a_wiki_link_leads_to_the_note_with_that_title(web: Web, cookie: str) ->
     assert len(re.findall(r'<a class="name"[^>]*>When do we ship\?</a>', choice)) == 2
 
 
+@pytest.mark.parametrize("ids", [["facade0001"], ["facade0001", "facade0002"]])
+def test_a_wiki_link_leads_to_a_title_also_where_ids_begin_so(web: Web, cookie: str, ids: list[str]) -> None:
+    for name in ids:
+        (web.vault / "notes" / f"other-{name}.md").write_text(f"---\nid: {name}\n---\nAnother.\n", encoding="utf-8")
+    (web.vault / "notes" / "front.md").write_text("# Facade\n\nIt is white.\n", encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    status, headers, _ = web.served.ask("/go?to=Facade", headers={"Cookie": cookie})
+
+    assert status == 303
+    assert "It is white." in get(web, cookie, headers["location"])
+
+
 def test_a_wiki_link_that_several_files_answer_to_leads_to_a_choice(web: Web, cookie: str) -> None:
     for name in ("east/map.md", "west/map.md"):
         (web.vault / "notes" / name).parent.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ import heapq
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -19,6 +19,7 @@ from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
+from mdmem.vault import links
 from mdmem.vault.note import PAGES, WRITTEN
 from mdmem.views import rows
 from mdmem.web import address, markdown
@@ -151,21 +152,28 @@ def go(request: PageRequest) -> Response:
     """
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
     ambiguous = None
+    found = rows.titled(request.view, name)
     for reference in (name, f"notes/{name}"):
         try:
             opened = request.note(reference)
         except AmbiguousError as error:
-            ambiguous = error
+            ambiguous = error if not found or _is_of_file(name, error.paths) else ambiguous
             continue
         except NotFoundError:
             break
+        if found and opened.id != name.lower() and not _is_of_file(name, [opened.path]):
+            break  # a title may be how an id begins
         return request.back(address.note(opened.id, opened.path))
     if ambiguous is not None:
         raise ambiguous
-    found = rows.titled(request.view, name)
     if len(found) > 1:
         raise AmbiguousError(f"{len(found)} notes have the title “{name}”.", [row.path for row in found])
     return request.back(address.note(found[0].id, found[0].path) if found else address.search(name))
+
+
+def _is_of_file(name: str, paths: Iterable[str]) -> bool:
+    """Whether one of some notes has a file of this name, or path."""
+    return any(f"/{links.stem(path.lower())}".endswith(f"/{links.stem(name.lower())}") for path in paths)
 
 
 MOST = 8
