@@ -308,6 +308,35 @@ def test_a_command_that_prints_no_files_does_not_look_for_them(
     assert "the walrus code" in stored(vault)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff --stat", "git status && git diff HEAD~1 --name-only", "git show --stat HEAD", "git stash",
+        "git add -A; git diff --cached --numstat", "git stash pop", "git log --oneline -5 && git show -q --no-patch",
+    ],
+)  # fmt: skip
+def test_history_is_not_searched_for_a_command_that_prints_names_and_numbers(
+    vault: Path, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unnamed_files, "_changed", lambda folder, tags: pytest.fail(f"searched {folder}"))
+
+    run(folder, "Bash", {"command": command}, {"stdout": "plan.md | 2 +-", "stderr": ""})
+
+    assert "plan.md | 2 +-" in stored(vault)
+
+
+@pytest.mark.parametrize("command", ["git diff --stat -p | tail", 'bash -c "git diff" | tail', "(git stash show -p)"])
+def test_history_is_searched_for_a_command_that_prints_lines_as_well(
+    vault: Path, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unnamed_files, "_changed", lambda folder, tags: [f"<{tags[0]}>the walrus</{tags[0]}>".encode()])
+
+    run(folder, "Bash", {"command": command}, {"stdout": "the walrus\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert "walrus" not in stored(vault)
+
+
 def test_a_repository_that_git_cannot_read_costs_no_note(vault: Path, folder: Path) -> None:
     (folder / ".git").mkdir()
 

@@ -52,7 +52,7 @@ class Showing(Value):
     def earlier(self, named: list[str], tags: tuple[str, ...]) -> Iterator[bytes]:
         """Yield earlier versions of files; of one that is gone and that nobody has, what is shown, as private."""
         if self.name != "Read":
-            yield from versions(self.folder, self.words, self.output, tags)
+            yield from versions(self, tags)
         elif not named and os.path.isdir(self.folder):
             known = list(_gone(self.folder, self.asked))
             yield from known
@@ -81,9 +81,13 @@ def _may_show(run: Showing, *, is_named: bool) -> bool:
     is_open = any(f"${sign}" in shell for sign in "{(") or any(
         part[:1].isalpha() for part in shell.replace("$PWD", "").replace("$HOME", "").split("$")[1:]
     )
+    return any(_reads(line, run.reading, is_named and not is_open and "{" not in shell) for line in _commands(shell))
+
+
+def _commands(shell: str) -> list[str]:
     for sign in ("&&", "||", ";", "$(", "`"):
         shell = shell.replace(sign, "\n")
-    return any(_reads(line, run.reading, is_named and not is_open and "{" not in shell) for line in shell.split("\n"))
+    return shell.split("\n")
 
 
 def _reads(line: str, reading: frozenset[str], is_named: bool) -> bool:
@@ -138,20 +142,39 @@ _SHOWING = frozenset([
 _PRINTING = frozenset(["diff", "format-patch", "log", "show", "stash", "whatchanged"])
 """Those that show no line of a file as it is now."""
 _WITH_PATCHES = ("-p", "-u", "--patch", "-L", "-U", "-G", "-S", "-c", "--cc")
+_SUMMARIES = (
+    "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--compact-summary", "--no-patch", "--quiet",
+)  # fmt: skip
+"""Options with which git prints no line of any file, unless a patch is asked for as well."""
 _LOSING = frozenset(["rm", "mv", "unlink"])
 """Commands after which a file is no longer where it was."""
 
 
-def versions(folder: str, words: list[str], output: str, tags: tuple[str, ...]) -> Iterator[bytes]:
-    """Yield the earlier versions of files that a command with these words may show lines of."""
+def versions(run: Showing, tags: tuple[str, ...]) -> Iterator[bytes]:
+    """Yield the earlier versions of files that a run of a command may show lines of."""
+    words, output = run.words, run.output
     is_git = _shows_versions(words)
     is_losing = not _LOSING.isdisjoint(words) or ("sed" in words and "-i" in words)
     if not output.strip() or not (is_git or is_losing):
         return
-    found = list(_contents(folder, [*_ids(output), *_revisions(words, output)] if is_git else _revisions(words, "")))
+    ids = list(_ids(output)) if is_git else []
+    found = list(_contents(run.folder, [*ids, *_revisions(words, output if is_git else "")]))
     yield from found
-    if is_git and not found and (_PRINTING & set(words) or any("~" in word or "^" in word for word in words)):
-        yield from _changed(folder, tags)
+    if is_git and not found and any(map(_prints_lines, _commands(run.command))):
+        yield from _changed(run.folder, tags)
+
+
+def _prints_lines(command: str) -> bool:
+    """Whether a command of git may print lines of files as they were, and not names and numbers alone."""
+    words = command.split()
+    if any(word.startswith(_WITH_PATCHES) for word in words):
+        return "git" in command
+    if "git" not in command or any(word.startswith(_SUMMARIES) for word in words):
+        return False
+    asked = words[words.index("git") + 1 :][:1] if "git" in words else []
+    if asked == ["log"] or (asked == ["stash"] and "show" not in words):
+        return False
+    return any(name in command for name in (*_PRINTING, "~", "^"))
 
 
 def _shows_versions(words: list[str]) -> bool:
