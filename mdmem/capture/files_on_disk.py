@@ -10,6 +10,7 @@ import os
 
 from mdmem import files
 from mdmem.agents import aliases
+from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
     found: dict[str, list[str]] = {}
     if name in _EDITS:
-        paths = [os.path.join(event.cwd, os.path.expanduser(path)) for path in _edited(given)]
+        paths = [os.path.join(event.cwd, os.path.expanduser(storable(path))) for path in _edited(given)]
         found = {"files_after": list(_tagged(paths, tags, follow=False))}
     elif name not in _NEVER:
         from mdmem.capture.tools import shown_files

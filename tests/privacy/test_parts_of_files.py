@@ -6,11 +6,12 @@ import base64
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from mdmem import agents, config
+from mdmem import agents, config, files
 from mdmem.capture import events
 from mdmem.capture.tools import unnamed_files
 from tests.conftest import notes
@@ -382,3 +383,42 @@ def test_what_is_private_in_a_file_attached_in_cursor_is_masked_in_the_answer(va
 
     assert "public words" in stored(vault)
     assert "walrus" not in stored(vault)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Read", {"file_path": "x blob y.md"}),
+        ("Bash", {"command": "git show 'HEAD:a blob c'"}),
+        ("Bash", {"command": "cat no\0pe/* plan*"}),
+        ("Bash", {"command": "cat no\ud800pe/* ~\0x ~\ud800x"}),
+        ("Write", {"file_path": "~\0x", "content": "made"}),
+    ],
+)
+def test_a_name_that_no_file_can_have_or_that_reads_like_an_answer_of_git_costs_no_note(
+    vault: Path, repository: Path, tool: str, given: dict[str, Any]
+) -> None:
+    capture(prompt("look at @~\ud800x") | {"cwd": str(repository)})
+    run(repository, tool, given, {"stdout": "public words"})
+
+    assert len(notes(vault)) == 2
+
+
+def test_the_time_that_reading_takes_bounds_how_many_files_are_looked_into(
+    vault: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    original = files.read_any
+
+    def counted(path: str, *given: Any, **how: Any) -> bytes:
+        read.append(path)
+        return original(path, *given, **how)
+
+    for number in range(100):
+        (folder / f"{number}.log").write_text("ordinary\n", encoding="utf-8")
+    monkeypatch.setattr(files, "read_any", counted)
+    monkeypatch.setattr(unnamed_files, "time", SimpleNamespace(monotonic=lambda: len(read) / 10))
+    run(folder, "Bash", {"command": "grep -rh ordinary ."}, {"stdout": "ordinary words"})
+
+    assert "ordinary words" in stored(vault)
+    assert 0 < len(read) < 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import agents, config, files, privacy
+from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md"
 def _mentioned(text: str, folder: str) -> list[str]:
     """List the files that a text names with an `@` before them, as prompts and instructions do."""
     found = []
-    for part in text.split("@", _MOST_MENTIONS)[1:]:
+    for part in storable(text).split("@", _MOST_MENTIONS)[1:]:
         name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
         name = name.partition("#")[0].rstrip(".,;:!?)`'\"")
         if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
+
+from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +43,10 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     command = given.get("command")
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
-    command = command if isinstance(command, str) else ""
+    command = storable(command) if isinstance(command, str) else ""
     words, output, asked = (
         _words(command) if command else [],
-        _output(event.tool_response) or event.error or "",
+        storable(_output(event.tool_response) or event.error or ""),
         list(_paths(given)),
     )
     named = _named(event.cwd, [*asked, *words, *_listed(output)], words)
@@ -58,7 +61,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     from mdmem.capture.tools import unnamed_files
 
     run = unnamed_files.Showing(name, given, event.cwd, command, words, asked, output, _READING)
-    return [*named, *run.others(named)], run.earlier(named, tags)
+    return chain(named, run.others(named)), run.earlier(named, tags)
 
 
 def _named(cwd: str, names: list[str], words: list[str]) -> list[str]:
@@ -81,7 +84,7 @@ def _paths(given: dict[str, Any]) -> Iterator[str]:
         value = given.get(key)
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, str):
-                yield path.removeprefix("file://")
+                yield storable(path).removeprefix("file://")
 
 
 def _words(command: str) -> list[str]:
@@ -118,7 +121,7 @@ def _matching(path: str) -> list[str]:
     folder, name = os.path.split(path)
     try:
         found = [one for one in sorted(os.listdir(folder)) if one == name or fnmatch(one, name)]
-    except OSError:
+    except (OSError, ValueError):
         return []
     return [os.path.join(folder, one) for one in found[:_MOST_NAMES]]
 

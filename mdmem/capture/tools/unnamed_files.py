@@ -112,7 +112,7 @@ def _asks_for_names(word: str) -> bool:
 
 
 def below(folders: list[str]) -> Iterator[str]:
-    """Yield the files below folders, as many as there is time for."""
+    """Yield the files below folders, as many as there is time for, with what is done with each."""
     end = time.monotonic() + _WALK_SECONDS
     count = 0
     for folder in dict.fromkeys(folders):
@@ -194,7 +194,9 @@ def _contents(folder: str, names: Iterable[str]) -> Iterator[bytes]:
     """Yield what git has under these names (`HEAD:./plan.md`, the id of a blob), as seen from a folder."""
     asked = "\n".join(list(dict.fromkeys(names))[:_MOST_NAMES]).encode("utf-8", "replace")
     checked = _git(folder, ["cat-file", f"--batch-check={_FIELDS}"], asked) if asked else b""
-    sizes = {line[0]: int(line[2]) for line in map(bytes.split, checked.split(b"\n")) if line[1:2] == [b"blob"]}
+    lines = [line.split() for line in checked.split(b"\n")]
+    found = [line for line in lines if len(line) == 3 and line[1] == b"blob" and line[2].isdigit()]
+    sizes = {blob: int(size) for blob, _, size in found}
     blobs, room = [], _MAX_BYTES_IN_ALL
     for blob, size in sizes.items():
         if size <= min(_MAX_BYTES, room):
