@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -104,8 +105,11 @@ def tmp_path(homes: Iterator[Path]) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return every test a home of its own: no test reads or writes the real one."""
+def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return every test a home of its own: no test reads or writes the real one.
+
+    What a test has put off (a server's look at the whole vault) is called off with it, not done in the next test's.
+    """
     folder = next(homes)
     folder.mkdir(mode=0o700)
     outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
@@ -120,7 +124,10 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
         time.tzset()
     monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", PATIENT_SECONDS)
     (folder / "run").mkdir(mode=0o700)
-    return folder
+    yield folder
+    for timer in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
+        timer.cancel()
+        timer.join()
 
 
 def own_settings(text: str) -> None:
