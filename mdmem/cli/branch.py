@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import wording
@@ -71,7 +71,7 @@ def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
         click.echo("No notes wait on a branch.")
     columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.WHEN, render.Column("yellow"))
     rows = [
-        (one.branch, one.project, wording.number(len(one.paths), "note"), wording.day(one.last), state)
+        (one.branch, one.project, plural.number(len(one.paths), "note"), wording.day(one.last), state)
         for one, state in found
     ]
     render.table(columns, rows)
@@ -99,7 +99,7 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
     if as_json:
         return _print_done(one, done)
     click.echo(
-        f"Released {wording.number(len(done.changed), 'note')} of {render.safe(one.branch)}: all branches see them."
+        f"Released {plural.number(len(done.changed), 'note')} of {render.safe(one.branch)}: all branches see them."
     )
     return print_applied(done)
 
@@ -121,13 +121,13 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
     one = _chosen(settings, name, project or "")
-    count = wording.number(len(one.paths), "note")
+    count = plural.number(len(one.paths), "note")
     if not yes:
         options.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?")
     done = branches.drop(settings, one.paths, one.branch, upkeep.updater(settings))
     if as_json:
         return _print_done(one, done)
-    click.echo(f"Deleted {wording.number(len(done.changed), 'note')} of {render.safe(one.branch)}.")
+    click.echo(f"Deleted {plural.number(len(done.changed), 'note')} of {render.safe(one.branch)}.")
     return print_applied(done)
 
 
@@ -167,7 +167,7 @@ def fate(one: Waiting) -> str:
 
 
 def _offer(one: Waiting, state: str) -> str:
-    count = wording.number(len(one.paths), "note")
+    count = plural.number(len(one.paths), "note")
     wait = f"{count} of {render.safe(one.project)} wait on {render.safe(one.branch)}, which is {state}"
     return f"{wait}: `mdmem branch merge {render.safe(one.branch)}` releases them, `drop` deletes them."
 

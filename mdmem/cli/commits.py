@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import config
+from mdmem import config, plural
 from mdmem.cli.terminal import options, pager, progress, render, settled
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
@@ -302,7 +302,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
-    click.echo(f"{wording.number(gone, 'file')} would be deleted, {len(planned.steps) - gone} restored.")
+    click.echo(f"{plural.number(gone, 'file')} would be deleted, {len(planned.steps) - gone} restored.")
     for path in planned.kept:
         click.secho(f"Kept, because you wrote or changed it: {safe(path)}", fg="yellow")
     if not planned.steps:

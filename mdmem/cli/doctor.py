@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mdmem import config
+from mdmem import config, plural
 from mdmem.cli.terminal import options, progress, render
 from mdmem.health import checks
-from mdmem.views import wording
 
 
 @click.command()
@@ -66,9 +65,9 @@ def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:
     if not wrong:
         click.echo("Nothing is wrong.")
     elif fixable and not fix:
-        click.echo(f"{wording.number(wrong, 'problem')}; `mdmem doctor --fix` can fix {fixable}.")
+        click.echo(f"{plural.number(wrong, 'problem')}; `mdmem doctor --fix` can fix {fixable}.")
     else:
-        click.echo(f"{wording.number(wrong, 'problem')}.")
+        click.echo(f"{plural.number(wrong, 'problem')}.")
 
 
 def _as_object(one: checks.CheckResult) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
@@ -52,16 +52,16 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
     began = [one for one in sessions.table(view) if one.day == today]
     days = sessions.by_day(view)
     counted = [
-        wording.number(days.get(today, 0), "note"),
-        wording.number(len(began), "session"),
-        wording.number(sum(one.edits for one in began), "edit"),
+        plural.number(days.get(today, 0), "note"),
+        plural.number(len(began), "session"),
+        plural.number(sum(one.edits for one in began), "edit"),
         f"{sum(one.failed for one in began)} failed",
     ]
     yield []
     yield [
         ("Today: ", "bold"),
         (", ".join(counted), ""),
-        (f"  ({wording.number(sum(days.values()), 'note')} in all)", "dim"),
+        (f"  ({plural.number(sum(days.values()), 'note')} in all)", "dim"),
     ]
     if not days:
         yield []
@@ -90,7 +90,7 @@ def _given(settings: Config) -> Iterator[list[Piece]]:
         yield [("Injected lately", "bold")]
     for row in reversed(given):
         when = wording.date_and_time(str(row.get("time", "")))
-        count = wording.number(len(row.get("ids", ())), "memory", "memories")
+        count = plural.number(len(row.get("ids", ())), "memory")
         facts = f"{count}, {injections.reasons(row)}"
         yield [
             ("  ", ""),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import NotFoundError, UsageError
@@ -126,12 +124,12 @@ def import_(settings: Config, /, **given: Any) -> None:
         options.confirm("Import this?", default=True, err=True)
     from mdmem.history import review
 
-    with _stoppable() as stopped:
+    with progress.presses_of_ctrl_c() as stopped:
         before = None if is_empty else review.begin_import(settings)
         tally = _import(settings, done, asked, plan, stopped)
         indexing.leave_complete(settings)
         review.end_import(settings, before)
-        _summary(tally, plan.known, as_json=asked.as_json, stopped=stopped())
+        _summary(tally, plan.known, as_json=asked.as_json, stopped=bool(stopped()))
         if asked.follow:
             _follow(settings, done, asked, plan, stopped)
         elif stopped():
@@ -216,14 +214,14 @@ def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
 
 
 def _import(
-    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]
+    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> Tally:
     from mdmem.transcripts import host_memory
 
     size = sum(one.size for one in plan.transcripts)
     with progress.ProgressBar("Importing", in_bytes=True) as bar:
         run = _run(settings, done, stopped)
-        run.told = lambda behind: bar.tell(behind, size, wording.number(sum(run.tally.added.values()), "note"))
+        run.told = lambda behind: bar.tell(behind, size, plural.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (asked.paths or asked.looks):
@@ -234,7 +232,7 @@ def _import(
     return run.tally
 
 
-def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], bool]) -> Import:
+def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Begin a run, to which history says what must not come back."""
     from mdmem.history import forget, purge_record
     from mdmem.transcripts.importer import Import
@@ -244,7 +242,7 @@ def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], bool]) -> 
 
 
 def _follow(
-    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]
+    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> None:
     """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
     from mdmem.transcripts import survey
@@ -276,27 +274,10 @@ def _found(paths: tuple[Path, ...]) -> list[Transcript]:
         return []  # it may come
 
 
-def _wait(stopped: Callable[[], bool]) -> None:
+def _wait(stopped: Callable[[], int]) -> None:
     end = time.monotonic() + POLL_SECONDS
     while not stopped() and time.monotonic() < end:
         time.sleep(0.1)
-
-
-@contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Yield whether to end: the first Ctrl-C ends the work after the note that is being stored, the second at once."""
-    asked: list[int] = []
-
-    def ask(number: int, _: object) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield lambda: bool(asked)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 _MANY = {"response": "answers", "summary": "summaries"}
@@ -318,14 +299,14 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     render.table(columns, map(_row, rows))
     if rows:
         events = sum(one.events for one in plan.surveys)
-        click.echo(f"{wording.number(len(plan.surveys), 'session')}, at most {wording.number(events, 'note')}.")
+        click.echo(f"{plural.number(len(plan.surveys), 'session')}, at most {plural.number(events, 'note')}.")
     for folder in plan.folders:
         what = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
         click.echo(f"{what} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
     if plan.files:
-        click.echo(f"{wording.number(plan.files, 'markdown file')}.")
+        click.echo(f"{plural.number(plan.files, 'markdown file')}.")
     if plan.known:
-        click.echo(f"{wording.number(plan.known, 'transcript')} imported before; --again imports them again.")
+        click.echo(f"{plural.number(plan.known, 'transcript')} imported before; --again imports them again.")
     if not (rows or plan.files):
         click.echo("Nothing new to import.")
 
@@ -333,7 +314,7 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
 def _row(row: SurveyRow) -> tuple[str, ...]:
     first, last = (wording.day(timestamps.iso_time(at)) for at in (row.first, row.last))
     days = first if first == last else f"{first} to {last}"
-    return row.project, row.agent, wording.number(row.sessions, "session"), wording.number(row.prompts, "prompt"), days
+    return row.project, row.agent, plural.number(row.sessions, "session"), plural.number(row.prompts, "prompt"), days
 
 
 def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
@@ -348,11 +329,11 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
         click.echo("Stopped. The next `mdmem import` continues from here.")
     click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing was new.")
     if tally.known:
-        click.echo(f"{wording.number(tally.known, 'note')} already stored.")
+        click.echo(f"{plural.number(tally.known, 'note')} already stored.")
     if tally.private:
-        click.echo(f"{wording.number(tally.private, 'event')} of private turns: nothing of them was stored.")
+        click.echo(f"{plural.number(tally.private, 'event')} of private turns: nothing of them was stored.")
     if tally.failed:
-        click.echo(f"{wording.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
+        click.echo(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
     passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
@@ -361,6 +342,6 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
 
 def _added(tally: Tally) -> str:
     """Return what is new: `2 sessions: 3 prompts, 14 observations`."""
-    kinds = [wording.number(count, kind, _MANY.get(kind, "")) for kind, count in sorted(tally.added.items()) if count]
-    sessions = [wording.number(tally.sessions, "session") + ":"] if tally.sessions else []
+    kinds = [plural.number(count, kind, _MANY.get(kind, "")) for kind, count in sorted(tally.added.items()) if count]
+    sessions = [plural.number(tally.sessions, "session") + ":"] if tally.sessions else []
     return " ".join([*sessions, ", ".join(kinds)])

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import MdmemError
-from mdmem.views import wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -45,7 +45,7 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
         render.print_json({**value, "written": home, "waiting": len(retry_queue.waiting(settings))})
         return
     if home:
-        click.echo(f"{wording.number(home, 'note')} written from the retry queue.")
+        click.echo(f"{plural.number(home, 'note')} written from the retry queue.")
     click.echo(said)
 
 
@@ -79,7 +79,7 @@ def _of_changes(made: Changes) -> str:
 
 def _of_report(found: Report) -> str:
     if found.agrees:
-        return f"The index matches the vault: {wording.number(found.notes, 'note')}, all hashes match."
+        return f"The index matches the vault: {plural.number(found.notes, 'note')}, all hashes match."
     if found.damage:
         return f"The index could not be read ({found.damage}) and was rebuilt."
     kinds = ("missing", "extra", "stale", "doubled")

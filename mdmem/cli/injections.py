@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import options, render
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
@@ -67,8 +68,8 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         click.echo(render.as_json({**whose, **_explained(found), "session_start": started.text if started else None}))
         return
     click.echo(
-        f"Project: {render.safe(assumed.project)} ({wording.number(counts[0], 'note')};"
-        f" {wording.number(counts[1], 'note')} in the vault)."
+        f"Project: {render.safe(assumed.project)} ({plural.number(counts[0], 'note')};"
+        f" {plural.number(counts[1], 'note')} in the vault)."
     )
     if not counts[0] and counts[1]:
         _offer_moved(settings, assumed.place, gone)
@@ -240,7 +241,7 @@ def _row(row: dict[str, Any], *, with_ids: bool) -> tuple[str, ...]:
         wording.date_and_time(str(row.get("time", ""))),
         str(row.get("project", "")),
         injections_view.reasons(row),
-        wording.number(len(ids), "memory", "memories"),
+        plural.number(len(ids), "memory"),
         f"about {injections_view.tokens(row)} tokens",
         f"{len(row['cited'])} cited" if row["cited"] else "",
         str(row.get("session", ""))[:8],

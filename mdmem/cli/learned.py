@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
@@ -106,9 +106,9 @@ def todo(
     if not found:
         click.echo("Nothing is open.", err=True)
     elif limit and len(found) > limit:
-        click.echo(f"{wording.number(len(found) - limit, 'more item')}: --limit 0 shows all.", err=True)
+        click.echo(f"{plural.number(len(found) - limit, 'more item')}: --limit 0 shows all.", err=True)
     if old:
-        click.echo(f"{wording.number(old, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
+        click.echo(f"{plural.number(old, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 
 
 def _todo_row(item: OpenItem) -> tuple[str, ...]:

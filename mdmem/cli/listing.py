@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import options, pager, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
@@ -65,7 +66,7 @@ def list_notes(
         )
         click.echo(" ".join([*map(render.safe, unmatched), nothing]), err=True)
     elif more > 0:
-        click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
+        click.echo(f"{plural.number(more, 'more note')}: --limit 0 shows all.", err=True)
 
 
 def print_rows(found: Iterable[NoteRow]) -> None:
@@ -123,8 +124,8 @@ def _session_row(one: LoggedSession) -> tuple[str, ...]:
         wording.between(one.started, one.ended),
         one.project,
         journal.session_tag(one.session) if one.session else "",
-        wording.number(len(one.asks), "prompt"),
-        wording.number(one.notes, "note"),
+        plural.number(len(one.asks), "prompt"),
+        plural.number(one.notes, "note"),
         one.title,
     )
 
@@ -166,7 +167,7 @@ def _relative(root: str, folder: str) -> str | None:
 
 
 def _label(name: str, notes: int) -> list[Piece]:
-    return [(f"{render.safe(name)}/", "blue"), (f"  {wording.number(notes, 'note')}", "dim")]
+    return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'note')}", "dim")]
 
 
 def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
@@ -176,7 +177,7 @@ def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent:
     hidden = [max(0, len(part) - limit) if limit else 0 for part in (below, names)]
     for count, what in zip(hidden, ("folder", "note"), strict=True):
         if count:
-            yield [(f"{indent}├── ", ""), (f"… {wording.number(count, f'more {what}')}", "dim")]
+            yield [(f"{indent}├── ", ""), (f"… {plural.number(count, f'more {what}')}", "dim")]
     leaves = [*below[hidden[0] :], *names[hidden[1] :]]
     shown_folders = len(below) - hidden[0]
     for place, name in enumerate(leaves):

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import editor, options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.vault import archives, journal, user_notes
 from mdmem.vault import note as notes
-from mdmem.views import wording
 
 HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the note; an empty text discards it. -->"
 
@@ -77,7 +77,7 @@ def add(
 def _tell_what_was_kept_out(settings: Config, path: str) -> None:
     meta = notes.load(settings.vault, path).meta
     nouns = {"private": "private section", "redacted": "secret"}
-    said = [wording.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
+    said = [plural.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
     if said:
         click.echo(f"mdmem: {' and '.join(said)} kept out of the note.", err=True)
 

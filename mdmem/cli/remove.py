@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem import plural
 from mdmem.cli import indexing
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import options, progress
@@ -79,7 +80,7 @@ def forget(
     for path in worded:
         click.echo(f"You have written on {safe(path)}: it stays, with your words. Its path deletes it.")
     if not yes:
-        options.confirm(f"Forget {wording.number(len(targets), 'note')}?")
+        options.confirm(f"Forget {plural.number(len(targets), 'note')}?")
     return _forget(settings, targets, yes=yes)
 
 
@@ -118,7 +119,7 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
             f"{safe(path)} is not in history: it holds private text or a secret, or stays on this machine.", fg="yellow"
         )
     if ask:
-        options.confirm(f"Delete {wording.number(len(paths), 'such note')} for good?")
+        options.confirm(f"Delete {plural.number(len(paths), 'such note')} for good?")
 
 
 @click.command()
@@ -148,7 +149,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
         _print_plan(planned)
         if planned.other_case:
             again = shlex.quote(f"(?i){re.escape(target)}")
-            places = wording.number(planned.other_case, "file or object holds", "files and objects hold")
+            places = plural.number(planned.other_case, "file or object holds", "files and objects hold")
             click.echo(
                 f"{places} it in other letters, capital or small: mdmem purge --regex {safe(again)} finds these, too."
             )
@@ -177,19 +178,17 @@ def _print_plan(planned: PurgePlan) -> None:
         click.echo(f"delete  {safe(path)}")
     for old, new in planned.rename.items():
         click.echo(f"rename  {safe(old)} → {safe(new)}")
-    objects, caches = wording.number(planned.objects, "object"), wording.number(len(planned.caches), "state file")
+    objects, caches = plural.number(planned.objects, "object"), plural.number(len(planned.caches), "state file")
     click.echo(f"Found in {objects} in git and {caches}.")
 
 
 def _print_purged(done: Purged) -> None:
-    click.echo(
-        f"Changed {wording.number(len(done.files), 'file')} and rewrote {wording.number(done.commits, 'commit')}."
-    )
+    click.echo(f"Changed {plural.number(len(done.files), 'file')} and rewrote {plural.number(done.commits, 'commit')}.")
     if done.left:
         for sentence in done.left:
             click.secho(safe(sentence), fg="red", err=True)
     else:
-        click.secho(f"Proof: searched {wording.number(done.objects_searched, 'object')}; none contains it.", fg="green")
+        click.secho(f"Proof: searched {plural.number(done.objects_searched, 'object')}; none contains it.", fg="green")
     for sentence in done.elsewhere:
         click.echo(safe(sentence))
 
@@ -229,13 +228,13 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
     if as_json:
         print_json(done)
         return
-    counted = f"{wording.number(done.notes, 'note')} of {wording.number(done.sessions, 'session')}"
+    counted = f"{plural.number(done.notes, 'note')} of {plural.number(done.sessions, 'session')}"
     if not (done.sessions or done.left):
         click.echo(f"No session of {year} {'is packed' if undo else 'can be packed'}; nothing was changed.")
     elif undo:
         click.echo(f"Unpacked {counted} of {year}.")
     else:
-        click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {wording.number(done.sessions, 'file')}.")
+        click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {plural.number(done.sessions, 'file')}.")
     for one in done.left[:SHOWN]:
         click.secho(safe(f"{one.folder} stays as it is: {one.why}."), dim=True)
     if len(done.left) > SHOWN:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from mdmem import plural
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import print_array, safe
@@ -141,7 +142,7 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
         click.echo(f"both versions  {safe(_place(choice))}")
     for screen in screens:
         click.echo(_line(screen))
-    click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
+    click.echo(f"{plural.number(sum(len(one.all) for one in screens), 'note')} to review.")
 
 
 def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, complete: bool) -> int:
@@ -244,7 +245,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
             elif answer == "drop":
                 edited = sum(item.edited for item in screen.all)
                 mine = f", of which you have changed {edited}" if edited else ""
-                if click.confirm(f"Delete {wording.number(len(screen.all), 'note')}{mine}?"):
+                if click.confirm(f"Delete {plural.number(len(screen.all), 'note')}{mine}?"):
                     steps = work.delete(settings, [one for one in screen.all if one.change != "deleted"])
                     return ReviewDecision(Counter([answer]), steps)
             else:
@@ -358,7 +359,7 @@ def _counted(screen: ReviewScreen) -> str:
     from mdmem.history import message
 
     counts = Counter(item.kind for item in screen.all)
-    return ", ".join(wording.number(counts[kind], name) for kind, name in message.COUNTED.items() if counts[kind])
+    return ", ".join(plural.number(counts[kind], name) for kind, name in message.COUNTED.items() if counts[kind])
 
 
 def _show_session(screen: ReviewScreen, place: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.views import wording
@@ -57,7 +58,7 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     _bars("Cited most", ((f"{one['id']}  {one['title']}", one["cited"]) for one in found["injections"]["used"]))
     if found["model_calls"]:
         _heading("Model")
-        click.echo(f"  {wording.number(found['model_calls'], 'call')}: mdmem stats --model")
+        click.echo(f"  {plural.number(found['model_calls'], 'call')}: mdmem stats --model")
     _heading("Storage")
     render.block([(_storage(found["storage"]), "")], 2)
 
@@ -67,7 +68,7 @@ def _summary(found: dict[str, Any]) -> str:
         return ""
     span = f"{wording.day(found['first'])} to {wording.day(found['last'])}"
     pinned = f", {found['pinned']} pinned" if found["pinned"] else ""
-    return f"{wording.number(found['notes'], 'note')}{pinned}, {wording.number(found['sessions'], 'session')}, {span}"
+    return f"{plural.number(found['notes'], 'note')}{pinned}, {plural.number(found['sessions'], 'session')}, {span}"
 
 
 def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
@@ -102,22 +103,22 @@ def _heading(title: str) -> None:
 def _kept_out(found: dict[str, int]) -> str:
     if not found["notes"]:
         return "nothing"
-    sections = wording.number(found["private"], "private section")
-    return f"{sections} and {wording.number(found['redacted'], 'secret')}, in {wording.number(found['notes'], 'note')}"
+    sections = plural.number(found["private"], "private section")
+    return f"{sections} and {plural.number(found['redacted'], 'secret')}, in {plural.number(found['notes'], 'note')}"
 
 
 def _injected(found: dict[str, Any]) -> str:
     if not found["times"]:
         return "nothing yet"
-    memories = wording.number(found["memories"], "memory", "memories")
-    times = wording.number(found["times"], "time")
+    memories = plural.number(found["memories"], "memory")
+    times = plural.number(found["times"], "time")
     cited = f"{found['cited']} {'was' if found['cited'] == 1 else 'were'} cited"
     return f"{memories} in {times} (about {found['tokens']:,} tokens), of which {cited} in an answer"
 
 
 def _storage(found: dict[str, int]) -> str:
     parts = ", ".join(f"{name} {wording.size(found[name])}" for name in ("notes", "git", "index", "state"))
-    return f"{wording.number(found['files'], 'file')}: {parts}"
+    return f"{plural.number(found['files'], 'file')}: {parts}"
 
 
 def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config
+from mdmem import config, plural
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe
@@ -81,9 +81,9 @@ def _tell(done: Synced) -> None:
     """Print what a sync did, and what it leaves to a person."""
     from mdmem.history.git import part
 
-    click.echo(f"Received {wording.number(len(done.received), 'file')}, sent {wording.number(done.sent, 'commit')}.")
+    click.echo(f"Received {plural.number(len(done.received), 'file')}, sent {plural.number(done.sent, 'commit')}.")
     if done.private:
-        what = wording.number(done.private, "note stays", "notes stay")
+        what = plural.number(done.private, "note stays", "notes stay")
         click.secho(f"{what} on this machine (sync: false).", dim=True)
     for sentence in done.told:
         click.secho(safe(sentence), fg="yellow")
@@ -109,7 +109,7 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
             repository.open_vault(settings.vault), settings.state_dir, partial(bar.step, "Writing files")
         )
     if not as_json:
-        click.echo(f"Fetched the rest of the vault: {wording.number(count, 'file')}.")
+        click.echo(f"Fetched the rest of the vault: {plural.number(count, 'file')}.")
     indexing.leave_complete(settings, quiet=as_json)
     return count
 
@@ -124,7 +124,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
     if not minutes:
         click.echo(f"The watcher no longer syncs (sync.every = 0 in {file}).")
         return
-    click.echo(f"The watcher syncs every {wording.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
+    click.echo(f"The watcher syncs every {plural.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
     if not client.status(settings)["running"]:
         click.echo(
             "No watcher is running: `mdmem watch --background` starts one, `mdmem install service` one at every login."
@@ -226,12 +226,12 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:
         count = exports.site(settings, path, **wanted)
-        return count, f"{wording.number(count, 'note')}: open {path / 'index.html'}"
+        return count, f"{plural.number(count, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
         raise UsageError("Name one file, or `site` and a folder.")
     ending = path.suffix[1:].lower()
     count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **wanted)
-    return count, f"{wording.number(count, 'note')} in {path}."
+    return count, f"{plural.number(count, 'note')} in {path}."
 
 
 @click.command()
@@ -252,7 +252,7 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
         print_json(made)
         return
     click.echo(
-        f"{wording.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."
+        f"{plural.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."
     )
     for path in made.missing:
         click.secho(f"Not included, because it is not committed: {safe(path)}", err=True, fg="yellow")

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import click
 
-from mdmem import config, files, system
+from mdmem import config, files, plural, system
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, VaultError
@@ -155,9 +155,9 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
         click.echo(
             f"A watcher has been running on {found['vault']} since {wording.date_and_time(found['since'])}"
             f" (pid {found['pid']}):"
-            f" {wording.number(found['indexed'], 'note')} indexed in"
-            f" {wording.number(found['batches'], 'batch', 'batches')},"
-            f" {wording.number(found['answered'], 'request')} answered."
+            f" {plural.number(found['indexed'], 'note')} indexed in"
+            f" {plural.number(found['batches'], 'batch', 'batches')},"
+            f" {plural.number(found['answered'], 'request')} answered."
         )
         if found.get("polling"):
             click.echo(f"It scans the whole vault every few seconds, because {found['polling']}.")

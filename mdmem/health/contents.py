@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 
-from mdmem import privacy
+from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, fine, note, remove, warning
@@ -71,9 +71,9 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if found.count > MOST:
         yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
     if not found.count and scope.view is None:
-        yield fine(f"{wording.number(count, 'note')}, all readable")
+        yield fine(f"{plural.number(count, 'note')}, all readable")
     elif not found.count and scope.view is not None:
-        yield fine(f"{wording.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
+        yield fine(f"{plural.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
 
 
 class _Found:
@@ -193,7 +193,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if report is None:
         yield fine("a quick check finds the index up to date; --all compares it with every file")
     elif report.agrees:
-        yield fine(f"the index matches the vault: {wording.number(report.notes, 'note')}")
+        yield fine(f"the index matches the vault: {plural.number(report.notes, 'note')}")
     else:
         rebuild = partial(engine.rebuild, config)
         yield warning(f"The index {_differs(report)}.", "`mdmem index --rebuild`", rebuild)
@@ -245,10 +245,10 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     for path, one in lost[:MOST]:
         yield _finding(config, path, _linking(config, path), one)
     if len(lost) > MOST:
-        yield warning(f"and {wording.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
+        yield warning(f"and {plural.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
     if not lost:
         where = "" if scope.is_whole else " in new notes"
-        yield fine(f"{wording.number(count, 'link')}{where}, all lead to a file")
+        yield fine(f"{plural.number(count, 'link')}{where}, all lead to a file")
 
 
 def _linking(config: Config, path: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mdmem import system, timestamps
+from mdmem import plural, system, timestamps
 from mdmem.capture import losses, queued, retry_queue
 from mdmem.capture.pending import UNSEEN
 from mdmem.config import Config
@@ -142,7 +142,7 @@ def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     with suppress(MdmemError):  # there is no repository, or the check of git says what is wrong with it
         old += tidy.abandoned(config)
     if old:
-        text = f"{wording.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
+        text = f"{plural.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
         yield warning(text, "`mdmem doctor --fix`", partial(remove, old))
 
 
@@ -200,11 +200,11 @@ def waiting(config: Config) -> Iterator[HealthFinding]:
     """Find notes that could not be stored."""
     names = retry_queue.waiting(config)
     if names:
-        text = f"{wording.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
+        text = f"{plural.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
         yield warning(text, "`mdmem index` writes them.", partial(_write_queued, config))
     damaged = list(Path(retry_queue.folder(config)).glob("*.damaged"))
     if damaged:
-        text = f"{wording.number(len(damaged), 'waiting note')} cannot be read: {damaged[0]}."
+        text = f"{plural.number(len(damaged), 'waiting note')} cannot be read: {damaged[0]}."
         yield note(text, "Inspect it, then delete it.")
 
 
@@ -212,7 +212,7 @@ def _write_queued(config: Config) -> None:
     queued.write_notes(config)
     left = len(retry_queue.waiting(config))
     if left:
-        raise OSError(f"{wording.number(left, 'note')} still could not be stored")
+        raise OSError(f"{plural.number(left, 'note')} still could not be stored")
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
@@ -226,7 +226,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
             f"{todo}; this is shown for {losses.DAYS} days.",
         )
     if len(found) > LOSSES_SHOWN:
-        more = wording.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")
+        more = plural.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")
         yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
     if not found:
         yield fine(f"no event was lost in the last {losses.DAYS} days")
@@ -244,5 +244,5 @@ def log(config: Config) -> Iterator[HealthFinding]:
     if not recent:
         yield fine(f"nothing went wrong in the last {LOG_DAYS} days")
         return
-    said = f"{wording.number(len(recent), 'line')} in the log since {since[:10]}, the last: {recent[-1]}"
+    said = f"{plural.number(len(recent), 'line')} in the log since {since[:10]}, the last: {recent[-1]}"
     yield note(said, f"See {path}.")

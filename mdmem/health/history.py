@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
@@ -92,7 +93,7 @@ def _old_locks(repo: Repository) -> list[Path]:
 
 def _count(repo: Repository) -> str:
     done = repository.attempt(repo, "rev-list", "--count", "HEAD")
-    return wording.number(int(done.out or b"0"), "commit") if not done.status else "no commit yet"
+    return plural.number(int(done.out or b"0"), "commit") if not done.status else "no commit yet"
 
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
@@ -100,14 +101,14 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     waiting = commit.waiting(config)
     files = [file for file in waiting.files if not message.is_generated(file)]  # the next commit takes pages along
     if files:
-        text = f"{wording.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
+        text = f"{plural.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
     for held in waiting.held_back[:MOST]:
         yield warning(held.why, held.todo)
     if waiting.left_out:
         named = ", ".join(map(str, waiting.left_out[:MOST]))
         more = f", and {len(waiting.left_out) - MOST} more" if len(waiting.left_out) > MOST else ""
-        count = wording.number(len(waiting.left_out), "file")
+        count = plural.number(len(waiting.left_out), "file")
         yield note(
             f"{count} on this machine only, neither committed nor synced: {named}{more}.",
             "Link to it in a note, move it into notes/, raise sync.max_file_mb, or name it in .gitignore.",
@@ -134,7 +135,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
     ahead, behind = (int(word) for word in counted.out.split())
     last = _last_fetch(repo)
     if ahead or behind:
-        yield note(f"{name}: {wording.number(ahead, 'commit')} to send, {behind} to receive{last}.", "`mdmem sync`")
+        yield note(f"{name}: {plural.number(ahead, 'commit')} to send, {behind} to receive{last}.", "`mdmem sync`")
     else:
         yield fine(f"{name} is up to date{last}")
 

@@ -14,7 +14,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from mdmem import __version__, launch
+from mdmem import __version__, launch, plural
 from mdmem.agents.install import known, launcher, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
@@ -213,7 +213,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
             yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")
     paused = len(list(Path(config.state_dir).glob("paused-*")))
     if paused:
-        yield note(f"{wording.number(paused, 'session')} paused.", "`mdmem resume --session ID` resumes storing.")
+        yield note(f"{plural.number(paused, 'session')} paused.", "`mdmem resume --session ID` resumes storing.")
 
 
 def watcher(config: Config) -> Iterator[HealthFinding]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, warning
 from mdmem.health.scope import CheckScope
 from mdmem.vault import disk, journal, layout
-from mdmem.views import wording
 
 MAX_PATH_CHARS = 159
 """A path relative to the vault is shorter than 160 characters, as hooks write them."""
@@ -22,7 +22,7 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         return
     old = former_pages(Path(config.vault))
     if old:
-        text = f"{wording.number(len(old), 'session page')} {'is' if len(old) == 1 else 'are'} still called session.md."
+        text = f"{plural.number(len(old), 'session page')} {'is' if len(old) == 1 else 'are'} still called session.md."
         todo = "`mdmem doctor --fix` names each like its folder and updates the links to it."
         yield warning(text, todo, partial(rename_pages, config))
     else:

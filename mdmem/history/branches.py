@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from mdmem import project
+from mdmem import plural, project
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import rewrite
 from mdmem.history.git import repository
-from mdmem.history.message import counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
 
@@ -35,7 +34,7 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
             skipped.append(path)
         else:
             steps.append(RewriteStep(path, data, after))
-    done = rewrite.apply(config, steps, f"Release {counted(len(steps), 'note')} of the branch {branch}")
+    done = rewrite.apply(config, steps, f"Release {plural.number(len(steps), 'note')} of the branch {branch}")
     return done._replace(skipped=[*skipped, *done.skipped])
 
 
@@ -46,7 +45,7 @@ def drop(config: Config, paths: Collection[str], branch: str, update_page: Updat
     """
     waiting = {path: _waiting(config, path, branch) for path in paths}
     steps = [RewriteStep(path, data, None) for path, data in waiting.items() if data is not None]
-    done = rewrite.apply(config, steps, f"Drop {counted(len(steps), 'note')} of the branch {branch}", update_page)
+    done = rewrite.apply(config, steps, f"Drop {plural.number(len(steps), 'note')} of the branch {branch}", update_page)
     return done._replace(skipped=[*(path for path, data in waiting.items() if data is None), *done.skipped])
 
 

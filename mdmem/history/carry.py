@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.history import past, purge, purge_record
 from mdmem.history.git import objects, repository, writer
@@ -15,7 +16,6 @@ from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
-from mdmem.history.message import counted
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
 
@@ -58,7 +58,7 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
     deletes = tuple(path for path in joined.deletes if path not in gone)
     if puts or deletes:
         count = len(puts) + len(deletes)
-        text = f"Carry {counted(count, 'file')} over a purge\n{undecided.trailers(joined.kept)}"
+        text = f"Carry {plural.number(count, 'file')} over a purge\n{undecided.trailers(joined.kept)}"
         drafts.append(CommitDraft(text, puts, deletes))
     goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
     return goal, joined

@@ -12,12 +12,12 @@ from functools import reduce
 from itertools import islice
 from typing import NamedTuple
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
 from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
-from mdmem.history.message import SESSION_FORMAT, counted
+from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, journal, layout, note
@@ -83,7 +83,7 @@ def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
     Raises what `commit.commit_paths` raises.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} before deletion", tell)
+    done = commit.commit_paths(config, paths, f"Keep {plural.number(len(paths), 'note')} before deletion", tell)
     refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
     return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 
@@ -108,7 +108,7 @@ def apply(
 
 def _message(targets: list[Target]) -> str:
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
-    return f"Forget {counted(len(targets), 'note')}\n\n{listed}"
+    return f"Forget {plural.number(len(targets), 'note')}\n\n{listed}"
 
 
 def _step(config: Config, target: Target) -> RewriteStep:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
@@ -161,14 +161,7 @@ def _session_title(members: CommitGroup, root: str) -> str:
 
 def _counts(files: list[File]) -> str:
     kinds = Counter(str(file.meta.get("kind")) for file in files)
-    return ", ".join(counted(kinds[kind], name) for kind, name in COUNTED.items() if kinds[kind])
-
-
-def counted(count: int, name: str) -> str:
-    """Write a number with its thing: `1 note`, `2 summaries`."""
-    if count == 1:
-        return f"1 {name}"
-    return f"{count} {name[:-1]}ies" if name.endswith("ry") else f"{count} {name}s"
+    return ", ".join(plural.number(kinds[kind], name) for kind, name in COUNTED.items() if kinds[kind])
 
 
 def _subject(project: str, title: str, counts: str) -> str:
@@ -202,9 +195,9 @@ def _pages(files: Sequence[File]) -> str:
     sessions = sum(journal.is_page(file.change.path) for file in files)
     named = [
         "start page" if any(file.change.path == "README.md" for file in files) else "",
-        counted(projects, "project") if projects else "",
-        counted(days, "day") if days else "",
-        counted(sessions, "session") if sessions else "",
+        plural.number(projects, "project") if projects else "",
+        plural.number(days, "day") if days else "",
+        plural.number(sessions, "session") if sessions else "",
     ]
     return f"Pages: {', '.join(filter(None, named))}\n"
 
@@ -216,7 +209,7 @@ def _by_hand(files: list[File]) -> str:
     moved = _moved(files)
     noun = "note" if all(is_own(file.change.path) for file in files) else "file"
     if len(moved) == kinds["added"] == kinds["deleted"] == len(files) / 2:
-        return f"By hand: move {counted(len(moved), noun)}\n"
+        return f"By hand: move {plural.number(len(moved), noun)}\n"
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged
@@ -22,7 +22,6 @@ from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import journal, note
 from mdmem.views import conversation
 from mdmem.views.conversation import ConversationStep
-from mdmem.views.wording import number
 
 MAX_SESSIONS = 5
 MAX_PINNED = 10
@@ -245,7 +244,8 @@ def summaries_text(made: list[Summary]) -> list[str]:
     """Write sessions in short as text."""
     lines = []
     for one in made:
-        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {number(one['notes'], 'note')})")
+        notes = plural.number(one["notes"], "note")
+        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {notes})")
         lines += [f"  asked: {ask}" for ask in one["asks"][1:]]
         if one["outcome"]:
             lines.append(f"  came to: {one['outcome']}")
@@ -259,7 +259,8 @@ def stats_text(made: Stats) -> list[str]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in made["by_kind"].items())
     projects = ", ".join(f"{name} {count}" for name, count in made["by_project"].items())
     first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))
+    notes, sessions = plural.number(made["notes"], "note"), plural.number(made["sessions"], "session")
     return [
-        f"{number(made['notes'], 'note')} of {number(made['sessions'], 'session')}, {first} to {last}: {kinds}.",
+        f"{notes} of {sessions}, {first} to {last}: {kinds}.",
         f"Projects: {projects or 'none'}.",
     ]

@@ -62,7 +62,7 @@ class Import:
         env: Mapping[str, str],
         *,
         told: Callable[[int], None] = lambda _: None,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Callable[[], int] = lambda: False,
         deleted: Mapping[str, str] | None = None,
         purged: Callable[[str], bool] = lambda _: False,
     ) -> None:

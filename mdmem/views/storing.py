@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.config import Config
 from mdmem.vault import exclusions, pauses
@@ -51,12 +51,12 @@ def alarms(config: Config) -> list[str]:
     made = []
     waiting = len(retry_queue.waiting(config))
     if waiting:
-        count = wording.number(waiting, "note")
+        count = plural.number(waiting, "note")
         made.append(f"{count} could not be stored and will be retried: `mdmem doctor` says why.")
     lost = losses.recent(config, time.time())
     if lost:
         last = wording.date_and_time(timestamps.iso_time(lost[-1]["time"]))
-        made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
+        made.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
     if why := paused(config):
         made.append(why)
     return made

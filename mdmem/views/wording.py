@@ -81,11 +81,6 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def number(count: int, thing: str, things: str = "") -> str:
-    """Write a number with its thing: `1 note`, `1,204 notes`."""
-    return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
-
-
 _SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from mdmem import __version__
+from mdmem import __version__, plural
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import freshness, index
@@ -145,7 +145,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"address": address, "navigation": NAVIGATION, "between": wording.between, "number": wording.number}
+    made.globals |= {"address": address, "navigation": NAVIGATION, "between": wording.between, "number": plural.number}
     made.filters |= {
         "day": wording.day,
         "weekday": weekday,

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
+from mdmem import plural
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.history import forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import decisions, proposals, work
 from mdmem.vault import layout, note, user_notes
-from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
 from mdmem.web.gate import Message
@@ -78,7 +78,7 @@ def _tag(request: PageRequest) -> Response:
     words = request.form.get("tags", "").split()
     change = user_notes.remove_tags if request.form.get("remove") else user_notes.add_tags
     change(request.config, opened.path, words)
-    done = f"{'Removed' if request.form.get('remove') else 'Added'} {wording.number(len(words), 'tag')}."
+    done = f"{'Removed' if request.form.get('remove') else 'Added'} {plural.number(len(words), 'tag')}."
     return _done(request, done, address.note(opened.id, opened.path))
 
 
@@ -167,7 +167,7 @@ def _undo(request: PageRequest) -> Response:
         raise UsageError("There is nothing to undo: the form names no commit.")
     planned = undo.plan(request.config, commit)
     done = undo.apply(request.config, planned, upkeep.updater(request.config))
-    count = wording.number(len(done.changed), "file")
+    count = plural.number(len(done.changed), "file")
     return _done(request, f"Undone: {count} as before.", "/", bad=not done.changed)
 
 

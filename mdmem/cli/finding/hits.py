@@ -6,6 +6,7 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from mdmem import plural
 from mdmem.cli.terminal import render, settled
 from mdmem.search import staged
 from mdmem.vault import attachments
@@ -65,7 +66,7 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
     """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
     hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
-        more = wording.number(hit.similar, "more note says", "more notes say")
+        more = plural.number(hit.similar, "more note says", "more notes say")
         similar = f"  ({more} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
         render.write([list(_head(hit, rank)), path])
@@ -125,4 +126,4 @@ def print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str =
     if not result.total:
         print(nothing, file=sys.stderr, flush=True)
     elif result.hits:
-        print(f"{offset + 1}–{last} of {wording.number(result.total, 'note')}", file=sys.stderr, flush=True)
+        print(f"{offset + 1}–{last} of {plural.number(result.total, 'note')}", file=sys.stderr, flush=True)

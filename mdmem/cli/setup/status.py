@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem import plural
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.timestamps import iso_time
@@ -63,7 +64,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(render.safe(hint))
     left = beside.left_out(settings)
     if left:
-        count = wording.number(len(left), "file")
+        count = plural.number(len(left), "file")
         click.echo(
             f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
         )

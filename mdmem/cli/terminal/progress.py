@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,27 +86,36 @@ def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
 
     A second Ctrl-C stops it at once, and says what is left to be done.
     """
-    asked: list[int] = []
+    said = b"\nmdmem: stopping; what was changed is being committed. Ctrl-C again leaves that to you.\n"
+    with presses_of_ctrl_c(said) as presses:
 
-    def ask(number: int, _: object) -> None:
-        asked.append(number)
-        if len(asked) == 1:  # `print` may be just at work on the same stream
-            os.write(2, b"\nmdmem: stopping; what was changed is being committed. Ctrl-C again leaves that to you.\n")
-        else:
+        def stopping(now: str, done: int, total: int) -> None:
+            if presses() and now == what:
+                raise KeyboardInterrupt
+            tell(now, done, total)
+
+        try:
+            yield stopping
+        except KeyboardInterrupt:
+            if presses() > 1:
+                print("mdmem: some changes are not committed. Commit them: mdmem commit", file=sys.stderr, flush=True)
+            raise
+
+
+@contextmanager
+def presses_of_ctrl_c(said: bytes = b"") -> Iterator[Callable[[], int]]:
+    """Yield how often Ctrl-C was pressed: the first time only writes what is `said`, the second stops at once."""
+    pressed: list[int] = []
+
+    def press(number: int, _: object) -> None:
+        pressed.append(number)
+        if len(pressed) > 1:
             raise KeyboardInterrupt
+        os.write(2, said)  # `print` may be just at work on the same stream
 
-    def stopping(now: str, done: int, total: int) -> None:
-        if asked and now == what:
-            raise KeyboardInterrupt
-        tell(now, done, total)
-
-    before = signal.signal(signal.SIGINT, ask)
+    before = signal.signal(signal.SIGINT, press)
     try:
-        yield stopping
-    except KeyboardInterrupt:
-        if len(asked) > 1:
-            print("mdmem: some changes are not committed. Commit them: mdmem commit", file=sys.stderr, flush=True)
-        raise
+        yield lambda: len(pressed)
     finally:
         signal.signal(signal.SIGINT, before)
 

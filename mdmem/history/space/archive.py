@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection
 from typing import NamedTuple
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import commit, past, private
@@ -13,7 +14,6 @@ from mdmem.history.gate import CommitGate
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
-from mdmem.history.message import counted
 from mdmem.steps import Tell, told, untold
 from mdmem.vault import archives, disk, layout, packed
 
@@ -103,7 +103,7 @@ class _Parts:
         return self._done
 
     def _commit(self) -> None:
-        text = f"{self._what}: {counted(self._notes, 'note')} of {counted(self._sessions, 'session')}\n"
+        text = f"{self._what}: {plural.number(self._notes, 'note')} of {plural.number(self._sessions, 'session')}\n"
         made = commit.commit_paths(self._config, self._changed, text, self._tell).commits if self._changed else []
         sessions, notes, left, commits = self._done
         oids = [one.oid for one in made]

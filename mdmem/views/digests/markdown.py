@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject.block import inert, whole_sentences
@@ -95,10 +95,10 @@ def _summary(found: DigestNotes) -> str:
     projects = len({one.project for one in found.sessions})
     prompts = sum(len(one.asks) for one in found.sessions)
     parts = [
-        f"{wording.number(len(found.sessions), 'session')} in {wording.number(projects, 'project')}",
-        wording.number(prompts, "prompt"),
-        wording.number(len(found.failed), "failed run"),
-        wording.number(len(found.written) + len(found.decided), "note") + " written",
+        f"{plural.number(len(found.sessions), 'session')} in {plural.number(projects, 'project')}",
+        plural.number(prompts, "prompt"),
+        plural.number(len(found.failed), "failed run"),
+        plural.number(len(found.written) + len(found.decided), "note") + " written",
     ]
     return ", ".join(parts) + (f", {wording.duration(found.seconds)}" if found.seconds else "") + "."
 
@@ -108,13 +108,13 @@ def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
     took = wording.between(one.started, one.ended)
     yield f"### {wording.date_and_time(one.started)} {plain(one.title)}"
     yield ""
-    yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {wording.number(one.notes, 'note')}"
+    yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(one.notes, 'note')}"
     yield ""
     asks = [ask for ask in one.asks if not work.says_little(ask)]
     for ask in asks[:MAX_ASKS]:
         yield f"- Asked: {plain(ask)}"
     if len(asks) > MAX_ASKS:
-        yield f"- and {wording.number(len(asks) - MAX_ASKS, 'more prompt')}"
+        yield f"- and {plural.number(len(asks) - MAX_ASKS, 'more prompt')}"
     if one.outcome:
         citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
         yield f"- Outcome: {plain(one.outcome)}{citation}"

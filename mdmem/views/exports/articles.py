@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.history.export import Exported
 from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
@@ -202,7 +202,7 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> int:
                 number = held.add(_encoded(f'<h3 dir="auto">{markup.line(title_of(one))}</h3>\n{said(one)}'))
                 order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
-        counted = f"{wording.number(shown, 'note')} of {wording.number(sessions, 'session')}"
+        counted = f"{plural.number(shown, 'note')} of {plural.number(sessions, 'session')}"
         file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
         last: str | None = None
         for day, *_, number in sorted(order):

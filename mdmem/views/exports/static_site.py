@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
@@ -163,7 +164,7 @@ class _Site:
             parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(items)}</ul>\n")
         months: dict[str, list[str]] = {}
         for one in reversed(self._sessions):
-            notes = wording.number(len(one.numbers) - one.has_page, "note")
+            notes = plural.number(len(one.numbers) - one.has_page, "note")
             facts = f"{wording.date_and_time(one.started)} · {one.project} · {notes}"
             to = articles.relative((_page_of(one.folder), ""), "index.html")
             link = f'<a href="{escape(to)}">{markup.line(one.title)}</a>'

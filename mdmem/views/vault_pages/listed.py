@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from mdmem import privacy
+from mdmem import plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
 from mdmem.history import private
 from mdmem.search.index import document
 from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout, note, people
-from mdmem.views import rows, sessions, wording
+from mdmem.views import rows, sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
 
@@ -173,8 +173,8 @@ def session_line(one: SessionRow, folder: str = "", *, project: bool = False) ->
     """Write a session as a line of a list: when, what, and how much was done."""
     facts = [
         one.project if project else "",
-        wording.number(one.prompts, "prompt"),
-        wording.number(one.edits, "edit") if one.edits else "",
+        plural.number(one.prompts, "prompt"),
+        plural.number(one.edits, "edit") if one.edits else "",
         f"{one.failed} failed" if one.failed else "",
     ]
     said = page.link_text(", ".join(filter(None, facts)))

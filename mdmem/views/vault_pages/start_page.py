@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout
-from mdmem.views import review_queue, wording
+from mdmem.views import review_queue
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work
 from mdmem.views.vault_pages.listed import Listing
@@ -50,7 +50,7 @@ def _projects(found: Listing) -> Iterator[str]:
     for name, held in folders.items():
         path = f"journal/{name}/{journal.PROJECT_PAGE}"
         if found.leaves(path):
-            counted = wording.number(len(held), "session")
+            counted = plural.number(len(held), "session")
             yield f"- {listed.link(name, path)}: {counted}, the last on {listed.day(held[0])}"
 
 
@@ -59,7 +59,7 @@ def _days(found: Listing) -> Iterator[str]:
     for name in sorted(found.days, reverse=True):
         held = [one for one in found.sessions if listed.day(one) == name]
         count = sum(1 for _ in found.named(held))
-        yield f"- {listed.link(name, found.day_page(name))}: {wording.number(count, 'session')}"
+        yield f"- {listed.link(name, found.day_page(name))}: {plural.number(count, 'session')}"
 
 
 def _review(found: Listing) -> list[str]:
@@ -80,7 +80,7 @@ def _review(found: Listing) -> list[str]:
 def asked(view: View, numbers: Iterable[int]) -> str:
     """Return what a review of these notes asks about: `2 sessions and 1 note`; "" for nothing."""
     counts = zip(review_queue.screens(view, numbers), ("session", "note"), strict=True)
-    return " and ".join(wording.number(count, noun) for count, noun in counts if count)
+    return " and ".join(plural.number(count, noun) for count, noun in counts if count)
 
 
 def _open(found: Listing, left: list[OpenItem]) -> Iterator[str]:
