@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError
+from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError, no_vault
 
 __all__ = [
     "AmbiguousError", "BusyError", "ConfigError", "DeadlineError", "GitError", "MdmemError", "NotFoundError",
-    "PatternError", "SettingsWarning", "UsageError", "VaultError",
+    "PatternError", "SettingsWarning", "UsageError", "VaultError", "no_vault",
 ]  # fmt: skip
 
 

@@ -19,6 +19,11 @@ class VaultError(MdmemError):
     exit_code = 4
 
 
+def no_vault(root: object) -> VaultError:
+    """Return the error of a vault that is not there."""
+    return VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+
+
 class PatternError(ConfigError):
     """One of the user's own patterns takes too long: what it was to look at is not stored. Exit status 3."""
 

@@ -19,7 +19,7 @@ import click
 from mdmem import config, files, plural, system
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
-from mdmem.errors import BusyError, MdmemError, VaultError
+from mdmem.errors import BusyError, MdmemError, no_vault
 from mdmem.views import wording
 from mdmem.watcher import client
 
@@ -54,7 +54,7 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
               mdmem watch --status
     """
     if not Path(settings.vault).is_dir():
-        raise VaultError(f"No vault at {settings.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+        raise no_vault(settings.vault)
     if mode == "status":
         _print_status(settings, as_json=as_json)
     elif mode == "stop":

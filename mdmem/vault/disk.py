@@ -12,7 +12,7 @@ import stat
 import time
 
 from mdmem import files, system
-from mdmem.hook_errors import VaultError
+from mdmem.hook_errors import VaultError, no_vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
     try:
         inside = system.open_folder(root)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.") from error
+        raise no_vault(root) from error
     try:
         for part in parts:
             below = _step(inside, part, create=create, durable=durable)

@@ -41,11 +41,11 @@ def settings(given_vault: str | None) -> Config:
     Raises VaultError when there is no vault.
     """
     from mdmem import config
-    from mdmem.errors import VaultError
+    from mdmem.errors import no_vault
 
     found = config.load(given_vault)
     if not os.path.isdir(found.vault):  # noqa: PTH112 - nothing else here needs pathlib
-        raise VaultError(f"No vault at {found.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+        raise no_vault(found.vault)
     for warning in found.warnings:
         print(f"mdmem: {warning}", file=sys.stderr, flush=True)
     return found

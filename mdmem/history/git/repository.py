@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
-from mdmem.errors import GitError, VaultError
+from mdmem.errors import GitError, VaultError, no_vault
 from mdmem.history.git.surroundings import (
     BOUNDS,
     ENVIRONMENT,
@@ -73,7 +73,7 @@ def open_vault(root: str | Path) -> Repository:
     """
     root = Path(root)
     if not root.is_dir():
-        raise VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+        raise no_vault(root)
     repo = _locate(root)
     if repo is None:
         raise VaultError(

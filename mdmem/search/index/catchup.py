@@ -10,7 +10,7 @@ from heapq import nlargest
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.errors import BusyError, MdmemError, VaultError
+from mdmem.errors import BusyError, MdmemError, no_vault
 from mdmem.search.index import completion, contents, layout, scan, scan_record
 from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.layout import NEW, DamagedError
@@ -311,7 +311,7 @@ def in_place(config: Config, view: View, before: ScanRecord, share: int) -> tupl
 def check_vault(config: Config) -> None:
     """Raise VaultError when there is no vault."""
     if not os.path.isdir(config.vault):
-        raise VaultError(f"No vault at {config.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+        raise no_vault(config.vault)
 
 
 def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: float = WAIT_SECONDS) -> Changes:
