@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from mdmem import files, privacy, timestamps
 from mdmem.config import Config
@@ -68,21 +68,6 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         target.unlink(missing_ok=True)
         raise
-
-
-def export(config: Config, target: Path, form: str, **wanted: Any) -> int:
-    """Write notes to `target`, which must not exist; return their number.
-
-    form: "zip" or "jsonl". wanted: as `select` takes it.
-
-    Raises:
-        UsageError: when there is no such form, or the file exists.
-        OSError: when it cannot be written.
-    """
-    if form not in WRITERS:
-        raise UsageError(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
-    with new_file(target) as file:
-        return WRITERS[form](select(config, **wanted), file)
 
 
 def select(

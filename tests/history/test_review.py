@@ -118,8 +118,8 @@ def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Pat
     head = "title: <script>x</script>\nproject: other\ncreated: 2026-09-15T00:00:00Z\n"
     put(vault, "notes/a.md", f"---\n{head}---\n\n<b>\n")
 
-    assert export.export(config, tmp_path / "all.zip", "zip") == 6
-    assert export.export(config, tmp_path / "some.jsonl", "jsonl", project="other") == 1
+    assert exports.write(config, tmp_path / "all.zip", "zip") == 6
+    assert exports.write(config, tmp_path / "some.jsonl", "jsonl", project="other") == 1
     assert exports.write(config, tmp_path / "all.html", "html", since="2026-09-15") == 1
 
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
@@ -154,7 +154,7 @@ def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:
     put(tmp_path, "kept", "kept")
 
     with pytest.raises(UsageError, match="already exists"):
-        export.export(config, tmp_path / "kept", "zip")
+        exports.write(config, tmp_path / "kept", "zip")
     with pytest.raises(UsageError, match="zip, jsonl, html"):
         exports.write(config, tmp_path / "new", "pdf")
     with pytest.raises(UsageError, match="already exists"):
@@ -166,7 +166,7 @@ def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:
 def test_an_export_into_a_folder_that_is_not_there_names_it(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
 
-    for write in (lambda path: export.export(config, path, "zip"), lambda path: export.backup(config, path)):
+    for write in (lambda path: exports.write(config, path, "zip"), lambda path: export.backup(config, path)):
         with pytest.raises(UsageError, match=r"There is no folder .*gone; nothing was written"):
             write(tmp_path / "gone" / "file")
 

@@ -11,7 +11,7 @@ import pytest
 from mdmem import privacy
 from mdmem.errors import UsageError
 from mdmem.hashing import short
-from mdmem.history import commit, export
+from mdmem.history import commit
 from mdmem.search import engine, index
 from mdmem.vault import note, people, user_notes
 from mdmem.views import exports
@@ -46,7 +46,7 @@ def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, line:
     put(vault, "notes/open.md", "seal\n")
 
     commit.commit(settings)
-    export.export(settings, tmp_path / "out.jsonl", "jsonl")
+    exports.write(settings, tmp_path / "out.jsonl", "jsonl")
 
     assert "notes/diary.md" not in head_files(vault)
     assert "notes/open.md" in head_files(vault)

@@ -30,8 +30,6 @@ def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
         UsageError: when there is no such form, or the file exists.
         OSError: when it cannot be written.
     """
-    if form in export.WRITERS:
-        return export.export(config, target, form, **wanted)
     if form not in FORMS.values():
         known = ", ".join(dict.fromkeys(FORMS.values()))
         what = (
@@ -40,6 +38,8 @@ def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
         raise UsageError(f"{what}. Formats: {known}; `mdmem export site DIR` writes a site.")
     notes = export.select(config, **wanted)
     with export.new_file(target) as file:
+        if form in export.WRITERS:
+            return export.WRITERS[form](notes, file)
         if form == "sqlite":
             from mdmem.views.exports import database
 
