@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import time
 from functools import partial
@@ -50,7 +49,8 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     from mdmem.watcher import client
 
     if every is not None:
-        _sync_every(config.load(vault), _minutes(every))
+        minutes = 0 if every.lower() in ("off", "never", "0") else round(wording.seconds_of(every) / 60)
+        _sync_every(config.load(vault), minutes)
         return 0
     settings = config.load(vault)
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
@@ -129,16 +129,6 @@ def _sync_every(settings: Config, minutes: int) -> None:
         click.echo(
             "No watcher is running: `mdmem watch --background` starts one, `mdmem install service` one at every login."
         )
-
-
-def _minutes(text: str) -> int:
-    """Read a time between two syncs: `10m`, `2h`, `1d`, or minutes."""
-    if text.strip().lower() in ("off", "never", "0"):
-        return 0
-    found = re.fullmatch(r"([1-9]\d{0,4})\s*([mhd]?)", text.strip().lower())
-    if not found:
-        raise UsageError(f"{text!r:.40} is not an interval. Examples: 10m, 2h, 1d, off.")
-    return int(found[1]) * {"": 1, "m": 1, "h": 60, "d": 1440}[found[2]]
 
 
 @click.command()
