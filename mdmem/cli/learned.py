@@ -282,7 +282,13 @@ def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -
     return found, markdown.for_agent(settings, said, found) if for_agent else markdown.write(found)
 
 
-CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
+CHOICES = {
+    "y": ("accept", "carry it out"),
+    "n": ("dismiss", "drop it for good"),
+    "s": ("skip", "decide later"),
+    "q": ("quit", "ask about the rest later"),
+    "?": ("help", "this list"),
+}
 
 
 @click.command()
@@ -329,13 +335,12 @@ def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
     from mdmem.learn import proposals as learned
 
     counts: Counter[str] = Counter()
-    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, name in CHOICES.items())
     for one in found:
         click.echo()
         click.secho(f"{render.safe(one.title)}  [mem:{one.id}]", bold=True)
         click.secho(render.safe(f"{wording.day(one.created)} {one.project}: {one.why}"), dim=True)
         click.echo(learned.KINDS[one.kind].question)
-        answer = CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="s")]
+        answer = options.choose(CHOICES, "s")
         if answer == "quit":
             break
         try:

@@ -166,7 +166,7 @@ def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
         for key, text in (("1", choice.one), ("2", choice.other)):
             click.echo(f"  {key}  {safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
-        answer = _choose(OF_TWO, default="s")
+        answer = options.choose(OF_TWO, "s")
         if answer == "quit":
             return False
         try:
@@ -230,7 +230,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
 
     _show_session(screen, place)
     while True:
-        answer = _choose(OF_A_SESSION)
+        answer = options.choose(OF_A_SESSION, "k")
         if answer in ("back", "quit", "skip"):
             return _without_steps(answer)
         try:
@@ -279,7 +279,7 @@ def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision 
     if item.change == "deleted":
         return _without_steps("skip")
     while True:
-        answer = _choose(CHOICES)
+        answer = options.choose(CHOICES, "k")
         if answer in ("back", "quit"):
             return _without_steps(answer)
         try:
@@ -295,17 +295,6 @@ def _without_steps(answer: str) -> ReviewDecision | None:
     if answer == "back":
         return None
     return ReviewDecision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
-
-
-def _choose(choices: dict[str, tuple[str, str]], default: str = "k") -> str:
-    """Ask for one of the choices; `?` lists them first."""
-    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
-    while True:
-        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default=default)][0]
-        if name != "help":
-            return name
-        for key, (what, meaning) in choices.items():
-            click.echo(f"  {key}  {what}: {meaning}")
 
 
 def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:

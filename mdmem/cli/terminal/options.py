@@ -119,6 +119,17 @@ def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
         raise click.Abort
 
 
+def choose(choices: Mapping[str, tuple[str, str]], default: str) -> str:
+    """Ask for one of the choices, each a key with its name and meaning; return its name. `?` lists them first."""
+    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
+    while True:
+        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default=default)][0]
+        if name != "help":
+            return name
+        for key, (what, meaning) in choices.items():
+            click.echo(f"  {key}  {what}: {meaning}")
+
+
 def now() -> float:
     """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
     from mdmem.inject import process
