@@ -133,17 +133,17 @@ def _make(path: Path, text: str) -> bool:
 
 
 def _remember_vault(root: Path) -> bool:
-    """Return the vault in the user's config.toml, unless it is found without, or something is named already."""
+    """Name the vault in the user's config.toml, unless it is found without, or something is named already."""
     if Path(config.load().vault) == root:
         return False
-    from mdmem.agents.install import settings_file
+    from mdmem.cli.setup import config_file
 
-    file = settings_file.SettingsFile(config.user_file(os.environ))
-    text = file.text or ""
-    if any(line.partition("=")[0].strip() == "vault" for line in text.splitlines()) or os.environ.get("MDMEM_VAULT"):
-        click.echo(f"MDMEM_VAULT or {file.path} names another vault: use `--vault {root}`, or change it.", err=True)
+    file = config.user_file(os.environ)
+    if "vault" in config_file.values(file) or os.environ.get("MDMEM_VAULT"):
+        click.echo(f"MDMEM_VAULT or {file} names another vault: use `--vault {root}`, or change it.", err=True)
         return False
-    return file.write(f"vault = {render.toml(str(root))}\n{text}", keep_first=False)
+    config_file.change(file, "vault", str(root), "")
+    return True
 
 
 SCOPES = click.Choice(["user", "project", "local"])
