@@ -42,6 +42,13 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def at(data: Any, path: Path) -> Any:
+    """Return what is at a place in a decoded document; None when there is nothing."""
+    for step in path:
+        data = data.get(step) if isinstance(data, dict) else None
+    return data
+
+
 def append(text: str, container: Path, value: Any, key: str | None = None) -> str:
     """Add `value` at the end of the list at `container`, or of the object there under `key`."""
     span = _find(text, container)

@@ -129,9 +129,7 @@ def _open(client: str, scope: str) -> tuple[McpClient, tuple[str, ...], Settings
 
 def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:
     """Return mdmem's server as it stands in the file, or None."""
-    value: Any = _loads(found, file.text or "", file.path)
-    for key in (*place, SERVER):
-        value = value.get(key) if isinstance(value, dict) else None
+    value = json_text.at(_loads(found, file.text or "", file.path), (*place, SERVER))
     if value is None:
         return None
     words = _words(value) if isinstance(value, dict) else []
@@ -164,7 +162,7 @@ def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], 
         else:
             changed = _json_with(text if text.strip() else "{}\n", place, {**found.extra, **wanted})
         after = _decoded(found, changed)
-        made = _at(after, (*place, SERVER))
+        made = json_text.at(after, (*place, SERVER))
     if _others(after, place) != _others(before, place) or any(made[key] != value for key, value in wanted.items()):
         raise settings_file.touches_others(path)
     return changed
@@ -177,7 +175,7 @@ def _without(found: McpClient, text: str, path: str, place: tuple[str, ...]) -> 
     else:
         changed = json_text.remove(text, (*place, SERVER))
         for depth in range(len(place), 0, -1):
-            if _at(json_text.loads(changed), place[:depth]) == {}:
+            if json_text.at(json_text.loads(changed), place[:depth]) == {}:
                 changed = json_text.remove(changed, place[:depth])
     if _others(_loads(found, changed, path), place) != _others(before, place):
         raise settings_file.touches_others(path)
@@ -186,21 +184,15 @@ def _without(found: McpClient, text: str, path: str, place: tuple[str, ...]) -> 
 
 def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str:
     for depth, key in enumerate(place):
-        if key not in _at(json_text.loads(text), place[:depth]):
+        if key not in json_text.at(json_text.loads(text), place[:depth]):
             text = json_text.append(text, place[:depth], {}, key)
-        if not isinstance(_at(json_text.loads(text), place[: depth + 1]), dict):
+        if not isinstance(json_text.at(json_text.loads(text), place[: depth + 1]), dict):
             raise TypeError(f"{key} is not an object")
-    present = _at(json_text.loads(text), place).get(SERVER)
+    present = json_text.at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, wanted, SERVER)
     kept = {**present, **wanted}  # an `env` or a time limit that a person added stays
     return text if kept == present else json_text.replace(text, (*place, SERVER), kept)
-
-
-def _at(data: Any, place: tuple[str, ...]) -> Any:
-    for key in place:
-        data = data[key]
-    return data
 
 
 def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:

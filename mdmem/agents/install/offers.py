@@ -88,22 +88,22 @@ def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[st
             return _with_items(text, data, offer)
         if offer.entries:
             return _with_entries(text, data, offer)
-        present = _at(data, offer.place)
+        present = json_text.at(data, offer.place)
         if present == offer.value and type(present) is type(offer.value):
             return text, []
         row = {"place": list(offer.place), "value": offer.value}
-        if offer.place[-1] in _at(data, offer.place[:-1]):
+        if offer.place[-1] in json_text.at(data, offer.place[:-1]):
             return json_text.replace(text, offer.place, offer.value), [{**row, "before": present}]
         return json_text.append(text, offer.place[:-1], offer.value, offer.place[-1]), [row]
 
 
 def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
-    missing = [item for item in offer.items if item not in (_at(data, offer.place) or ())]
+    missing = [item for item in offer.items if item not in (json_text.at(data, offer.place) or ())]
     rows: list[dict[str, Any]] = []
     for depth in range(len(offer.place)) if missing else ():
         *above, key = offer.place[: depth + 1]
         empty: Any = [] if depth + 1 == len(offer.place) else {}
-        holder = _at(json_text.loads(text), tuple(above))
+        holder = json_text.at(json_text.loads(text), tuple(above))
         if key not in holder:
             text = json_text.append(text, tuple(above), empty, key)
             rows.append({"place": [*above, key], "value": empty})
@@ -120,7 +120,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
     rows: list[dict[str, Any]] = []
     for depth in range(1, len(offer.place) + 1):
         place = offer.place[:depth]
-        present = _at(json_text.loads(text), place)
+        present = json_text.at(json_text.loads(text), place)
         if isinstance(present, str):
             if all(present == action for _, action in offer.entries):
                 return text, []  # everything is allowed
@@ -131,7 +131,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
             rows.append({"place": list(place), "value": {}})
         elif not isinstance(present, dict):
             raise TypeError(f"{place[-1]} has an unexpected type")
-    missing = [(key, action) for key, action in offer.entries if key not in (_at(data, offer.place) or ())]
+    missing = [(key, action) for key, action in offer.entries if key not in (json_text.at(data, offer.place) or ())]
     for key, action in missing:
         text = json_text.append(text, offer.place, action, key)
         rows.append({"place": [*offer.place, key], "value": action})
@@ -142,19 +142,13 @@ def _without(text: str, row: Mapping[str, Any], path: str) -> str:
     """Return the settings without what one row put in; what somebody has changed since stays."""
     with settings_file.changing(path):
         place = tuple(row["place"])
-        present = _at(json_text.loads(text), place)
+        present = json_text.at(json_text.loads(text), place)
         if "item" in row:
             found = [at for at, item in enumerate(present or ()) if item == row["item"]]
             return json_text.remove(text, (*place, found[-1])) if found else text
         if present != row["value"] or type(present) is not type(row["value"]):
             return text
         return json_text.replace(text, place, row["before"]) if "before" in row else json_text.remove(text, place)
-
-
-def _at(data: Any, place: tuple[str, ...]) -> Any:
-    for key in place:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
 
 
 def _recorded(record: SettingsFile) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mdmem.agents import codex
 from mdmem.agents import text as as_text
-from mdmem.agents.install import entries, toml_text
+from mdmem.agents.install import entries, json_text, toml_text
 from mdmem.agents.install.command_line import is_own
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError
@@ -86,13 +86,10 @@ def _hash(event: str, matcher: Any, handler: dict[str, Any]) -> str:
 
 
 def _noted_hash(state: str, key: str) -> str:
-    value: Any = toml_text.loads(state)["hooks"]["state"][key]
-    return as_text(value.get("trusted_hash")) if isinstance(value, dict) else ""
+    return as_text(json_text.at(toml_text.loads(state), (*_STATE, key, "trusted_hash")))
 
 
 def _noted(text: str, hooks_file: str) -> list[str]:
     """Return the keys that begin with a hooks file's path."""
-    value: Any = toml_text.loads(text)
-    for key in _STATE:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = json_text.at(toml_text.loads(text), _STATE)
     return [key for key in value if key.startswith(hooks_file)] if isinstance(value, dict) else []
