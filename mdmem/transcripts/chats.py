@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mdmem.agents import Event, mapping, objects, text
 from mdmem.agents.dialect import made_id, seconds
-from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, Source
+from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, Source, below
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 MAX_BYTES = 1 << 30
@@ -30,9 +30,8 @@ class ChatMessage(NamedTuple):
     words: str
 
 
-def find(root: Path) -> Iterator[Path]:
-    """Find the exports below a folder that has others' transcripts: a person names them, one by one."""
-    yield from sorted(root.rglob("conversations.json"))
+find = below("conversations.json")
+"""Finds the exports in a folder that a person names."""
 
 
 def is_chatgpt(head: bytes) -> bool:

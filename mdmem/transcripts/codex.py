@@ -25,6 +25,7 @@ from mdmem.transcripts.saved import (
     SessionTokens,
     Skipped,
     Source,
+    below,
     in_order,
     is_quiet,
     may_hold_private,
@@ -40,9 +41,7 @@ _FORK_SECONDS = 1.0
 """What a fork copies into its new file is written at once, with the time of the fork."""
 
 
-def find(root: Path) -> Iterator[Path]:
-    """Find the rollouts below `root`."""
-    yield from sorted(root.rglob("rollout-*.jsonl"))
+find = below("rollout-*.jsonl")
 
 
 def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:

@@ -19,6 +19,7 @@ from mdmem.transcripts.saved import (
     SessionTokens,
     Source,
     TurnTokens,
+    below,
     is_quiet,
     moment,
     pass_over,
@@ -42,11 +43,6 @@ _TOOLS = {
 _SHELLS = ("bash", "powershell")
 _SILENT = ("report_intent", "store_memory")
 """Tools with which the agent only manages its own work."""
-
-
-def find(root: Path) -> Iterator[Path]:
-    """Find the sessions below `root`."""
-    yield from sorted(root.rglob("events.jsonl"))
 
 
 def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
@@ -225,5 +221,5 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]
 
 
 _PLACE = (copilot.folder, "session-state")
-SOURCE = Source(copilot.NAME, copilot.TITLE, find, read, _PLACE, is_one, loose=SAID | {"observation"})
+SOURCE = Source(copilot.NAME, copilot.TITLE, below("events.jsonl"), read, _PLACE, is_one, loose=SAID | {"observation"})
 """Hooks of Copilot know no ids of tool runs."""

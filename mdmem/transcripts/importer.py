@@ -61,7 +61,6 @@ class Import:
         done: ImportedFiles,
         env: Mapping[str, str],
         *,
-        told: Callable[[int], None] = lambda _: None,
         stopped: Callable[[], int] = lambda: False,
         deleted: Mapping[str, str] | None = None,
         purged: Callable[[str], bool] = lambda _: False,
@@ -71,7 +70,7 @@ class Import:
         self.config = config
         self.done = done
         self.env = env
-        self.told = told
+        self.told: Callable[[int], None] = lambda _: None
         self.since = self.ended = 0.0
         self.stopped = stopped
         self.tally = Tally()

@@ -102,6 +102,11 @@ class Source(NamedTuple):
     facts: Callable[[Path], tuple[int, int]] = file_facts
 
 
+def below(pattern: str) -> Callable[[Path], Iterator[Path]]:
+    """Return what finds the transcripts below a folder by the names of their files."""
+    return lambda root: iter(sorted(root.rglob(pattern)))
+
+
 _TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"])
 
 

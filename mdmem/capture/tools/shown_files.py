@@ -27,7 +27,6 @@ _REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
 _PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
 _TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
 _NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
-_MOST_TAGGED = 40
 _MOST_BLOCKS = 12
 _MOST_NAMES = 150
 _MOST_LINES = 400
