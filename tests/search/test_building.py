@@ -64,7 +64,6 @@ def test_a_tool_answers_at_once_and_says_that_the_index_is_being_built(
 
     assert (answer["total"], answer["hints"]) == (5, [TOLD])
     assert not timers, "the server does the work that another process does"
-    lookup._swept[large.vault] = time.monotonic()  # no sweep outlives this test
     index.update(large)
     completion.done(large)
     again = server.call("search", {"query": "alpha"}).value
@@ -73,9 +72,8 @@ def test_a_tool_answers_at_once_and_says_that_the_index_is_being_built(
 
 @pytest.mark.parametrize(("tool", "words"), [("fixes", {"error": "ValueError: alpha"}), ("open_work", {})])
 def test_tools_of_what_was_learned_say_that_the_index_is_being_built(
-    large: Config, server: Server, tool: str, words: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    large: Config, server: Server, tool: str, words: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(lookup, "_swept", {large.vault: time.monotonic()})  # no sweep outlives this test
     answer = server.call(tool, words)
     assert answer.value["hints"] == [TOLD]
     assert TOLD in answer.text
