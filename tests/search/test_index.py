@@ -643,7 +643,12 @@ def test_what_the_system_lacks_for_a_moment_throws_no_index_away(
 ) -> None:
     write(vault, "a.md", "alpha")
     index.update(settings)
-    before = {path: path.stat().st_ino for path in Path(settings.index_dir).iterdir()}
+
+    def parts() -> dict[Path, int]:  # a look at the folders may be recorded anew
+        of_index = [path for path in Path(settings.index_dir).iterdir() if path.name != contents.FOLDERS]
+        return {path: path.stat().st_ino for path in of_index}
+
+    before = parts()
     raised = [error]
 
     def answer(view: View) -> int:
@@ -661,7 +666,7 @@ def test_what_the_system_lacks_for_a_moment_throws_no_index_away(
     with monkeypatch.context() as patch:
         patch.setattr("mdmem.search.index.store._opened", refused)
         assert freshness.answered(settings, answer) == 1
-    assert {path: path.stat().st_ino for path in Path(settings.index_dir).iterdir()}.items() >= before.items()
+    assert parts().items() >= before.items()
 
 
 @pytest.mark.slow
