@@ -67,8 +67,8 @@ def pass_over(at: Capture, why: str) -> Outcome:
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
-    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at) or turn.was_withheld(at)
-    if why == pending.PRIVATE and at.live and (turn.was_withheld(at) or not turn.is_asked_for(at)):
+    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
+    if why == pending.PRIVATE and at.live and not turn.is_asked_for(at):
         outcome.ignored, outcome.error = "", pending.UNSEEN
     return outcome
 
@@ -108,7 +108,7 @@ def _prompt(at: Capture) -> Outcome:
         at.session.append("asked", at.event.extra["asked_at"])
     outcome = store.store(at, prompt_draft(at, text, before))
     if outcome.ignored == pending.PRIVATE:
-        outcome.unmarked |= not turn.mark_private(at)
+        outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for what could not be marked
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     else:
         turn.mark_open(at, sure=not outcome.stored)  # what follows a prompt that waits is to wait behind it

@@ -130,11 +130,6 @@ def is_withheld(at: Capture) -> bool:
     return _is_withheld(at, _read_marks(at, at.session.key))
 
 
-def was_withheld(at: Capture) -> bool:
-    """Whether this turn is private since `withhold` made it so: nobody asked for that."""
-    return list(_read_marks(at, at.session.key))[-2:] == [_prompt_key(at), _SESSION]
-
-
 def is_asked_for(at: Capture) -> bool:
     """Whether somebody's words made this turn private, or that of the session that it works for."""
     wanted = {at.session.key: _prompt_key(at)}
@@ -155,8 +150,11 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
 
 
 def withhold(at: Capture) -> None:
-    """Mark that this turn is private, and that its session is not stored until what is private can be remembered."""
-    if mark_private(at):
+    """Mark that nothing of the session is stored until what is private can be remembered, and nothing of this turn.
+
+    Unless somebody asked for a private turn, the user hears what that costs.
+    """
+    if is_asked_for(at) or _mark(at, _UNSURE):
         line = b"\n%b %b\n" % (_PRIVATE, _SESSION)
         any(_append(path, line) for path in _places(at))
 

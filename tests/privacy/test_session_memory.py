@@ -10,6 +10,7 @@ import resource
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.agents.install import known
-from mdmem.capture import events, feedback, turn
+from mdmem.capture import events, feedback, losses, turn
 from mdmem.capture.pending import Capture, Outcome
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, payload, places, prompt, stop
@@ -550,11 +551,28 @@ def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_
 
     assert ["nothing of this session is stored" in one for one in told] == [True, False]
     memories.unlink()
-    assert "nothing of this session is stored" in hook(stop("That is all.")).stdout
+    assert LEFT_OUT in hook(stop("That is all.")).stdout
     assert places(notes(vault)) == ["001-000-prompt"]
     hook(prompt("in the open again", 2))
     assert "nothing of this session" not in hook(stop("That is all.") | {"prompt_id": "prompt-2"}).stdout
     assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-response"]
+
+
+def test_what_a_turn_loses_since_its_prompt_cannot_be_remembered_is_told_and_counted(vault: Path, hook: Hook) -> None:
+    hook(prompt("in the open", 0))
+    memories = Path(config.load().state_dir, turn.MEMORIES)
+    memories.write_text("")  # as a disk that fails once: the mark is made, and what was private is not remembered
+
+    said = hook(prompt(TAGGED)).stdout
+    memories.unlink()
+    told = [hook(one).stdout for one in (bash("make: done"), bash("more", "toolu_2"), stop("That is all."))]
+    hook(prompt("in the open again", 2))
+    hook(bash("late", "toolu_3"))
+
+    assert "nothing of this session is stored" in said
+    assert [LEFT_OUT in one for one in told] == [True, False, True]
+    assert len(losses.recent(config.load(), time.time())) == 4
+    assert places(notes(vault)) == ["001-000-prompt", "003-000-prompt"]
 
 
 def test_a_tool_run_that_is_left_out_for_its_private_text_is_told_where_nothing_can_be_noted(
