@@ -22,7 +22,7 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
-from mdmem.vault import disk, generated, user_notes
+from mdmem.vault import disk, generated, journal, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -114,10 +114,26 @@ def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> 
 def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     text = f"{path} has the id {name}, and so has {other}."
     moved = next((one for one in (path, other) if _is_moved_page(config, one)), "")
+    if not moved and all(map(journal.is_projects_page, (path, other))):
+        return _two_pages(config, text, path, other)
     if not moved:
         return warning(text, "A copy? Remove the line `id:` from one of them.")
     make_own = partial(user_notes.set_keys, config, moved, {"id": None, "kind": None})
     return warning(text, f"`mdmem doctor --fix` makes {moved}, a page that was moved, a note of your own.", make_own)
+
+
+def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
+    """Have one of two pages of a project stand for it: that of the folder whose name was not mdmem's first one."""
+    pages = [(path, notes.load(config.vault, path).meta) for path in sorted(paths)]
+    (kept, meta), (later, its) = sorted(pages, key=lambda page: journal.has_first_name(*page))
+    both = list(dict.fromkeys(journal.identities_in(meta) + journal.identities_in(its)))
+
+    def fix() -> None:
+        if both != journal.identities_in(meta):
+            user_notes.set_keys(config, kept, {"identity": both})
+        user_notes.set_keys(config, later, {"id": None, "identity": None})
+
+    return warning(text, f"`mdmem doctor --fix` has {kept} stand for this project. No note is moved.", fix)
 
 
 def _is_moved_page(config: Config, path: str) -> bool:

@@ -372,10 +372,25 @@ def identities(config: Config, name: str) -> list[str]:
     except OSError:
         return []  # not ours to read
     header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
-    found: Any = front_matter.read(header)[0].get("identity", []) if header else []
     from mdmem.project import in_one_case
 
-    return [in_one_case(str(item)) for item in (found if isinstance(found, list) else [found])]
+    return [in_one_case(item) for item in (identities_in(front_matter.read(header)[0]) if header else ())]
+
+
+def identities_in(meta: dict[str, Any]) -> list[str]:
+    """Return which projects a page says that its folder holds."""
+    found = meta.get("identity", [])
+    return [str(item) for item in (found if isinstance(found, list) else [found])]
+
+
+def is_projects_page(path: str) -> bool:
+    """Whether a path is that of a project's page; one that was moved elsewhere is none."""
+    return path.split("/")[::2] == ["journal", PROJECT_PAGE]
+
+
+def has_first_name(page: str, meta: dict[str, Any]) -> bool:
+    """Whether a project's folder is called as mdmem called it, by the path of its page and that page's front matter."""
+    return page.split("/")[-2] == meta.get("title")
 
 
 def find_project(config: Config, who: str) -> str:

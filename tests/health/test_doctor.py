@@ -436,3 +436,21 @@ def test_a_page_that_was_moved_and_made_again_becomes_a_note_of_its_owner(day: D
     assert page.read_text("utf-8") == before
     kept = re.sub(r"(?m)^(id|kind): .*\n", "", before)
     assert moved.read_text("utf-8") == f"{kept}\nMy own line.\n"
+
+
+@pytest.mark.parametrize("name", ["0-renamed", "renamed"])
+def test_of_two_pages_of_one_project_the_one_whose_folder_got_another_name_stands_for_it(day: Day, name: str) -> None:
+    page = next(day.vault.glob("journal/*/project.md"))
+    renamed = page.parent.with_name(name) / page.name
+    renamed.parent.mkdir()
+    before = page.read_text("utf-8")
+    renamed.write_text(f"{before}\nMy own line.\n", "utf-8")
+    page.write_text(before.replace("identity: [", "identity: [host/joined, "), "utf-8")
+
+    assert [one["done"] for one in wrong(look(day, "notes", fix=True))] == ["fixed"]
+
+    assert wrong(look(day, "notes")) == []
+    assert renamed.read_text("utf-8") == re.sub(
+        r"identity: \[(.*)\]", r"identity: [\1, host/joined]", f"{before}\nMy own line.\n"
+    )
+    assert page.read_text("utf-8") == re.sub(r"(?m)^(id|identity): .*\n", "", before)

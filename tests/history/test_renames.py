@@ -211,6 +211,23 @@ def test_a_session_renamed_on_both_machines_stays_one_folder_with_what_was_edite
     assert b"edited here" in files[f"{there}/{name}"]
 
 
+@pytest.mark.parametrize("name", ["another-name", "zoo"])
+def test_a_project_begun_on_two_machines_and_renamed_on_one_is_one_folder_with_the_name_that_was_given(
+    two: tuple[Config, Config], name: str
+) -> None:
+    page = "---\nid: project123\nkind: project\ntitle: app\nproject: app\nidentity: [host/app]\n---\n\n# app\n"
+    for at, own in zip(two, ("11111111", "22222222"), strict=True):
+        put(Path(at.vault), "journal/app/project.md", page)
+        put(Path(at.vault), f"journal/app/2026-09-14/0800-x-{own}/001-000-prompt-x-{own}ab.md", f"words of {own}\n")
+    move(two[1].vault, "journal/app", f"journal/{name}")
+
+    everything = met(*two)
+
+    found = {path for path in everything if "11111111" in path or "22222222" in path or "project.md" in path}
+    sessions = {f"journal/{name}/2026-09-14/0800-x-{own}/001-000-prompt-x-{own}ab.md" for own in ("1" * 8, "2" * 8)}
+    assert {path for path in found if "/acme-notes-app/" not in path} == {f"journal/{name}/project.md", *sessions}
+
+
 @pytest.mark.slow
 def test_a_session_renamed_differently_and_again_on_three_machines_is_one_folder(
     two: tuple[Config, Config], tmp_path: Path

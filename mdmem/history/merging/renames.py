@@ -20,6 +20,8 @@ Tree = dict[str, str]
 Moves = dict[str, str]
 """Path (or folder, without a slash at its end) -> its new name."""
 
+_PROJECT = "project "
+
 
 class Side(NamedTuple):
     """One of two trees that come from a common one: its commit, its files, and which of the common ones it moved."""
@@ -114,7 +116,7 @@ def _identity(path: str, data: bytes) -> str:
     meta = note.parse(data).meta
     if path.rpartition("/")[2] == journal.PROJECT_PAGE and meta.get("identity"):
         held = meta["identity"]
-        return f"project {held[0] if isinstance(held, list) else held}"
+        return f"{_PROJECT}{held[0] if isinstance(held, list) else held}"
     return str(meta.get("id") or _captured_id(path))
 
 
@@ -185,7 +187,7 @@ def _within(path: str, folders: Mapping[str, str]) -> str:
 def _made_twice(
     repo: Repository, our: Side, our_new: list[str], their: Side, their_new: list[str]
 ) -> tuple[Moves, Moves]:
-    """Find notes that both sides made under different names, and the folders of sessions that were made twice."""
+    """Find notes that both sides made under different names, and the folders of sessions and projects made twice."""
     if not our_new or not their_new:
         return {}, {}
     fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda one: len(one[1]))
@@ -197,9 +199,13 @@ def _made_twice(
         pair = sorted((ids[0][name], ids[1][name]))
         if pair[0] == pair[1]:
             continue
+        is_project = all(journal.is_projects_page(path) for path in pair)
+        if is_project:
+            pages = Texts(repo, {path: files[path] for files, _ in (fewer, more) for path in pair if path in files})
+            pair.sort(key=lambda path: journal.has_first_name(path, note.parse(pages[path]).meta))
         paths[pair[1]] = pair[0]
         kept, other = (path.rpartition("/")[0] for path in pair)
-        if kept != other and all(_is_page(path) for path in pair):
+        if kept != other and (is_project or all(_is_page(path) for path in pair)):
             folders[other] = kept
     return paths, folders
 
@@ -214,7 +220,8 @@ def _ids(repo: Repository, files: Tree, paths: list[str], among: Container[str] 
     found: dict[str, list[str]] = {}
     for path in paths:
         name = named[path] if path in named else _captured_id(path)
-        if name and _is_note(path) and (among is None or name in among):
+        is_away = name.startswith(_PROJECT) and not journal.is_projects_page(path)
+        if name and not is_away and _is_note(path) and (among is None or name in among):
             found.setdefault(name, []).append(path)
     return {name: like[0] for name, like in found.items() if len(like) == 1}
 
