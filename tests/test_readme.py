@@ -95,6 +95,10 @@ def test_the_settings_table_is_the_codes() -> None:
     )
 
 
+def test_the_tour_shows_what_the_commands_print() -> None:
+    assert readme.taken(PAGES["tour.md"], "gallery") == readme.gallery(), "run `python -m tests.helpers.readme`"
+
+
 def test_the_note_at_its_beginning_is_one_of_the_sample_vault() -> None:
     assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.helpers.readme`"
 
