@@ -14,6 +14,7 @@ from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
+from mdmem.views.vault_pages.open_work import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,9 +68,6 @@ def decisions(
         click.echo(f'No {" or ".join(wanted)} is in force. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True)
 
 
-_KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "interrupted": "interrupted"}
-
-
 @click.command()
 @options.project
 @click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only this session.")
@@ -114,7 +112,7 @@ def todo(
 def _todo_row(item: OpenItem) -> tuple[str, ...]:
     detail = f": {item.detail}" if item.detail else ""
     waits = f" (waits for {', '.join(f'[mem:{name}]' for name in item.blocked_by)})" if item.blocked_by else ""
-    return (item.key, _KINDS[item.kind], wording.day(item.created), item.project, f"{item.text}{detail}{waits}")
+    return (item.key, LABELS[item.kind].lower(), wording.day(item.created), item.project, f"{item.text}{detail}{waits}")
 
 
 @click.command()
@@ -184,7 +182,7 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
     changed = [f"[mem:{name}]" for name in found.changed[:1]]
     parts = {
         "Decisions": [f"{one.title}  [mem:{one.id}]" for one in found.decisions],
-        "Open work": [f"{_KINDS[one.kind]}: {one.text}  [mem:{one.id}]" for one in found.open_work],
+        "Open work": [f"{LABELS[one.kind].lower()}: {one.text}  [mem:{one.id}]" for one in found.open_work],
         "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
         "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
         "Latest change": changed,
