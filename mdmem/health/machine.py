@@ -28,8 +28,6 @@ from mdmem.views import storing, wording
 from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)
-OLDEST_GIT = (2, 32)
-"""The first git that can be told to leave the user's and the system's configuration alone."""
 SILENT_DAYS = 14
 
 
@@ -77,10 +75,10 @@ def git(config: Config) -> Iterator[HealthFinding]:
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
     except MdmemError as problem:
-        yield error(str(problem), "Install git 2.38 or later.")
+        yield error(str(problem), f"Install git {repository.OLDEST} or later.")
         return
-    if _numbers(said) < OLDEST_GIT:
-        yield warning(f"{said.strip()} is old.", "Install git 2.38 or later.")
+    if _numbers(said) < _numbers(repository.OLDEST):
+        yield warning(f"{said.strip()} is old.", f"Install git {repository.OLDEST} or later.")
     else:
         yield fine(said.strip())
 

@@ -31,6 +31,9 @@ from mdmem.history.git.surroundings import (
 if TYPE_CHECKING:
     from git import Git
 
+OLDEST = "2.32"
+"""The first git that can be told to leave the user's and the system's configuration alone."""
+
 BRANCH = "main"
 """The branch of a new vault."""
 
@@ -199,7 +202,7 @@ def start(
             )
             done = GitResult(int(status), bytes(out), str(err))
     except (missing, OSError) as error:
-        raise GitError(f"git cannot be started ({type(error).__name__}). Install git 2.38 or later.") from error
+        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
     if check and done.status:
         raise GitError(f"git {args[0]} failed in {cwd}: {reason(done)}")
     return done
@@ -230,7 +233,7 @@ def printing(
     try:
         kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
     except (missing, OSError) as error:
-        raise GitError(f"git cannot be started ({type(error).__name__}). Install git 2.38 or later.") from error
+        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
     process: Any = kept.proc  # `kept` ends it when nothing refers to it any longer
     said: list[bytes] = []
     listening = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)
