@@ -10,7 +10,7 @@ import os
 
 from mdmem import files
 from mdmem.agents import aliases
-from mdmem.privacy.text import storable
+from mdmem.privacy.text import lower, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,9 +71,20 @@ def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Ite
 def _with_tags(texts: Iterable[bytes], tags: tuple[str, ...]) -> Iterator[str]:
     bare = [word.encode().translate(None, _BLANK) for word in tags]
     for data in texts:
-        low = data.lower().translate(None, _BLANK)
+        text = "" if data.isascii() else data.decode("utf-16" if data[:2] in _UTF16 else "utf-8", "replace")
+        low = (_looks(text) if text else data).lower().translate(None, _BLANK)
         if b"\x1b" in low or any(sign + word in low for word in bare for sign in _TAG_SIGNS):
-            yield data.decode("utf-8", "replace")
+            yield text or data.decode("ascii")
+
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _looks(text: str) -> bytes:
+    """Return what a text looks like in ASCII, as far as it does: tags may be written in other alphabets."""
+    from mdmem.privacy import disguises
+
+    return disguises.bare(lower(text)).encode()
 
 
 def _edited(given: dict[str, Any]) -> list[str]:

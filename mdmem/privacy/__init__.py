@@ -97,11 +97,13 @@ def clean(
     value_left = _without_spanning(value, job)
     job.plain_chars = _plain_chars(value_left, job) if echo is None and not job.rules.patterns else 0
     cleaned.value = _value(value_left, job, 0)
-    if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans) and cleaned.value != "":
+    if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans):
         from mdmem.privacy import revealed
 
-        job.revealed = revealed.of(tuple(job.spans))
-        cleaned.value = _value(cleaned.value, job, 0)
+        job.spans[len(said) :] = revealed.in_plain_words(job.spans[len(said) :])
+        if cleaned.value != "":
+            job.revealed = revealed.of(tuple(job.spans))
+            cleaned.value = _value(cleaned.value, job, 0)
     if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
         cleaned.value = _value(cleaned.value, job, 0)
     cleaned.spans = tuple(job.spans)

@@ -93,11 +93,10 @@ def _uncolored(low: str) -> str:
 
 
 def _blanked(piece: str) -> str:
-    if piece[:1] == "]":
-        size = piece.find("\a") + 1 or len(piece)
-    else:
-        size = len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1
-    return " " * min(size, len(piece)) + piece[size:]
+    from mdmem.privacy import views  # few texts have colors
+
+    size = views.color_chars(piece)
+    return " " * size + piece[size:]
 
 
 def _put_together(low: str, word: str) -> str:

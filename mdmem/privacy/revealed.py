@@ -1,8 +1,10 @@
-"""What private sections of a payload said, found again in the rest of the same payload."""
+"""What private sections of a payload said, in plain words too, and where the rest of the payload says it again."""
 
 from __future__ import annotations
 
-from mdmem.privacy import echo
+from itertools import groupby, takewhile
+
+from mdmem.privacy import echo, encoded, views
 from mdmem.privacy.text import SHORTEST_REVEALED
 
 TYPE_CHECKING = False
@@ -19,6 +21,63 @@ MOST = 100
 """No more values than this are looked for in the middle of lines; the others count as whole lines."""
 
 _AROUND = " \t+-\"',"  # what a diff and a JSON list put around a line
+
+
+def in_plain_words(spans: list[str]) -> list[str]:
+    """Return private texts, and what each says besides: who repeats it leaves out colors, codes and what begins lines.
+
+    Those are escapes, base64 and the like; and what a patch, a comment, a quotation or `grep -n` puts before lines.
+    """
+    found = dict.fromkeys(spans)
+    for span in spans:
+        span = span[:_MOST_CHARS]
+        read = coded = [span.replace("\ufffd", "").replace("=\n", "")]  # UTF-16 has NULs, and mails have long lines
+        for _ in range(_TIMES_CODED):
+            views_of = [view for one in coded for view in (views.unescaped(one), encoded.decoded(one)) if view]
+            coded = [view.text for view in views_of]
+            read = read + coded
+        read += [_without_beginnings(one.split("\n")) for one in read if "\n" in one]
+        found.update(dict.fromkeys(read))
+    return list(found)
+
+
+_TIMES_CODED = 2
+_MOST_CHARS = 64 * 1024
+
+
+def _without_beginnings(lines: list[str]) -> str:
+    """Return lines without what all but the first begin with, numbers and blanks being alike; a tag begins the first.
+
+    What `git blame` puts before lines ends with a number in brackets.
+    """
+    split = [_units(line[:_LONGEST_BEGINNING]) for line in lines]
+    begun = [[_alike(unit) for unit in units] for units in split[1:] if units] or [[]]
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(min(begun), max(begun), strict=False))
+    alike = [unit for unit, _ in common]
+    while alike and alike[-1].isalpha():
+        alike.pop()
+    bare = lines[:1] + [
+        line[len("".join(units[: len(alike)])) :] for line, units in zip(lines[1:], split[1:], strict=True)
+    ]
+    return "\n".join(map(_without_author, bare))
+
+
+_LONGEST_BEGINNING = 200
+
+
+def _units(line: str) -> list[str]:
+    """Return the characters of a line, those of a number, and blanks, together."""
+    runs = [(kind, "".join(run)) for kind, run in groupby(line, lambda char: (char.isdecimal(), char.isspace()))]
+    return [unit for kind, run in runs for unit in ([run] if any(kind) else run)]
+
+
+def _alike(unit: str) -> str:
+    return "0" if unit.isdecimal() else " " if unit.isspace() else unit
+
+
+def _without_author(line: str) -> str:
+    head, _, rest = line.partition(") ")
+    return rest if rest and "(" in head and head[-1].isdecimal() else line
 
 
 def of(spans: tuple[str, ...]) -> Revealed:
@@ -67,15 +126,7 @@ class Revealed:
 
 
 def _lines(span: str) -> list[str]:
-    r"""Return the lines of a private text, also of one that is written as JSON, with `\n` between them."""
-    lines = [line.strip(_AROUND) for line in span.replace("\\n", "\n").split("\n")]
-    return [*lines, *[line for line in map(_without_number, lines) if line]]
-
-
-def _without_number(line: str) -> str:
-    """Return a line without the number that `grep -n`, `cat -n` and agents put before it; "" where there is none."""
-    rest = line.lstrip("0123456789")
-    return rest[1:].strip(_AROUND) if rest != line and rest[:1] in _NUMBER_ENDS else ""
+    return [line.strip(_AROUND) for line in span.split("\n")]
 
 
 def _without_place(line: str) -> str:
@@ -85,9 +136,6 @@ def _without_place(line: str) -> str:
     if name.isdecimal():
         return rest.strip(_AROUND)
     return after.strip(_AROUND) if colon and number.isdecimal() else rest.strip(_AROUND)
-
-
-_NUMBER_ENDS = frozenset(":-\t→|")
 
 
 def _is_worth(value: str) -> bool:

@@ -86,7 +86,7 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "nbsp":
 _ACCENTS = ("uml", "acute", "grave", "circ", "tilde", "cedil", "ring", "slash", "caron")
 """Behind a letter, the name of an entity; the letter alone is what is looked for."""
 
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " ", "0": " "}
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " ", "0": " ", "e": "\x1b"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -210,12 +210,23 @@ _PRINTABLE = ("=3D", "=20\n", *[f"={code:X}=" for code in (*range(0xC2, 0xC6), *
 """One of these stands in every text in quoted-printable, as mails are, that cannot be read as it is."""
 
 
-def _color(text: str, at: int) -> tuple[int, str] | None:
-    """Leave out what sets a terminal's colors."""
-    end = at + 2
-    while text[end : end + 1] and text[end] in "0123456789;":
-        end += 1
-    return (end + 1, "") if text[at + 1 : at + 2] == "[" and text[end : end + 1].isalpha() else None
+def _color(text: str, at: int) -> tuple[int, str]:
+    """Leave out what sets a terminal's colors, and the addresses of its links."""
+    start = at + 1
+    end = text.find("\x1b", start)
+    return start + color_chars(text[start : end if end >= 0 else len(text)]), ""
+
+
+def color_chars(piece: str) -> int:
+    """Return how many characters behind an escape character are a terminal's, and none of the text's."""
+    if piece[:1] == "]":
+        return piece.find("\a") + 1 or len(piece)
+    return min(len(piece), len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1)
+
+
+def _shown_color(text: str, at: int) -> tuple[int, str] | None:
+    """Leave out the same as `cat -v` shows it."""
+    return (at + 2 + color_chars(text[at + 2 : at + 20]), "") if text.startswith("^[[", at) else None
 
 
 def _element(text: str, at: int) -> tuple[int, str] | None:
@@ -235,6 +246,7 @@ _READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "+": _plus,
     "=": lambda text, at: _bytes(text, at, "="),
     "\x1b": _color,
+    "^": _shown_color,
     "\b": lambda _, at: (at + 2, ""),  # a manual page prints over what it shows in bold
     "<": _element,
 }

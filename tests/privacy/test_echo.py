@@ -428,6 +428,69 @@ def test_what_is_old_is_forgotten_and_the_key_stays(settings: Config) -> None:
     assert sorted(files(settings)) == ["another", "key"]
 
 
+# -- private sections that were not written plainly ------------------------------------------------
+
+NOT_ALONE = {"glued", "Punycode", "with underscores", "spaced out", "ue for ü"}
+"""Forms of which nothing tells where the value ends, or what it was."""
+
+
+def later(section: str, text: str) -> str:
+    """Clean a text in a session that was shown a private section before."""
+    spans = clean(section, rules=NO_SECRETS, origin="tool").spans
+    return str(clean(text, rules=NO_SECRETS, origin="tool", echo=echo.of(spans)).value)
+
+
+@pytest.mark.parametrize("name", few(sorted(FORMS.keys() - NOT_ALONE), always=["in two colors", "base64", "HTML"]))
+@pytest.mark.parametrize("value", [SECRET, "heron-box-42", "Falconridge", "Café-Zürich-91"])
+def test_a_value_is_masked_that_its_private_section_wrote_in_another_form(value: str, name: str) -> None:
+    form = FORMS[name](value)
+    if name not in ASCII_ONLY or value.isascii():
+        assert value not in later(f"see <private>{form}</private> there", f"it is {value} then")
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "\x1b[31m<private>\x1b[0m{}\x1b[31m</private>\x1b[0m",
+        "<private>\x1b]8;;http://x.y/z\x1b\\{}\x1b]8;;\x1b\\</private>",
+        "<private>\x1b[38:5:1m{}\x1b[?25l</private>",
+        "<private>\x1b(B{}\x1b(B</private>",
+        "<private>\\u001b[0m{}\\u001b[31m</private>",
+        "<private>\\e[1m{}\\e[0m</private>",
+        "^[[31m<private>^[[0m{}^[[31m</private>",
+    ],
+)
+@pytest.mark.parametrize("value", ["Quennelby", "4711", "hunter2x9"])
+def test_a_value_is_masked_of_which_the_private_section_was_in_color(value: str, section: str) -> None:
+    assert value not in later(section.format(value), f"the code {value} again")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("> ", "> ", "> "),
+        ("# ", "# ", "# "),
+        ("REM ", "REM ", "REM "),
+        ("+", "+", "+"),
+        ("     9\t", "    10\t", "    11\t"),
+        ("     9→", "    10→", "    11→"),
+        ("9:", "10-", "11:"),
+        ("plan.md:9:", "plan.md:10:", "plan.md:11:"),
+        ("[2026-09-14 08:00:09] ", "[2026-09-14 08:00:10] ", "[2026-09-14 08:00:11] "),
+        ("a1b2c3d (Ann 2026-09-14 9) ", "4e5f6a7 (Bo  2026-09-15 10) ", "a1b2c3d (Ann 2026-09-14 11) "),
+    ],
+)
+@pytest.mark.parametrize("closed", [True, False])
+def test_lines_are_masked_without_what_a_tool_put_before_them(
+    first: str, second: str, third: str, closed: bool
+) -> None:
+    lines = [f"{first}<private>", f"{second}we close the plant", f"{third}in spring, tell no one"]
+    section = "\n".join([*lines, f"{third}</private>"] if closed else lines)
+
+    for line in ("we close the plant", "in spring, tell no one"):
+        assert line not in later(section, f"so {line} then")
+
+
 # -- never too much --------------------------------------------------------------------------------
 
 

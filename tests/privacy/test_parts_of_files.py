@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -319,23 +321,101 @@ def test_a_command_that_prints_no_files_does_not_look_for_them(
 def test_history_is_not_searched_for_a_command_that_prints_names_and_numbers(
     vault: Path, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unnamed_files, "_changed", lambda folder, tags: pytest.fail(f"searched {folder}"))
+    monkeypatch.setattr(unnamed_files, "_changed", lambda folder, until: pytest.fail(f"searched {folder}"))
 
     run(folder, "Bash", {"command": command}, {"stdout": "plan.md | 2 +-", "stderr": ""})
 
     assert "plan.md | 2 +-" in stored(vault)
 
 
-@pytest.mark.parametrize("command", ["git diff --stat -p | tail", 'bash -c "git diff" | tail', "(git stash show -p)"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff --stat -p | tail", 'bash -c "git diff" | tail', "(git stash show -p)",
+        "git diff HEAD -- other.md; git show HEAD~1 | grep -v public", "git show HEAD:other.md; git log -p | tail -3",
+    ],
+)  # fmt: skip
 def test_history_is_searched_for_a_command_that_prints_lines_as_well(
-    vault: Path, folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    vault: Path, repository: Path, command: str
 ) -> None:
-    monkeypatch.setattr(unnamed_files, "_changed", lambda folder, tags: [f"<{tags[0]}>the walrus</{tags[0]}>".encode()])
+    (repository / "plan.md").write_text("public\n", encoding="utf-8")
+    (repository / "other.md").write_text("public\n", encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "two")
 
-    run(folder, "Bash", {"command": command}, {"stdout": "the walrus\nmade: public words", "stderr": ""})
+    run(repository, "Bash", {"command": command}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
 
     assert "public words" in stored(vault)
-    assert "walrus" not in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_history_is_searched_for_what_a_change_takes_out_of_a_file_that_is_older(
+    vault: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "other.md").write_text("public\n", encoding="utf-8")
+    git(repository, "add", "other.md")
+    git(repository, "commit", "-qm", "two")
+    (repository / "plan.md").write_text("public\n", encoding="utf-8")
+    monkeypatch.setattr(unnamed_files, "_MOST_COMMITS", 1)
+
+    run(repository, "Bash", {"command": "git diff | grep '^-'"}, {"stdout": f"-{PART}\n-public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_what_git_has_is_read_up_to_a_bound(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unnamed_files, "_MAX_BYTES", 1000)
+    monkeypatch.setattr(unnamed_files, "_MAX_BYTES_IN_ALL", 5000)
+    (repository / "0.md").write_text("large\n" * 1000, encoding="utf-8")
+    for number in range(1, 50):
+        (repository / f"{number}.md").write_text(f"{number}\n" * 200, encoding="utf-8")
+    git(repository, "add", ".")
+    names = [f":./{number}.md" for number in range(50)]
+
+    found = list(unnamed_files._contents(str(repository), names, time.monotonic() + 60))
+
+    assert found[0] == b"1\n" * 200 + b"\n"
+    assert 5000 < sum(map(len, found)) < 6000
+
+
+def test_git_that_takes_too_long_costs_no_note(vault: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unnamed_files, "SECONDS", 0)
+
+    run(repository, "Bash", {"command": "git diff | tail"}, {"stdout": "public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    "tags", ["<рrivаte>{}</рrivаte>", "＜ｐｒｉｖａｔｅ＞{}＜／ｐｒｉｖａｔｅ＞", "<private>{}</private> ü"]
+)
+def test_tags_in_another_alphabet_are_found_in_a_file_of_which_a_part_is_shown(
+    vault: Path, folder: Path, tags: str, encoding: str
+) -> None:
+    (folder / "plan.md").write_text(f"# notes\n{tags.format(f'{chr(10)}{PART}{chr(10)}')}\n", encoding=encoding)
+
+    run(folder, "Bash", {"command": "sed -n 3,4p plan.md"}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+def test_a_part_of_a_file_that_is_gone_with_its_folder_is_judged_by_its_own_repository(
+    vault: Path, repository: Path, tmp_path: Path
+) -> None:
+    (repository / "deep" / "er").mkdir(parents=True)
+    (repository / "plan.md").rename(repository / "deep" / "er" / "plan.md")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "two")
+    shutil.rmtree(repository / "deep")
+    (tmp_path / "elsewhere").mkdir()
+
+    read_part(tmp_path / "elsewhere", repository / "deep" / "er" / "plan.md", f"{PART}\npublic words", offset=12)
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
 
 
 def test_a_repository_that_git_cannot_read_costs_no_note(vault: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from mdmem.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import IO, Any
 
 _LISTING = frozenset(["fd", "fdfind", "find", "git", "ls", "printf", "echo"])
 _SEARCHING = frozenset(["ack", "ag", "egrep", "fgrep", "git", "grep", "rg"])
@@ -52,9 +52,9 @@ class Showing(Value):
     def earlier(self, named: list[str], tags: tuple[str, ...]) -> Iterator[bytes]:
         """Yield earlier versions of files; of one that is gone and that nobody has, what is shown, as private."""
         if self.name != "Read":
-            yield from versions(self, tags)
+            yield from versions(self)
         elif not named and os.path.isdir(self.folder):
-            known = list(_gone(self.folder, self.asked))
+            known = [data for path in self.asked for data in _gone(os.path.join(self.folder, path))]
             yield from known
             if not known and any(self.given.get(key) for key in _PART_KEYS):
                 yield f"<{tags[0]}>\n{self.output}\n</{tags[0]}>".encode()
@@ -131,7 +131,7 @@ def below(folders: list[str]) -> Iterator[str]:
 SECONDS = 2.0
 """git is not waited for any longer."""
 
-_MAX_BYTES = 4 << 20
+_MAX_BYTES = 2 << 20
 _MAX_BYTES_IN_ALL = 32 << 20
 _MOST_NAMES = 200
 _MOST_COMMITS = 300
@@ -150,18 +150,22 @@ _LOSING = frozenset(["rm", "mv", "unlink"])
 """Commands after which a file is no longer where it was."""
 
 
-def versions(run: Showing, tags: tuple[str, ...]) -> Iterator[bytes]:
+def versions(run: Showing) -> Iterator[bytes]:
     """Yield the earlier versions of files that a run of a command may show lines of."""
     words, output = run.words, run.output
     is_git = _shows_versions(words)
     is_losing = not _LOSING.isdisjoint(words) or ("sed" in words and "-i" in words)
     if not output.strip() or not (is_git or is_losing):
         return
-    ids = list(_ids(output)) if is_git else []
-    found = list(_contents(run.folder, [*ids, *_revisions(words, output if is_git else "")]))
-    yield from found
-    if is_git and not found and any(map(_prints_lines, _commands(run.command))):
-        yield from _changed(run.folder, tags)
+    until = time.monotonic() + SECONDS
+    names = [*_ids(output), *_revisions(words, output)] if is_git else _revisions(words, "")
+    is_found = False
+    for data in _contents(run.folder, list(dict.fromkeys(names))[:_MOST_NAMES], until):
+        is_found = True
+        yield data
+    printing = [command for command in _commands(run.command) if _prints_lines(command)] if is_git else []
+    if printing and (not is_found or any("|" in command.replace("| head", "") for command in printing)):
+        yield from _contents(run.folder, _changed(run.folder, until), until)
 
 
 def _prints_lines(command: str) -> bool:
@@ -184,34 +188,35 @@ def _shows_versions(words: list[str]) -> bool:
     return not is_log or any(word.startswith(_WITH_PATCHES) for word in words)
 
 
-def _gone(folder: str, paths: list[str]) -> Iterator[bytes]:
-    """Yield what git has of files that are gone."""
-    below = [os.path.relpath(os.path.join(folder, path), folder) for path in paths]
-    return _contents(folder, [f"{version}:./{path}" for path in below for version in ("HEAD", "", "HEAD~1")])
+def _gone(path: str) -> Iterator[bytes]:
+    """Yield what git has of a file that is gone, perhaps with its folder."""
+    folder, name = os.path.split(path)
+    while not os.path.isdir(folder) and os.path.basename(folder):
+        folder, name = os.path.dirname(folder), f"{os.path.basename(folder)}/{name}"
+    names = [f"{version}:./{name}" for version in ("HEAD", "", "HEAD~1")]
+    return _contents(folder, names, time.monotonic() + SECONDS)
 
 
-def _contents(folder: str, names: Iterable[str]) -> Iterator[bytes]:
-    """Yield what git has under these names (`HEAD:./plan.md`, the id of a blob), as seen from a folder."""
-    asked = "\n".join(list(dict.fromkeys(names))[:_MOST_NAMES]).encode("utf-8", "replace")
-    checked = _git(folder, ["cat-file", f"--batch-check={_FIELDS}"], asked) if asked else b""
-    lines = [line.split() for line in checked.split(b"\n")]
-    found = [line for line in lines if len(line) == 3 and line[1] == b"blob" and line[2].isdigit()]
-    sizes = {blob: int(size) for blob, _, size in found}
-    blobs, room = [], _MAX_BYTES_IN_ALL
-    for blob, size in sizes.items():
-        if size <= min(_MAX_BYTES, room):
-            blobs.append(blob)
-            room -= size
-    data = _git(folder, ["cat-file", "--batch"], b"\n".join(blobs)) if blobs else b""
-    while data:
-        head, _, data = data.partition(b"\n")
-        fields = head.split()
-        size = int(fields[2]) if len(fields) == 3 else 0
-        yield data[:size]
-        data = data[size + 1 :]
-
-
-_FIELDS = "%(objectname) %(objecttype) %(objectsize)"
+def _contents(folder: str, names: Iterable[str], until: float) -> Iterator[bytes]:
+    """Yield what git has under these names (`HEAD:./plan.md`, the id of a blob), one after the other."""
+    room = _MAX_BYTES_IN_ALL
+    try:
+        with _Git(folder, until, "cat-file", "--batch") as (asked, answers):
+            for name in dict.fromkeys(names):
+                if room < 0:
+                    return
+                asked.write(b"%b\n" % name.encode("utf-8", "replace").partition(b"\n")[0])
+                asked.flush()
+                fields = answers.readline().split()
+                size = int(fields[2]) + 1 if len(fields) == 3 and fields[2].isdigit() else 0
+                if fields[1:2] == [b"blob"] and size <= _MAX_BYTES:
+                    room -= size
+                    yield answers.read(size)
+                    continue
+                while size > 0 and (part := answers.read(min(size, _MAX_BYTES))):
+                    size -= len(part)
+    except (OSError, ValueError):
+        return  # there is no git, or its time is over
 
 
 def _ids(output: str) -> Iterator[str]:
@@ -239,39 +244,47 @@ def _revisions(words: list[str], output: str) -> Iterator[str]:
 _MOST_LINES, _MOST_PARTS = 20, 6
 
 
-def _changed(folder: str, tags: tuple[str, ...]) -> Iterator[bytes]:
-    """Yield the files in which lines with tags were added or taken out lately, before and after."""
-    pattern = f"[][</-][[:space:]]*({'|'.join(tags)})"
-    commits = _git(folder, ["rev-list", "--all", f"--max-count={_MOST_COMMITS}"])
-    command = [
-        "log", "--no-walk=unsorted", "--stdin", "-p", "-U100000", "--no-ext-diff", "--no-textconv", "--no-color",
-        "--no-show-signature", "--ignore-submodules", "--format=", "-i", "-E", f"-G{pattern}",
-    ]  # fmt: skip
-    patches = _git(folder, command, commits) if commits else b""
-    for patch in patches.split(b"\ndiff --git ")[:_MOST_NAMES]:
-        lines = patch.partition(b"\n@@")[2].split(b"\n")[1:]
-        for sign in (b"-", b"+"):
-            yield b"\n".join([line[1:] for line in lines if line[:1] in (b" ", sign)])
+def _changed(folder: str, until: float) -> Iterator[str]:
+    """Yield the ids of files that were changed lately, and of what they were before."""
+    log = ("log", "--all", f"--max-count={_MOST_COMMITS}", "-m", "--format=", "--no-show-signature")
+    shown = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules")
+    for command in (("diff-files",), ("diff-index", "--cached", "HEAD"), log):
+        with _Git(folder, until, *command, *shown) as (_, answers):
+            lines = answers.read(_MAX_BYTES).split(b"\n:")
+        for fields in [line.split(None, 4) for line in lines]:
+            yield from (name.decode() for name in fields[2:4] if name.strip(b"0"))
 
 
-def _git(folder: str, command: list[str], given: bytes = b"") -> bytes:
-    """Return what git prints, if it is in time; it runs no other program, and asks nobody for what is missing."""
-    import subprocess  # few runs show what only git has
+class _Git:
+    """git while it runs, at most until a point in time; it starts no other program, and fetches nothing.
 
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    env |= {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
+    Raises:
+        OSError: there is no git, or no such folder.
+    """
+
+    def __init__(self, folder: str, until: float, *command: str) -> None:
+        import subprocess  # few runs show what only git has
+        from threading import Timer
+
+        env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        env |= {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        self._process = subprocess.Popen(
             ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", *command],
-            input=given,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
             env=env,
-            timeout=SECONDS,
-            check=False,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return b""
-    return done.stdout
+        self._timer = Timer(until - time.monotonic(), self._process.kill)
+
+    def __enter__(self) -> tuple[IO[bytes], IO[bytes]]:
+        self._timer.start()
+        assert self._process.stdin and self._process.stdout
+        return self._process.stdin, self._process.stdout
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._process.kill()
+        self._process.communicate()
