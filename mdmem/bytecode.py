@@ -19,7 +19,7 @@ ROOTS = {
         "mdmem.config",
         "mdmem.capture.events",
         "mdmem.capture.tool_run",
-        "mdmem.capture.files_on_disk",
+        "mdmem.capture.tools.files_on_disk",
         "mdmem.capture.tools.files",
         "mdmem.capture.tools.language",
     ),

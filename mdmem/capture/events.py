@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy
-from mdmem.capture import pending, store, turn
+from mdmem.capture import pending, remembered, store, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
@@ -149,7 +149,7 @@ def _learn_mentioned(at: Capture) -> None:
     if at.live:
         from mdmem.capture.tools import instructions
 
-        if not turn.learn(at, instructions.mentioned(at.event, at.rules)):
+        if not remembered.learn(at, instructions.mentioned(at.event, at.rules)):
             turn.withhold(at)
 
 
@@ -162,7 +162,7 @@ def _counted(at: Capture, outcome: Outcome) -> Outcome:
 
 
 def _awaited() -> Any:
-    from mdmem.capture import awaited  # few runs go on in the background
+    from mdmem.capture.later import awaited  # few runs go on in the background
 
     return awaited
 
@@ -198,7 +198,7 @@ def _stop(at: Capture) -> Outcome:
 def _expect_late(at: Capture) -> None:
     """Mark the session's own transcript to be read later, for what hooks cannot know; a replay is reading it."""
     if at.live:
-        from mdmem.capture import late
+        from mdmem.capture.later import late
 
         late.expect(at)
 
@@ -251,7 +251,7 @@ def _session_end(at: Capture) -> Outcome:
 
 def _why(at: Capture) -> str:
     """Return why a session began or ended, in a few clean words: state holds nothing private either."""
-    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=turn.load_echo(at)).value
+    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=remembered.load_echo(at)).value
     return note.one_line(why, 60)
 
 

@@ -35,7 +35,7 @@ def keep(at: Capture) -> Outcome:
     response = _as_typed(event.tool_response) if is_answer else event.tool_response
     source = {"tool": event.tool, "input": event.tool_input, "response": response, "error": event.error}
     if at.live:
-        from mdmem.capture import files_on_disk
+        from mdmem.capture.tools import files_on_disk
 
         source |= files_on_disk.beside(event, at.rules.tags)
     identity = _identity(event)
@@ -58,7 +58,7 @@ def keep(at: Capture) -> Outcome:
     )
     outcome = store(at, draft)
     if outcome.added and type(event.tool_response) is dict and event.tool_response.get("status") in LATER:
-        from mdmem.capture import awaited
+        from mdmem.capture.later import awaited
 
         awaited.begin(at, outcome)
     return outcome

@@ -1,4 +1,4 @@
-"""The turn: whether what belongs to a prompt is private, and what the session's private sections said.
+"""The turn: whether what belongs to a prompt is private.
 
 A mark says of a prompt, by the agent's id for it, that nothing of its turn is stored, or that it may be. Where an
 agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
@@ -15,6 +15,7 @@ import os
 import time
 
 from mdmem import files, privacy
+from mdmem.capture import remembered
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import journal
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 FLAG = "turns"
 """The ending of the files with the marks."""
 
-MEMORIES = "private"
-"""The folder of `privacy.memory`, which most hooks need not import."""
-
 _PRIVATE, _OPEN, _UNSURE = b"private", b"open", b"unsure"
 _SESSION, _LOST = b"*", b"?"
 """Stand in a mark in place of a prompt: for the whole session, and for one whose mark could not be written."""
@@ -42,7 +40,6 @@ _JUDGING_SECONDS = 1.0
 """Hooks of one turn may run at once: so long after its mark was made, an unsure turn may still be judged."""
 
 _MAX_MARKS_BYTES = 1 << 20
-_HEAD_BYTES = 64 * 1024
 
 
 # -- marks
@@ -107,10 +104,10 @@ def _is_private_unseen(at: Capture) -> bool:
         for cleaned in [privacy.clean(privacy.as_typed(text), rules=at.rules) for text in said]:
             spans += cleaned.spans
             if cleaned.value == "":
-                learn(at, tuple(spans))
+                remembered.learn(at, tuple(spans))
                 mark_private(at)
                 return True
-    if learn(at, tuple(spans)):
+    if remembered.learn(at, tuple(spans)):
         at.session.append("unseen", key)
         return False
     withhold(at)
@@ -133,12 +130,12 @@ def is_withheld(at: Capture) -> bool:
 def is_asked_for(at: Capture) -> bool:
     """Whether somebody's words made this turn private, or that of the session that it works for."""
     wanted = {at.session.key: _prompt_key(at)}
-    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in _keys(at))
+    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in remembered.keys(at))
 
 
 def _is_of_private_parent(at: Capture) -> bool:
     """Whether a sub-agent with a session of its own works for a private turn of another session."""
-    return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in _keys(at)[1:])
+    return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in remembered.keys(at)[1:])
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
@@ -146,7 +143,7 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
         return True
     if not can_mark(at):
         return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)), make=False)
-    return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
+    return _SESSION in marks and not _takes_files(os.path.dirname(remembered.memory_of(at, at.session.key)))
 
 
 def withhold(at: Capture) -> None:
@@ -251,12 +248,6 @@ def _places(at: Capture) -> tuple[str, str, str]:
     return (*_marks(at, at.session.key), _spare(at, at.session.key))
 
 
-def _keys(at: Capture) -> tuple[str, ...]:
-    """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
-    parent = at.event.extra.get("parent_session")
-    return (at.session.key, short(parent, 16)) if parent else (at.session.key,)
-
-
 def _append(path: str, lines: bytes) -> bool:
     try:
         return files.append(path, lines) == len(lines)
@@ -341,35 +332,19 @@ def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
     return not sure and (at.session.is_continuous() or not names)
 
 
-# -- what private sections said
+# -- sessions, and events that are not stored
 
 
-def load_echo(at: Capture) -> privacy.Echo | None:
-    """Return what the session's private sections said, in a form that only tells it when it is met again."""
-    folder = os.path.join(at.config.state_dir, MEMORIES)
-    known = [key for key in _keys(at) if os.path.exists(os.path.join(folder, key))]
-    if not known:
-        return None
-    from mdmem.privacy import memory
+def begin(at: Capture) -> None:
+    """Keep what a session remembers when it goes on, and give a fork what its parent remembers."""
+    for path in filter(os.path.exists, (*_marks(at, at.session.key), remembered.memory_of(at, at.session.key))):
+        files.renew(path)
+    if at.live:
+        from mdmem.capture.tools import instructions
 
-    return memory.load(at.config, *known)
-
-
-def learn(at: Capture, spans: tuple[str, ...]) -> bool:
-    """Remember what private sections said, so that nothing is stored that repeats it; False when that is impossible."""
-    if not spans:
-        return True
-    from mdmem.privacy import memory
-
-    try:
-        for key in _keys(at):
-            memory.learn(at.config, key, spans)
-    except OSError as error:
-        from mdmem import log
-
-        log.write(at.config, "private sections cannot be remembered: the state folder cannot be written", error)
-        return False
-    return True
+        if not remembered.learn(at, instructions.of_session(at.event, at.rules)):
+            withhold(at)
+    remembered.inherit(at)
 
 
 def pass_over(at: Capture, *, typed: bool) -> bool:
@@ -378,70 +353,7 @@ def pass_over(at: Capture, *, typed: bool) -> bool:
     False when what it said could not be remembered.
     """
     marked = not typed or mark_private(at)
-    learned = learn_from(at)
+    learned = remembered.learn_from(at)
     if not learned:
         withhold(at)
     return learned and marked
-
-
-def learn_from(at: Capture) -> bool:
-    """Remember what is private in an event, without storing anything of it; False when it could not be remembered."""
-    from mdmem.capture import window
-
-    event = at.event
-    run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
-    said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
-    if at.live and event.tool:
-        from mdmem.capture import files_on_disk
-
-        said |= files_on_disk.beside(event, at.rules.tags)
-    if not privacy.may_hold_private(said, at.rules):
-        return True
-    origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
-    cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
-    return learn(at, cleaned.spans)
-
-
-def begin(at: Capture) -> None:
-    """Keep what a session remembers when it goes on, and give a fork what its parent remembers.
-
-    The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
-    """
-    memories = os.path.join(at.config.state_dir, MEMORIES)
-    for path in filter(os.path.exists, (*_marks(at, at.session.key), os.path.join(memories, at.session.key))):
-        files.renew(path)
-    if at.live:
-        from mdmem.capture.tools import instructions
-
-        if not learn(at, instructions.of_session(at.event, at.rules)):
-            withhold(at)
-    if at.session.data or not os.path.exists(memories):
-        return
-    from mdmem.privacy import memory
-
-    known = memory.sessions(at.config)
-    named = {short(parent, 16) for parent in _parents(at.event.transcript)}
-    parents = [key for key in known if key in named and key != at.session.key]
-    if not parents and at.event.source in ("fork", "resume") and at.session.key not in known:
-        parents = known
-    try:
-        memory.inherit(at.config, at.session.key, parents)
-    except OSError as error:
-        from mdmem import log
-
-        log.write(at.config, "a fork could not take over what its parent remembers as private", error)
-
-
-def _parents(transcript: str) -> set[str]:
-    """Return the ids of the sessions that a transcript was copied from."""
-    try:
-        data = files.read_any(transcript, _HEAD_BYTES)
-    except (OSError, ValueError):
-        return set()
-    found = set()
-    for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
-        for part in data.split(name)[1:]:
-            pieces = part[:200].split(b'"')
-            if len(pieces) > 2 and pieces[0].strip() == b":":
-                found.add(pieces[1].decode("utf-8", "replace"))
-    return found

@@ -65,7 +65,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     \b
     Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
     """
-    from mdmem.capture import upkeep as checking
+    from mdmem.capture.later import upkeep as checking
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.look import LookMode
@@ -96,7 +96,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
 def _catch_up(settings: Config, *, quiet: bool) -> None:
     """Read what the transcripts of sessions tell that hooks have marked, and what agents remember by themselves."""
     from mdmem import log
-    from mdmem.capture import late
+    from mdmem.capture.later import late
     from mdmem.transcripts import host_memory
     from mdmem.vault import exclusions
 

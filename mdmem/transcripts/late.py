@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import log
-from mdmem.capture import late
+from mdmem.capture.later import late
 from mdmem.capture.session import Session
 from mdmem.config import Config
 from mdmem.errors import MdmemError

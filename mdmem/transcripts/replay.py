@@ -8,7 +8,8 @@ said) is left alone: a replay keeps marks of its own. It never renumbers, rewrit
 from __future__ import annotations
 
 from mdmem import privacy, project
-from mdmem.capture import completion, events, page, turn
+from mdmem.capture import events, page, remembered
+from mdmem.capture.later import completion
 from mdmem.capture.pending import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
 from mdmem.capture.session import facts
 from mdmem.config import Config
@@ -104,7 +105,7 @@ class Replay:
         """
         for event in coming:
             if events.ignores(self.config, event) in ("", SUBAGENT):
-                turn.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
+                remembered.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
 
     def close(self) -> None:
         """Update the session's page if notes were added, and close the folder."""

@@ -12,7 +12,8 @@ import frontmatter
 import pytest
 
 from mdmem import config
-from mdmem.capture import page, upkeep
+from mdmem.capture import page
+from mdmem.capture.later import upkeep
 from mdmem.history.git import repository
 from mdmem.vault import disk as vaults
 from tests.conftest import notes, session_pages

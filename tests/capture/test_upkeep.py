@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
-from mdmem.capture import upkeep
+from mdmem.capture.later import upkeep
 from mdmem.search import index
 from mdmem.vault import leftovers as vaults
 from tests.conftest import notes

@@ -544,7 +544,7 @@ def test_nothing_is_stored_when_no_folder_can_be_written_in_the_middle_of_a_turn
 
 def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_once(vault: Path, hook: Hook) -> None:
     hook(prompt("in the open"))
-    memories = Path(config.load().state_dir, turn.MEMORIES)
+    memories = Path(config.load().state_dir, "private")
     memories.write_text("")  # as on a full disk: marks can be written, and what was private cannot
 
     told = [hook(bash(f"a file says <private>{SECRET}</private>", f"toolu_{number}")).stdout for number in range(2)]
@@ -560,7 +560,7 @@ def test_a_tool_run_whose_private_text_cannot_be_remembered_is_told_at_once_and_
 
 def test_what_a_turn_loses_since_its_prompt_cannot_be_remembered_is_told_and_counted(vault: Path, hook: Hook) -> None:
     hook(prompt("in the open", 0))
-    memories = Path(config.load().state_dir, turn.MEMORIES)
+    memories = Path(config.load().state_dir, "private")
     memories.write_text("")  # as a disk that fails once: the mark is made, and what was private is not remembered
 
     said = hook(prompt(TAGGED)).stdout
@@ -583,7 +583,7 @@ def test_a_tool_run_that_is_left_out_for_its_private_text_is_told_where_nothing_
 
     capture(prompt("in the open"))
     settings = config.load()
-    Path(settings.state_dir, turn.MEMORIES).write_text("")
+    Path(settings.state_dir, "private").write_text("")
     monkeypatch.setattr("mdmem.files.claim", full)
     run = bash(f"a file says <private>{SECRET}</private>")
 

@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import hook
-from mdmem.capture import late as capture_late
+from mdmem.capture.later import late as capture_late
 from mdmem.transcripts import late, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import

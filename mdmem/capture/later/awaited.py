@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from mdmem import log, privacy
-from mdmem.capture import completion, turn
+from mdmem.capture import remembered
+from mdmem.capture.later import completion
 from mdmem.capture.session import facts
 from mdmem.capture.tools import body, limits
 from mdmem.capture.tools.teamwork import LATER
@@ -51,8 +52,8 @@ def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
 
 
 def _answer(at: Capture, name: str, answer: str) -> bool:
-    clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=turn.load_echo(at))
-    folder = at.session.open_folder() if turn.learn(at, clean.spans) else None
+    clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=remembered.load_echo(at))
+    folder = at.session.open_folder() if remembered.learn(at, clean.spans) else None
     if folder is None or not str(clean.value).strip():
         return False
     with folder:

@@ -1,0 +1,1 @@
+"""What is done after an event: notes are completed, transcripts read, old state goes."""

@@ -1,0 +1,110 @@
+"""Remembered: what private sections of a session said, in a form that only tells it when it is met again."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files, privacy
+from mdmem.hashing import short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.pending import Capture
+
+_MEMORIES = "private"
+"""The folder of `privacy.memory`, which most hooks need not import."""
+
+_HEAD_BYTES = 64 * 1024
+
+
+def keys(at: Capture) -> tuple[str, ...]:
+    """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
+    parent = at.event.extra.get("parent_session")
+    return (at.session.key, short(parent, 16)) if parent else (at.session.key,)
+
+
+def memory_of(at: Capture, key: str) -> str:
+    """Return the path of what a session remembers; it need not exist."""
+    return os.path.join(at.config.state_dir, _MEMORIES, key)
+
+
+def load_echo(at: Capture) -> privacy.Echo | None:
+    """Return what the session's private sections said, in a form that only tells it when it is met again."""
+    known = [key for key in keys(at) if os.path.exists(memory_of(at, key))]
+    if not known:
+        return None
+    from mdmem.privacy import memory
+
+    return memory.load(at.config, *known)
+
+
+def learn(at: Capture, spans: tuple[str, ...]) -> bool:
+    """Remember what private sections said, so that nothing is stored that repeats it; False when that is impossible."""
+    if not spans:
+        return True
+    from mdmem.privacy import memory
+
+    try:
+        for key in keys(at):
+            memory.learn(at.config, key, spans)
+    except OSError as error:
+        from mdmem import log
+
+        log.write(at.config, "private sections cannot be remembered: the state folder cannot be written", error)
+        return False
+    return True
+
+
+def learn_from(at: Capture) -> bool:
+    """Remember what is private in an event, without storing anything of it; False when it could not be remembered."""
+    from mdmem.capture import window
+
+    event = at.event
+    run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
+    said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
+    if at.live and event.tool:
+        from mdmem.capture.tools import files_on_disk
+
+        said |= files_on_disk.beside(event, at.rules.tags)
+    if not privacy.may_hold_private(said, at.rules):
+        return True
+    origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
+    cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
+    return learn(at, cleaned.spans)
+
+
+def inherit(at: Capture) -> None:
+    """Take over what the parent of a fork remembers.
+
+    The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
+    """
+    if at.session.data or not os.path.exists(os.path.dirname(memory_of(at, at.session.key))):
+        return
+    from mdmem.privacy import memory
+
+    known = memory.sessions(at.config)
+    named = {short(parent, 16) for parent in _parents(at.event.transcript)}
+    parents = [key for key in known if key in named and key != at.session.key]
+    if not parents and at.event.source in ("fork", "resume") and at.session.key not in known:
+        parents = known
+    try:
+        memory.inherit(at.config, at.session.key, parents)
+    except OSError as error:
+        from mdmem import log
+
+        log.write(at.config, "a fork could not take over what its parent remembers as private", error)
+
+
+def _parents(transcript: str) -> set[str]:
+    """Return the ids of the sessions that a transcript was copied from."""
+    try:
+        data = files.read_any(transcript, _HEAD_BYTES)
+    except (OSError, ValueError):
+        return set()
+    found = set()
+    for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
+        for part in data.split(name)[1:]:
+            pieces = part[:200].split(b'"')
+            if len(pieces) > 2 and pieces[0].strip() == b":":
+                found.add(pieces[1].decode("utf-8", "replace"))
+    return found
