@@ -263,8 +263,9 @@ def _print_origin(found: Origin) -> None:
 @click.command()
 @click.argument("span", metavar="[A..B]", default="")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
+@options.as_json("an array of objects: path, patch")
 @click.pass_obj
-def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
+def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) -> None:
     """Show what changed in the vault: since the last commit, since A, or from A to B (commits or dates).
 
     \b
@@ -272,7 +273,11 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
     """
     from mdmem.history import past
 
-    for data in past.diff(config.load(vault), span, paths=paths):
+    lines = past.diff(config.load(vault), span, paths=paths)
+    if as_json:
+        print_json(past.patches(lines))
+        return
+    for data in lines:
         line = data.decode("utf-8", "replace").removesuffix("\r")
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))

@@ -179,13 +179,14 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
 
 def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
     """Yield the parts that are not empty, each with its heading."""
-    changed = [f"[mem:{name}]" for name in found.changed[:1]]
     parts = {
         "Decisions": [f"{one.title}  [mem:{one.id}]" for one in found.decisions],
         "Open work": [f"{LABELS[one.kind].lower()}: {one.text}  [mem:{one.id}]" for one in found.open_work],
         "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
         "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
-        "Latest change": changed,
+        "Latest change": [
+            f"{wording.date_and_time(one.created)}  {one.title}  [mem:{one.id}]" for one in found.changed[:1]
+        ],
         "Related": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
         "Together with": [f"{file}  {count}×" for file, count in found.together],
     }

@@ -69,8 +69,9 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
 
 
 @privacy_group.command("keep-last")
+@options.as_json("an object: path")
 @click.pass_obj
-def keep_last(vault: str | None) -> None:
+def keep_last(vault: str | None, as_json: bool) -> None:
     """Store what private tags kept out of your last prompt.
 
     The prompt is read from the agent's own transcript and stored without its tags. Secrets stay masked.
@@ -80,14 +81,16 @@ def keep_last(vault: str | None) -> None:
     """
     from mdmem.transcripts import last_prompt
 
-    click.echo(f"Stored the whole prompt: {last_prompt.store(config.load(vault))}")
+    path = last_prompt.store(config.load(vault))
+    click.echo(render.as_json({"path": path}) if as_json else f"Stored the whole prompt: {path}")
 
 
 @click.command()
 @click.option("--for", "length", metavar="TIME", help="Resume by itself after this long: 30m, 1h, 2d.")
 @options.one_session
+@options.as_json('an object: paused, session ("": all), until ("": until `mdmem resume`)')
 @click.pass_obj
-def pause(vault: str | None, length: str | None, session: str | None) -> None:
+def pause(vault: str | None, length: str | None, session: str | None, as_json: bool) -> None:
     """Store nothing until `mdmem resume`, or for a while: no session at all, or one session.
 
     \b
@@ -95,6 +98,10 @@ def pause(vault: str | None, length: str | None, session: str | None) -> None:
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
     pauses.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
+    if as_json:
+        iso = timestamps.iso_time(ends) if ends else ""
+        render.print_json({"paused": True, "session": session or "", "until": iso})
+        return
     whose = f" for session {session}" if session else ""
     until = f" until {wording.date_and_time(timestamps.iso_time(ends))}" if ends else ""
     click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
@@ -102,8 +109,9 @@ def pause(vault: str | None, length: str | None, session: str | None) -> None:
 
 @click.command()
 @options.one_session
+@options.as_json('an object: paused, session ("": all)')
 @click.pass_obj
-def resume(vault: str | None, session: str | None) -> None:
+def resume(vault: str | None, session: str | None, as_json: bool) -> None:
     """Store again after `mdmem pause`.
 
     \b
@@ -113,4 +121,4 @@ def resume(vault: str | None, session: str | None) -> None:
     paused = pauses.pause_of(settings, key)
     if paused:
         pauses.end_pause(settings, key, paused, time.time())
-    click.echo("Storing again.")
+    click.echo(render.as_json({"paused": False, "session": session or ""}) if as_json else "Storing again.")

@@ -176,10 +176,24 @@ def _print_plan(planned: PurgePlan) -> None:
         click.echo(f"{count:6}  {safe(path)}")
     for path in planned.drop:
         click.echo(f"delete  {safe(path)}")
-    for old, new in planned.rename.items():
+    for old, new in _renames(planned.rename).items():
         click.echo(f"rename  {safe(old)} → {safe(new)}")
     objects, caches = plural.number(planned.objects, "object"), plural.number(len(planned.caches), "state file")
     click.echo(f"Found in {objects} in git and {caches}.")
+
+
+def _renames(paths: dict[str, str]) -> dict[str, str]:
+    """Return the new name of each folder and file whose own name changes, once; of another depth, its new path."""
+    made: dict[str, str] = {}
+    for old, new in paths.items():
+        before, after = old.split("/"), new.split("/")
+        if len(before) != len(after):
+            made[old] = new
+            continue
+        for depth, (one, other) in enumerate(zip(before, after, strict=True), 1):
+            if one != other:
+                made["/".join(before[:depth])] = other
+    return made
 
 
 def _print_purged(done: Purged) -> None:

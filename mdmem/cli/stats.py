@@ -44,7 +44,8 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     if as_json:
         render.print_json(found)
         return
-    click.echo(_summary(found) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault)))
+    said = _summary(found) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault))
+    render.block([(said, "")], 0)
     _bars("Kinds", found["kinds"].items())
     _bars("Projects", found["projects"].items())
     _bars("Days", _recent(found["days"]), most=MOST_DAYS)

@@ -6,7 +6,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -27,6 +27,13 @@ class PastNote(NamedTuple):
     path: str
     commit: str
     data: bytes
+
+
+class FilePatch(NamedTuple):
+    """What changed in a file: its path, and the patch with its head."""
+
+    path: str
+    patch: str
 
 
 class PastHit(NamedTuple):
@@ -101,6 +108,7 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
     repo = repository.open_vault(config.vault)
     before, dots, after = span.partition("..")
     words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--patch"]
+    words += ["--src-prefix=a/", "--dst-prefix=b/"]
     sides = [find.commit_of(repo, before or "HEAD")]
     if dots:
         sides.append(find.commit_of(repo, after or "HEAD"))
@@ -116,6 +124,20 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
             names = ("--pathspec-from-file=-", "--pathspec-file-nul")
             repository.run(repo, "add", "--intent-to-add", *names, stdin=listed, env=env)
         yield from repository.fields(repo, *words, *sides, "--", *paths, env=env, end=b"\n")
+
+
+def patches(lines: Iterable[bytes]) -> list[FilePatch]:
+    """Cut the lines of a patch into files, each by its later name."""
+    found: list[tuple[str, list[str]]] = []
+    for data in lines:
+        line = data.decode("utf-8", "replace")
+        if line.startswith("diff --git "):
+            both = line.removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
+            found.append((both[len(both) // 2 + 3 :], []))
+        elif line.startswith("rename to "):
+            found[-1] = line.removeprefix("rename to "), found[-1][1]
+        found[-1][1].append(line)
+    return [FilePatch(path, "".join(f"{line}\n" for line in said)) for path, said in found]
 
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:

@@ -53,9 +53,17 @@ class EntityLink(NamedTuple):
     title: str
 
 
+class FileChange(NamedTuple):
+    """An edit of a file."""
+
+    id: str
+    title: str
+    created: str
+
+
 class Knowledge(NamedTuple):
-    """What is known of an entity. kind: file, number, commit, address or name. changed: ids of edits of a file, the
-    last one first. links: what joins its decisions to other notes. together: what was named or worked on in the same
+    """What is known of an entity. kind: file, number, commit, address or name. changed: edits of a file, the last
+    one first. links: what joins its decisions to other notes. together: what was named or worked on in the same
     turns, with how often.
     """
 
@@ -65,7 +73,7 @@ class Knowledge(NamedTuple):
     open_work: list[OpenItem]
     fixes: list[Fix]
     sessions: list[KnownSession]
-    changed: list[str]
+    changed: list[FileChange]
     links: list[EntityLink]
     together: list[tuple[str, int]]
 
@@ -206,7 +214,11 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
                 str(facts["id"]),
             )
     edits = solved.edits(view, frozenset(numbers))
-    changed = [str(view.facts(number)["id"]) for number in numbers if number in edits and found.kind == "file"]
+    changed = [
+        FileChange(str(facts["id"]), str(facts["title"]), timestamps.iso_time(created[number]))
+        for number in [one for one in numbers if one in edits and found.kind == "file"][:10]
+        for facts in [view.facts(number)]
+    ]
     links = [
         EntityLink(one.id, link.relation, link.id, link.title)
         for one in found.decisions
@@ -214,7 +226,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
     ]
     together = _together(view, found, numbers)
     return found._replace(
-        sessions=list(latest.values()), changed=changed[:10], links=links[:MAX_SESSIONS], together=together
+        sessions=list(latest.values()), changed=changed, links=links[:MAX_SESSIONS], together=together
     )
 
 

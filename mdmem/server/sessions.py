@@ -54,6 +54,10 @@ class Summary(TypedDict):
     notes: int
 
 
+_SEEN_ANYWAY = {"No note has is:pinned.", "No note has tag:decision."}
+"""What an empty list of a project's context says by itself."""
+
+
 class ProjectContext(TypedDict):
     """A project at a glance."""
 
@@ -156,7 +160,7 @@ def project_context(
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
-        "hints": sorted({*pinned["hints"], *decided["hints"]}),
+        "hints": sorted({*pinned["hints"], *decided["hints"]} - _SEEN_ANYWAY),
     }
     if name and not (made["pinned"] or made["sessions"] or made["decisions"]):
         known = stats(at)["by_project"]

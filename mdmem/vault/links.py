@@ -100,6 +100,11 @@ def key(one: WrittenLink, folder: str) -> str:
     return stem(target) if "/" in target else stem(target).rpartition("/")[2]
 
 
+def as_compared(title: str) -> str:
+    """Return a title as a link that names it is compared with it."""
+    return " ".join(title.casefold().split())
+
+
 def stem(path: str) -> str:
     """Return a path without the ending of a note."""
     return path.removesuffix(".md").removesuffix(".markdown")

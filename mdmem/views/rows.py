@@ -205,20 +205,16 @@ def titled(view: View, title: str) -> list[NoteRow]:
     found = view.notes("title", terms[0]) - view.internal if terms else set()
     for term in terms[1:]:
         found &= view.notes("title", term)
-    wanted = _folded(title)
+    wanted = links.as_compared(title)
     written = found & view.of_kinds(note.WRITTEN)
     for some in (written, found - written):
         made = (row(view, number) for number in in_order(view, some)[::-1][:_LOOKED_AT])
-        if alike := [one for one in made if _folded(one.title) == wanted]:
+        if alike := [one for one in made if links.as_compared(one.title) == wanted]:
             return alike[:MOST]
     return []
 
 
 _LOOKED_AT = 1_000
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def backlinks(view: View, path: str, name: str) -> list[NoteRow]:

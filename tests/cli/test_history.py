@@ -130,11 +130,14 @@ def test_why_and_diff_show_where_a_line_came_from_and_what_changed(mdmem: Run, k
     shown = mdmem("why", f"{path}:11", check=True).stdout
     as_object = json.loads(mdmem("why", path, "--json", check=True).stdout)
     changed = mdmem("diff", check=True).stdout
+    patches = json.loads(mdmem("diff", "--json", check=True).stdout)
 
     assert SESSION in shown
     assert "Fixed; 12 tests pass" in shown
     assert as_object["steps"][0]["session"] == SESSION
     assert "+something new" in changed
+    assert [one["path"] for one in patches] == ["notes/new.md"]
+    assert "".join(one["patch"] for one in patches) == changed
 
 
 @pytest.mark.slow
@@ -231,6 +234,32 @@ def test_a_page_with_a_persons_words_outlives_its_notes(mdmem: Run, vault: Path,
 
 
 @pytest.mark.slow
+def test_diff_as_json_names_a_file_that_moved_or_went_or_has_spaces(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/a b.md", "one\n" * 20)
+    put(kept, "notes/Zürich.md", "rename to notes/other.md\n")
+    mdmem("commit", check=True)
+    (kept / "notes/a b.md").rename(kept / "notes/c d.md")
+    (kept / "notes/Zürich.md").unlink()
+    put(kept, "notes/b/e f.md", "")
+    mdmem("commit", check=True)
+
+    patches = json.loads(mdmem("diff", "HEAD~1..HEAD", "--json", check=True).stdout)
+
+    assert {one["path"] for one in patches} == {"notes/c d.md", "notes/Zürich.md", "notes/b/e f.md"}
+
+
+def test_purge_lists_a_renamed_folder_once(mdmem: Run, kept: Path) -> None:
+    put(kept, "journal/falcon/day/1.md", "x\n")
+    put(kept, "journal/falcon/day/2-falcon.md", "x\n")
+
+    lines = mdmem("purge", "falcon", check=True).stdout.splitlines()
+
+    assert [line for line in lines if line.startswith("rename")] == [
+        "rename  journal/falcon → redacted",
+        "rename  journal/falcon/day/2-falcon.md → 2-redacted.md",
+    ]
+
+
 def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/a.md", "the Falcon project\n")
     mdmem("commit", check=True)

@@ -98,6 +98,10 @@ def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
     day.run("pause", "--session", FIRST)
     assert exclusions.is_off(day.config(), "", {})
     day.run("resume")
+    assert day.json("resume", "--session", FIRST) == {"paused": False, "session": FIRST}
+    paused = day.json("pause", "--for", "1h")
+    assert (paused["paused"], paused["session"], paused["until"][-1]) == (True, "", "Z")
+    assert day.json("resume") == {"paused": False, "session": ""}
     assert not exclusions.is_off(day.config(), "", {})
     assert "paused since" not in day.run("status").stdout
 
@@ -283,6 +287,7 @@ def test_the_bars_of_figures_fit_on_a_narrow_terminal(day: Day) -> None:
     drawn = [line for line in seen.splitlines() if "█" in line]
 
     assert drawn
+    assert len(seen.splitlines()[0].rstrip()) <= 40
     assert all(len(line) <= 40 and line.split()[0].strip("█") for line in drawn)
 
 

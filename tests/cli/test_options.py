@@ -14,7 +14,7 @@ FORBIDDEN = {"--order", "--newer", "--older", "--from", "--to-date", "--max", "-
 """Names that one of ours has already: `--sort`, `--since`, `--until`, `--limit`, `--json`, `--yes`."""
 
 WITHOUT_JSON = {
-    "completion", "demo", "diff", "help", "hook", "mcp", "privacy keep-last", "pause", "resume", "web",
+    "completion", "demo", "help", "hook", "mcp", "web",
 }  # fmt: skip
 """Commands whose output is not a list of things."""
 

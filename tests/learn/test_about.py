@@ -74,6 +74,8 @@ def test_what_is_known_is_printed_and_what_is_not_says_so(at: Work) -> None:
     assert [line for line in said.splitlines() if not line.startswith(" ")] == [
         "Decisions", "Fixes", "Sessions", "Latest change", "Together with",
     ]  # fmt: skip
+    change = at.day.json("about", "src/dates.py")["changed"][0]
+    assert f"  {change['title']}  [mem:{change['id']}]\n" in said.partition("Latest change\n")[2]
     assert "Nothing is known about nosuch.py" in at.day.run("about", "nosuch.py").stderr
 
 

@@ -341,6 +341,11 @@ def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> 
     )
 
 
+def test_a_project_without_pins_and_decisions_is_shown_without_remarks_on_that(server: Server, vault: Path) -> None:
+    put(vault, "notes/plain.md", "Plain", kind="note", project="acme", created="2026-09-14T08:00:00Z")
+    assert server.call("project_context", {"project": "acme"}).value["hints"] == []
+
+
 def test_the_numbers_are_those_of_the_command_and_count_no_pages(
     server: Server, vault: Path, day: dict[str, str]
 ) -> None:

@@ -86,12 +86,14 @@ def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_ti
 def test_a_wiki_link_of_a_site_leads_to_the_one_note_with_that_title(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / "notes").mkdir(parents=True)
-    for name, title in (("a", "Release day"), ("b", "Twice"), ("c", "Twice")):
-        (vault / "notes" / f"{name}.md").write_text(f"---\ntitle: {title}\n---\nSee [[release Day]], [[Twice]].\n")
+    for name, title in (("a", "Release  day"), ("b", "Twice"), ("c", "Twice"), ("d", "Große STRASSE")):
+        text = f"---\ntitle: {title}\n---\nSee [[release Day]], [[Twice]], [[grosse Straße]].\n"
+        (vault / "notes" / f"{name}.md").write_text(text, encoding="utf-8")
     exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), tmp_path / "site")
 
     text = (tmp_path / "site/pages/notes/b.html").read_text("utf-8")
     assert '<a class="wiki" href="a.html">release Day</a>' in text
+    assert '<a class="wiki" href="d.html">grosse Straße</a>' in text
     assert "[[Twice]]" in text
 
 

@@ -284,6 +284,15 @@ def test_a_day_on_which_somebody_only_wrote_shows_what_they_wrote(web: Web, cook
         (web.vault / path).unlink()
 
 
+def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: Web, cookie: str) -> None:
+    hits = re.findall(r'<a class="hit" href="([^"]+)">(.*?)</a>', get(web, cookie, "/search?q=date+parser"))
+    titles = [title for _, title in hits]
+    assert len(titles) == len(set(titles)), titles
+    assert f'href="/session/{FIRST}?turn=1#turn-1">session</a>' in get(web, cookie, "/search?q=date+parser")
+
+    assert 'class="hit"' in get(web, cookie, "/search?q=date+parser&kind=session")
+
+
 def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     path = user_notes.add(settings, "Found without a word", "Words.", now=time.time()).path

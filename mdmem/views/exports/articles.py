@@ -29,9 +29,9 @@ Place = tuple[str, str]
 class Places(NamedTuple):
     """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
 
-    by_title: notes of no session, by their titles in lower case; None for a title that several have. picture: returns
-    the path of a picture from the top of the pages, by its address in a note, the folder of the note, and whether it
-    may be a mere name; "" for none.
+    by_title: notes of no session, by their titles as links are compared with them; None for one that several have.
+    picture: returns the path of a picture from the top of the pages, by its address in a note, the folder of the note,
+    and whether it may be a mere name; "" for none.
     """
 
     by_path: dict[str, Place]
@@ -247,9 +247,10 @@ class FileLinks(NamedTuple):
 
     def named(self, name: str) -> str:
         """Return the relative address of what a wikilink names."""
-        stem = links.stem(name.partition("#")[0].strip().lower())
-        places = self.places
-        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or places.by_title.get(stem))
+        said = name.partition("#")[0].strip()
+        stem, places = links.stem(said.lower()), self.places
+        titled = places.by_title.get(links.as_compared(said))
+        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or titled)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
         """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""

@@ -115,7 +115,7 @@ class _Site:
         stem = links.stem(one.path.lower())
         self._places.by_path[stem] = place
         if is_other:
-            title = articles.title_of(one).lower()
+            title = links.as_compared(articles.title_of(one))
             self._places.by_title[title] = None if title in self._places.by_title else place
         if is_other or stem.rpartition("/")[2] not in self._other_names:
             self._places.by_name[stem.rpartition("/")[2]] = place

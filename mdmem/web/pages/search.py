@@ -61,7 +61,7 @@ def search(request: PageRequest) -> Response:
         "search",
         given=given,
         found=found,
-        hits=[(hit, snippet(hit)) for hit in found.hits] if anything else [],
+        hits=[(hit, snippet(hit)) for hit in _each_once(found.hits)] if anything else [],
         anything=anything,
         total=total,
         sort=sort,
@@ -70,6 +70,13 @@ def search(request: PageRequest) -> Response:
         written=[] if anything else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
     )
+
+
+def _each_once(hits: Iterable[SearchHit]) -> list[SearchHit]:
+    """Return hits without the pages of sessions that repeat a prompt beside them: its title is theirs."""
+    shown = list(hits)
+    asked = {(hit.session, hit.title) for hit in shown if hit.kind == "prompt" and hit.session}
+    return [hit for hit in shown if hit.kind != "session" or (hit.session, hit.title) not in asked]
 
 
 def chosen(request: PageRequest) -> dict[str, str]:
