@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 KEYWORDS = (
@@ -101,6 +101,15 @@ def has_any(text: str, words: Iterable[str]) -> bool:
         if word in text:
             return True
     return False
+
+
+def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
+    """Yield where signs stand in a text: where each begins and ends; those of one in rising order."""
+    for sign in signs:
+        at = text.find(sign)
+        while at >= 0:
+            yield at, at + len(sign)
+            at = text.find(sign, at + len(sign))
 
 
 def unescaped(text: str, low: str) -> str:

@@ -6,7 +6,7 @@ A command line is split into words as a shell does (`scan.words`), over `\\` at 
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
+from mdmem.privacy import limits, secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,25 +143,11 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 """flag, what its word holds, where the secret stands, and the commands that take it so."""
 
 PIPED = (
-    ("sudo -s", WORD),
-    ("passwd --stdin", WORD),
-    ("--password-stdin", WORD),
-    ("--with-token", WORD),
-    ("secret put", WORD),
-    ("secret set", WORD),
-    ("secrets set", WORD),
-    ("secret create", WORD),
-    ("secrets create", WORD),
-    ("create secret", WORD),
-    ("kinit ", WORD),
-    ("passwd-on-stdin", WORD),
-    ("env add", WORD),
-    ("password=-", WORD),
-    ("passwd ", WORD),
-    ("chpasswd", PAIR),
-    ("cryptsetup ", WORD),
-)
-"""What reads a secret that `echo` writes, and what that holds."""
+    "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
+    "secret create", "secrets create", "create secret", "kinit ", "passwd-on-stdin", "env add", "password=-", "passwd ",
+    "chpasswd", "cryptsetup ",
+)  # fmt: skip
+"""What reads a secret that `echo` writes; `chpasswd`, with the user's name before it."""
 
 Row = tuple[str, str, str]
 """flag, what its word holds, where the secret stands."""
@@ -400,40 +386,33 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
     """`echo … | sudo -S …`."""
     from mdmem.privacy.secrets import scan
 
-    for command, holds in PIPED:
-        at = low.find(command)
-        while at >= 0:
-            judged[0] += 1
-            if judged[0] > limits.MOST_NAMES:
-                raise limits.FloodError
-            line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
-            head, echo, said = line.rpartition("echo " if "echo " in line else "printf ")
-            if echo:
-                begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
-                begin += 3 * text.startswith(("-n ", "-e "), begin)
-                first = 1 if said.lstrip("'\"").startswith("%s") else 0
-                for start, end in list(scan.words(text, begin, at))[first : first + 1]:
-                    end = start + len(text[start:end].partition("\\n")[0])
-                    for span in _judged(text, start, end, holds, "-"):
-                        yield *span, "command-password"
-            at = low.find(command, at + len(command))
+    for at, after in secrets.every(low, *PIPED):
+        judged[0] += 1
+        if judged[0] > limits.MOST_NAMES:
+            raise limits.FloodError
+        line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
+        head, echo, said = line.rpartition("echo " if "echo " in line else "printf ")
+        if echo:
+            begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
+            begin += 3 * text.startswith(("-n ", "-e "), begin)
+            first = 1 if said.lstrip("'\"").startswith("%s") else 0
+            for start, end in list(scan.words(text, begin, at))[first : first + 1]:
+                end = start + len(text[start:end].partition("\\n")[0])
+                for span in _judged(text, start, end, PAIR if low[at:after] == "chpasswd" else WORD, "-"):
+                    yield *span, "command-password"
 
 
 def _sent(text: str) -> Iterator[Span]:
     """`send "…\\r"`, what a script of expect types when it is asked for a password."""
-    for opening in _SENDS:
-        at = text.find(opening)
-        while at >= 0:
-            start = at + len(opening)
-            end = text.find(opening[-1], start, start + _LONGEST_WORD)
-            typed = text[start:end] if end > 0 else ""
-            core = typed.removesuffix("\\n").removesuffix("\\r")
-            asked = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
-            is_asked = "assword" in asked or "assphrase" in asked
-            is_line = len(core) < len(typed) or opening.startswith("sendline")
-            if is_line and is_asked and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
-                yield start, start + len(core), "command-password"
-            at = text.find(opening, start)
+    for at, start in secrets.every(text, *_SENDS):
+        end = text.find(text[start - 1], start, start + _LONGEST_WORD)
+        typed = text[start:end] if end > 0 else ""
+        core = typed.removesuffix("\\n").removesuffix("\\r")
+        asked = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
+        is_asked = "assword" in asked or "assphrase" in asked
+        is_line = len(core) < len(typed) or text.startswith("sendline", at)
+        if is_line and is_asked and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
+            yield start, start + len(core), "command-password"
 
 
 _SENDS = ('send "', "send '", 'send -- "', "send -- '", "sendline('", 'sendline("')

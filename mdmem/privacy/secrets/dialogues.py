@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import scan, values
 from mdmem.privacy.secrets.formats import BASE64
 from mdmem.privacy.secrets.literals import line_end
@@ -27,32 +28,23 @@ _HEX = "0123456789abcdef"
 
 def find(text: str) -> Iterator[Span]:
     """Find the secrets of these forms; those of each in rising order."""
-    for sign in QUOTED:
-        yield from _behind(text, sign, '"')
-    for sign in RELAYS:
-        yield from _relays(text, sign)
-    for sign in SENT:
-        yield from _sent(text, sign)
-    if _CHALLENGE in text:
-        yield from _answers(text)
-    if _VAULT in text:
-        yield from _vaults(text)
+    yield from _behind(text, QUOTED, '"')
+    yield from _relays(text)
+    yield from _sent(text)
+    yield from _answers(text)
+    yield from _vaults(text)
 
 
-def _behind(text: str, sign: str, closing: str) -> Iterator[Span]:
-    at = text.find(sign)
-    while at >= 0:
-        start = at + len(sign)
+def _behind(text: str, signs: tuple[str, ...], closing: str) -> Iterator[Span]:
+    for _, start in secrets.every(text, *signs):
         core = text[start : start + _LONGEST].partition(closing)[0]
         if core.strip() and "\n" not in core and not values.is_placeholder(core):
             yield start, start + len(core), "password"
-        at = text.find(sign, start)
 
 
-def _sent(text: str, sign: str) -> Iterator[Span]:
-    at = text.find(sign)
-    while at >= 0:
-        end = start = at + len(sign)
+def _sent(text: str) -> Iterator[Span]:
+    for _, start in secrets.every(text, *SENT):
+        end = start
         while chunk := text[end : end + _LONGEST]:
             rest = chunk.lstrip(BASE64)
             end += len(chunk) - len(rest)
@@ -60,11 +52,10 @@ def _sent(text: str, sign: str) -> Iterator[Span]:
                 break
         if end - start >= 2 * _SHORTEST_ANSWER and not text[start : start + _LONGEST][: end - start].isalpha():
             yield start, end, "password"
-        at = text.find(sign, end)
 
 
-def _relays(text: str, sign: str) -> Iterator[Span]:
-    for start, end, kind in _behind(text, sign, "\n"):
+def _relays(text: str) -> Iterator[Span]:
+    for start, end, kind in _behind(text, RELAYS, "\n"):
         user, colon, password = text[start:end].rstrip().partition(":")
         if colon and user and len(password) > 2 and len(text[start:end].split()) == 1:
             yield start + len(user) + 1, start + len(user) + 1 + len(password), kind
@@ -72,10 +63,9 @@ def _relays(text: str, sign: str) -> Iterator[Span]:
 
 def _answers(text: str) -> Iterator[Span]:
     """What a client sends after a server's `334 …`: a password in base64, or what proves that it is known."""
-    at = text.find(_CHALLENGE)
-    while at >= 0:
+    for at, begin in secrets.every(text, _CHALLENGE):
         head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
-        asked = text[at + len(_CHALLENGE) : line_end(text, at)].strip() if not head else _ASKS_USER
+        asked = text[begin : line_end(text, at)].strip() if not head else _ASKS_USER
         if asked != _ASKS_USER and not asked.strip(BASE64):
             line = scan.next_line(text, line_end(text, at))
             end = line_end(text, line)
@@ -83,14 +73,12 @@ def _answers(text: str) -> Iterator[Span]:
             if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
                 start = text.index(answer, line)
                 yield start, start + len(answer), "password"
-        at = text.find(_CHALLENGE, at + 1)
 
 
 def _vaults(text: str) -> Iterator[Span]:
     """The lines below `$ANSIBLE_VAULT;1.1;AES256`."""
-    at = text.find(_VAULT)
-    while at >= 0:
-        end = at = line_end(text, at) + 1
+    for found, _ in secrets.every(text, _VAULT):
+        end = at = line_end(text, found) + 1
         first = 0
         for _ in range(_MOST_LINES):
             line = text[at : line_end(text, at)]
@@ -102,4 +90,3 @@ def _vaults(text: str) -> Iterator[Span]:
             at += len(line) + 1
         if first:
             yield first, end, "vault"
-        at = text.find(_VAULT, end)

@@ -5,7 +5,7 @@ People leave out signs there, or put the user's name between. A value counts onl
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
+from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.formats import DOTTED
 from mdmem.privacy.secrets.literals import skip_blank
@@ -192,23 +192,18 @@ def has_long_word(text: str, start: int, end: int) -> bool:
 
 def of_users(text: str) -> Iterator[Span]:
     """Find `root/…`, `admin:…@host`: of users that every machine has, with a password that is not a word of a path."""
-    for user in USERS:
-        at = text.find(user)
-        while at >= 0:
-            start = at + len(user)
-            word = _word(text, start)
-            before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
-            ends = ("@",) if user[-1] == ":" else ("", "\n", "\r", ",", " ", ")")
-            apart = not (before.isalnum() or before in _IN_PATHS) and after in ends
-            if apart and _is_secret(word) and len(set(shape(word))) > 2:
-                yield start, start + len(word), "password"
-            at = text.find(user, start)
+    for at, start in secrets.every(text, *USERS):
+        word = _word(text, start)
+        before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
+        ends = ("@",) if text[start - 1] == ":" else ("", "\n", "\r", ",", " ", ")")
+        apart = not (before.isalnum() or before in _IN_PATHS) and after in ends
+        if apart and _is_secret(word) and len(set(shape(word))) > 2:
+            yield start, start + len(word), "password"
 
 
 def of_hosts(text: str) -> Iterator[Span]:
     """Find the password in `user@host:…`; a path has signs that none has here, and a port is a number."""
-    at = text.find("@")
-    while at >= 0:
+    for at, _ in secrets.every(text, "@"):
         host = text[at + 1 : at + 1 + _LONGEST]
         begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
         word = _word(text, begin + 1) if text[begin : begin + 1] == ":" else ""
@@ -216,7 +211,6 @@ def of_hosts(text: str) -> Iterator[Span]:
         is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
         if is_mixed and begin > at + 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin + 1, begin + 1 + len(word), "password"
-        at = text.find("@", max(begin, at + 1))
 
 
 _SHORTEST_HASH = 16
@@ -229,26 +223,16 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
     Raises:
         FloodError: there are more such labels than are looked at.
     """
-    for at in limits.counted(_behind_labels(low), limits.MOST_NAMES):
+    for _, at in limits.counted(secrets.every(low, *LOGINS), limits.MOST_NAMES):
         start = _behind_user(text, skip_blank(text, at))
         word = _word(text, start) if start else ""
         if _is_secret(word):
             yield start, start + len(word), "password"
 
 
-def _behind_labels(low: str) -> Iterator[int]:
-    for label in LOGINS:
-        at = low.find(label)
-        while at >= 0:
-            at += len(label)
-            yield at
-            at = low.find(label, at)
-
-
 def pairs(text: str) -> Iterator[Span]:
     """Find `(user/…)`."""
-    at = text.find("(")
-    while at >= 0:
+    for at, _ in secrets.every(text, "(") if "/" in text else ():
         slash = text.find("/", at + 2, at + 2 + _LONGEST_USER)
         user = text[at + 1 : slash] if slash > 0 else ""
         if user.replace(".", "").isalnum():
@@ -256,7 +240,6 @@ def pairs(text: str) -> Iterator[Span]:
             word = _word(text, start)
             if _is_secret(word) and text[start + len(word) : start + len(word) + 1] in (")", ",", " "):
                 yield start, start + len(word), "password"
-        at = text.find("(", at + 1)
 
 
 def _behind_user(text: str, at: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
+from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import dialogues, loose, values
 from mdmem.privacy.secrets.formats import BASE64, WORD
 from mdmem.privacy.secrets.literals import line_end
@@ -36,57 +36,19 @@ HOOKS = (
 """Addresses whose path is the secret: the address up to it, and the characters of the rest."""
 
 CALLS = (
-    ("getconnection(", 2),
-    ("mysqli_connect(", 2),
-    ("mysql_connect(", 2),
-    ("new mysqli(", 2),
-    ("new pdo(", 2),
-    ("ftp_login(", 2),
-    ("networkcredential(", 1),
-    ("passwordauthentication(", 1),
-    ("usernamepasswordcredentials(", 1),
-    ("setbasicauth(", 1),
-    ("basicauth(", 1),
-    ("wifi.begin(", 1),
-    ("mysqldb.connect(", 2),
-    ("pymysql.connect(", 2),
-    ("sp_addlogin ", 1),
-    ("sp_addapprole ", 1),
-    ("sp_setapprole ", 1),
-    ("sp_addlinkedsrvlogin ", 4),
-    ("sp_password ", 0),
-    ("sp_password ", 1),
-    (" crypt(", 0),
-    ("=crypt(", 0),
-    ("(crypt(", 0),
-    (".crypt(", 0),
-    ("hashpw(", 0),
-    ("bcrypt.hash(", 0),
-    ("password_hash(", 1),
-    ("pbkdf2_hmac(", 1),
-    ("sym_encrypt(", 1),
-    ("sym_decrypt(", 1),
-    ("aes_encrypt(", 1),
-    ("aes_decrypt(", 1),
-)
+    ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), ("new pdo(", 2),
+    ("ftp_login(", 2), ("networkcredential(", 1), ("passwordauthentication(", 1), ("usernamepasswordcredentials(", 1),
+    ("setbasicauth(", 1), ("basicauth(", 1), ("wifi.begin(", 1), ("mysqldb.connect(", 2), ("pymysql.connect(", 2),
+    ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
+    ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), ("=crypt(", 0), ("(crypt(", 0), (".crypt(", 0),
+    ("hashpw(", 0), ("bcrypt.hash(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
+    ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
+    ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1),
+)  # fmt: skip
 """Calls that take a password without its name, and the number of that argument."""
 
-LOGINS = (
-    ("login(", 0),
-    ("login(", 1),
-    ("authenticate(", 1),
-    ("jwt.encode(", 1),
-    ("jwt.decode(", 1),
-    ("jwt.sign(", 1),
-    ("jwt.verify(", 1),
-    ("hmac.new(", 0),
-    ("createhmac(", 1),
-    (".connect(", 3),
-    (".load(", 1),
-)
+LOGINS = (("login(", 0), ("login(", 1), ("authenticate(", 1), (".connect(", 3), (".load(", 1))
 """Calls that may take something else as well: there, only what is unlike words counts."""
-
-PGPASS_PORTS = (":5432:", ":6432:", ":*:")
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
@@ -106,29 +68,20 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     if "://" in text:
         yield from _url_passwords(text, marks)
         for address, alphabet in HOOKS:
-            if address in low:
-                yield from _hooks(text, low, address, alphabet)
-    if "@tcp(" in text or "@unix(" in text:
-        yield from _dsn_passwords(text)
-    if "WIFI:" in text:
-        yield from _wifi_codes(text)
+            yield from _hooks(text, low, address, alphabet)
+    yield from _dsn_passwords(text)
+    yield from _wifi_codes(text)
     yield from dialogues.find(text)
     yield from _pgpass_lines(text)
     for call, number in (*CALLS, *LOGINS):
         if call in low:
             yield from _arguments(text, low, call, number)
-    if "(" in text and "/" in text:
-        yield from loose.pairs(text)
+    yield from loose.pairs(text)
     yield from loose.of_users(text)
     yield from loose.of_logins(text, low)
-    for sign in _ORACLE_USERS:
-        if sign in low:
-            yield from _oracle_users(text, low, sign)
-    if " LOGIN " in text:
-        yield from _imap_logins(text)
-    for sign in _ORACLE_HOSTS:
-        if sign in text:
-            yield from _easy_connect(text, sign)
+    yield from _oracle_users(text, low)
+    yield from _imap_logins(text)
+    yield from _easy_connect(text)
 
 
 # -- key blocks
@@ -156,8 +109,7 @@ def _key_blocks(text: str) -> Iterator[Span]:
 
 def _cut_keys(text: str) -> Iterator[Span]:
     """The end of a private key whose beginning was cut off, as `tail` shows it; and keys of SSH2, in four dashes."""
-    at = text.find(_END)
-    while at >= 0:
+    for at, _ in secrets.every(text, _END):
         head = text[max(0, at - _LONGEST_BODY) : at]
         is_private = "PRIVATE KEY" in text[at : at + 48]
         rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
@@ -169,13 +121,9 @@ def _cut_keys(text: str) -> Iterator[Span]:
             size += len(row) + 1
         if size - len(head.rpartition("\n")[2]) > _SHORTEST_CUT:
             yield at - size, at, "private-key"
-        at = text.find(_END, at + len(_END))
-    at = text.find(_SSH2)
-    while at >= 0:
-        end = text.find("---- END", at)
-        end = end if 0 <= end - at < _LONGEST_BLOCK else _body_end(text, line_end(text, at))
-        yield at, end, "private-key"
-        at = text.find(_SSH2, max(end, at + 1))
+    for at, _ in secrets.every(text, _SSH2):
+        end = text.find("---- END", at, at + _LONGEST_BLOCK)
+        yield at, end if end >= 0 else _body_end(text, line_end(text, at)), "private-key"
 
 
 _LONGEST_BODY, _SHORTEST_CUT = 8 * 1024, 16
@@ -183,11 +131,8 @@ _SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
 
 
 def _putty_keys(text: str) -> Iterator[Span]:
-    at = text.find(_PUTTY)
-    while at >= 0:
-        end = _body_end(text, line_end(text, at))
-        yield at, end, "private-key"
-        at = text.find(_PUTTY, end)
+    for at, _ in secrets.every(text, _PUTTY):
+        yield at, _body_end(text, line_end(text, at)), "private-key"
 
 
 def _after_dashes(text: str, closing: int) -> int:
@@ -227,22 +172,13 @@ _KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 
 def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """`scheme://user:password@host`, also with `@` or `/` in the password; and `scheme://token@host`."""
-    for begin in limits.counted(_addresses(text), limits.MOST_NAMES):
+    addresses = (end for _, end in secrets.every(text, "://") if text.find("@", end, end + _LONGEST_WORD) >= 0)
+    for begin in limits.counted(addresses, limits.MOST_NAMES):
         found = _userinfo(text, begin)
         if found and not text.startswith(marks, found[0]):
             value = text[found[0] : found[1]]
             if not values.is_placeholder(value) and not values.names_a_secret(value):
                 yield found[0], found[1], "url-password"
-
-
-def _addresses(text: str) -> Iterator[int]:
-    """List where addresses begin, behind `://`, that an `@` follows."""
-    at = text.find("://")
-    while at >= 0:
-        begin = at + 3
-        if text.find("@", begin, begin + _LONGEST_WORD) >= 0:
-            yield begin
-        at = text.find("://", begin)
 
 
 def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
@@ -268,33 +204,26 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
 
 def _dsn_passwords(text: str) -> Iterator[Span]:
     """`user:password@tcp(host:3306)/database`, of Go's drivers."""
-    for sign in ("@tcp(", "@unix("):
-        at = text.find(sign)
-        while at >= 0:
-            before = text[max(0, at - _LONGEST_WORD) : at].split()[-1:]
-            user, colon, password = (before[0] if before else "").rpartition("=")[2].lstrip("\"'`(").partition(":")
-            if user and colon and len(password) > 2 and not values.is_placeholder(password):
-                yield at - len(password), at, "url-password"
-            at = text.find(sign, at + 1)
+    for at, _ in secrets.every(text, "@tcp(", "@unix("):
+        before = text[max(0, at - _LONGEST_WORD) : at].split()[-1:]
+        user, colon, password = (before[0] if before else "").rpartition("=")[2].lstrip("\"'`(").partition(":")
+        if user and colon and len(password) > 2 and not values.is_placeholder(password):
+            yield at - len(password), at, "url-password"
 
 
 def _wifi_codes(text: str) -> Iterator[Span]:
     """`WIFI:S:name;T:WPA;P:…;;`, what a picture for phones holds."""
-    at = text.find("WIFI:")
-    while at >= 0:
+    for at, _ in secrets.every(text, "WIFI:"):
         line = text[at : at + _LONGEST_WORD].partition("\n")[0]
         begin = line.find(";P:") + 3
         secret = line[begin:].partition(";")[0] if begin > 2 else ""
         if len(secret) > 2:
             yield at + begin, at + begin + len(secret), "password"
-        at = text.find("WIFI:", at + 1)
 
 
 def _imap_logins(text: str) -> Iterator[Span]:
     """`A001 LOGIN user password`."""
-    at = text.find(" LOGIN ")
-    while at >= 0:
-        begin = at + len(" LOGIN ")
+    for at, begin in secrets.every(text, " LOGIN "):
         tag = text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2].split()[-1:]
         line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
         user, _, password = line.partition('" "' if line[:1] == '"' else " ")
@@ -302,52 +231,40 @@ def _imap_logins(text: str) -> Iterator[Span]:
         is_tag = bool(tag) and tag[0][0].isalpha() and tag[0][-1].isdigit() and tag[0].isalnum()
         if is_tag and user and len(password) > 2 and (line[:1] == '"' or " " not in password):
             yield begin + len(line) - len(password), begin + len(line), "password"
-        at = text.find(" LOGIN ", begin)
 
 
 _LONGEST_TAG = 24
 
 
-def _oracle_users(text: str, low: str, sign: str) -> Iterator[Span]:
+def _oracle_users(text: str, low: str) -> Iterator[Span]:
     """`jdbc:oracle:thin:user/password@host`, `CONNECT user/password@name`."""
-    at = low.find(sign)
-    while at >= 0:
-        begin = at + len(sign)
+    for _, begin in secrets.every(low, "oracle:thin:", "connect ", "conn "):
         address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
         user, slash, rest = address.partition("/")
         size = rest.rfind("@")
         if slash and user.isidentifier() and size > 2 and not values.is_placeholder(rest[:size]):
             yield begin + len(user) + 1, begin + len(user) + 1 + size, "url-password"
-        at = low.find(sign, begin)
 
 
-_ORACLE_USERS = ("oracle:thin:", "connect ", "conn ")
-
-
-def _easy_connect(text: str, sign: str) -> Iterator[Span]:
+def _easy_connect(text: str) -> Iterator[Span]:
     """`user/password@//host:1521/service`, `user/password@host:1521/service`."""
-    at = text.find(sign)
-    while at >= 0:
+    for at, after in secrets.every(text, "@//", ":1521", ":1522"):
         begin = max(0, at - _LONGEST_WORD)
-        head, at_sign, host = text[begin : at + (sign[0] == "@")].rpartition("@")
+        head, at_sign, host = text[begin : at + (text[at] == "@")].rpartition("@")
         user, slash, password = (head.split() or [""])[-1].lstrip("\"'`(=").partition("/")
-        is_host = text[at + len(sign) : at + len(sign) + 1].isalnum() or sign[0] == ":"
+        is_host = text[after : after + 1].isalnum() or text[at] == ":"
         is_pair = is_host and user.replace("_", "").replace("$", "").isalnum() and not host.strip(_HOST)
         if at_sign and slash and is_pair and len(password) > 2 and not values.is_placeholder(password):
             end = begin + len(head)
             yield end - len(password), end, "url-password"
-        at = text.find(sign, at + len(sign))
 
 
-_ORACLE_HOSTS = ("@//", ":1521", ":1522")
 _HOST = WORD + "."
 
 
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
     """`getConnection(url, "bob", "…")`: the argument of this number, counted from 0."""
-    at = low.find(call)
-    while at >= 0:
-        begin = at + len(call)
+    for _, begin in secrets.every(low, call):
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
             written = arguments[number].strip().lstrip("@bN")
@@ -357,30 +274,22 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
             if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
-        at = low.find(call, begin)
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
-    at = low.find(address)
-    while at >= 0:
-        begin = at + len(address)
+    for _, begin in secrets.every(low, address):
         rest = text[begin : begin + _LONGEST_WORD]
         end = begin + len(rest) - len(rest.lstrip(alphabet))
         if end - begin >= 16 and "0" in shape(text[begin:end]):
             yield begin, end, "web-hook"
-        at = low.find(address, max(end, begin))
 
 
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """`host:5432:database:user:…`, a line of PostgreSQL's password file."""
-    for port in PGPASS_PORTS:
-        at = text.find(port)
-        while at >= 0:
-            begin = at + len(port)
-            fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
-            host = text[max(0, at - 64) : at].rpartition("\n")[2]
-            if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
-                begin = at + len(port) + len(fields[0]) + len(fields[1]) + 2
-                if not values.is_placeholder(fields[2]):
-                    yield begin, begin + len(fields[2]), "password"
-            at = text.find(port, at + len(port))
+    for at, begin in secrets.every(text, ":5432:", ":6432:", ":*:"):
+        fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
+        host = text[max(0, at - 64) : at].rpartition("\n")[2]
+        if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
+            begin += len(fields[0]) + len(fields[1]) + 2
+            if not values.is_placeholder(fields[2]):
+                yield begin, begin + len(fields[2]), "password"

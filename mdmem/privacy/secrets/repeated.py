@@ -5,7 +5,7 @@ Only values that nothing else is called by are looked for: eight characters and 
 
 from __future__ import annotations
 
-from mdmem.privacy import encoded
+from mdmem.privacy import encoded, secrets
 from mdmem.privacy.secrets import values
 
 TYPE_CHECKING = False
@@ -26,13 +26,9 @@ def is_telling(value: str) -> bool:
 
 def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that stand alone: start, end, kind."""
-    for value in known:
-        at = text.find(value)
-        while at >= 0:
-            end = at + len(value)
-            if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
-                yield at, end, "repeated-secret"
-            at = text.find(value, end)
+    for at, end in secrets.every(text, *known):
+        if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
+            yield at, end, "repeated-secret"
 
 
 def find_encoded(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:

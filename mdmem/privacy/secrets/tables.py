@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import literals, names, values
 from mdmem.privacy.secrets.literals import QUOTES, skip_blank
 
@@ -11,20 +12,7 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-HEADS = (
-    "password",
-    "passwd",
-    "pwd",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "passphrase",
-    "pin",
-    ";pw",
-    ",pw",
-    "passwort",
-)
+HEADS = ("passw", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin", ";pw", ",pw")
 """What the name of a column that is looked for holds, in lower case."""
 
 _DELIMITERS = ("|", "\t", ";", ",")
@@ -42,18 +30,11 @@ _CODE_SIGNS = "-*.)#[] \t,;|`\"'"
 def find(text: str, low: str) -> Iterator[Span]:
     """Find the secrets of tables, of `INSERT … VALUES` and of blocks."""
     yield from _columns(text, low)
-    if "insert into" in low:
-        yield from _inserted(text, low)
-    if "passwords:" in low or "secrets:" in low:
-        for head in ("passwords:", "secrets:"):
-            yield from _blocks(text, low, head)
-    if "chpasswd:" in low:
-        yield from _blocks(text, low, "chpasswd:")
+    yield from _inserted(text, low)
+    yield from _blocks(text, low)
     for head in _CODES:
-        if head in low:
-            yield from _codes(text, low, head)
-    if "kind: secret" in low:
-        yield from _kubernetes(text, low)
+        yield from _codes(text, low, head)
+    yield from _kubernetes(text, low)
     if '"kind": "secret"' in low or '"kind":"secret"' in low:
         yield from _kubernetes_json(text, low)
 
@@ -146,9 +127,7 @@ def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
     """`INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
-    at = low.find("insert into")
-    while at >= 0:
-        after = at + len("insert into")
+    for _, after in secrets.every(low, "insert into"):
         opened = text.find("(", after, after + 128)
         closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
         rows = low.find("values", closed, closed + 32) if closed >= 0 else -1
@@ -157,7 +136,6 @@ def _inserted(text: str, low: str) -> Iterator[Span]:
             columns = {number: head for number, head in enumerate(heads) if head[0]}
             if columns:
                 yield from _tuples(text, rows + len("values"), columns)
-        at = low.find("insert into", max(after, rows))
 
 
 def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator[Span]:
@@ -188,14 +166,11 @@ def _next_field(text: str, at: int) -> int:
 # -- blocks
 
 
-def _blocks(text: str, low: str, head: str) -> Iterator[Span]:
+def _blocks(text: str, low: str) -> Iterator[Span]:
     """`passwords:⏎  bob: …`: the values of the lines that stand further in."""
-    at = low.find(head)
-    while at >= 0:
-        end = at + len(head)
+    for at, end in secrets.every(low, "passwords:", "secrets:", "chpasswd:"):
         if not text[end : literals.line_end(text, end)].strip():
-            yield from _members(text, at, "secret" if head == "secrets:" else "password")
-        at = low.find(head, end)
+            yield from _members(text, at, "secret" if low[at] == "s" else "password")
 
 
 def _codes(text: str, low: str, head: str) -> Iterator[Span]:
