@@ -29,22 +29,20 @@ GLUED, APART, BOTH = "glued", "apart", "both"
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, GLUED, ("mysql", "mycli ", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
     ("-hp", WORD, GLUED, ("rar ",)),
-    ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ")),
-    ("-p", WORD, BOTH, ("cqlsh", "cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline")),
-    ("-p", WORD, BOTH, ("sshpass", "mongo", "docker login", "podman login", "registry login", "az login")),
-    ("-p", WORD, BOTH, ("oc login", "cf login", "rdesktop", "twine upload", "psexec", "useradd", "usermod")),
-    ("-p", WORD, BOTH, ("az sql", "dotnet nuget", "altool", "racadm", "mutool", "certutil", "smbmap", "influx setup")),
-    ("-p", WORD, BOTH, ("rabbitmqadmin",)),
-    ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli")),
-    ("-P", WORD, BOTH, ("sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "ssh-keygen", "tsql ", "isql ")),
+    ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
+    ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
+    ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
+    ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
+    ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
+    ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli", "sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool")),
+    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ")),
     ("-N", WORD, BOTH, ("ssh-keygen",)),
     ("-a", WORD, BOTH, ("redis-cli",)),
     ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry")),
     ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
     ("-w", WORD, BOTH, ("vsql ",)),
     ("-upw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo")),
-    ("-A", WORD, BOTH, ("snmpget", "snmpwalk")),
-    ("-X", WORD, BOTH, ("snmpget", "snmpwalk")),
+    ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
     ("-k", WORD, APART, ("openssl",)),
     ("-W", WORD, APART, ("pg_restore", "svn ")),
@@ -56,8 +54,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
     ("-b", LAST, APART, ("htpasswd",)),
-    ("add_user", END, APART, ("rabbitmqctl",)),
-    ("change_password", END, APART, ("rabbitmqctl",)),
+    ("add_user change_password", END, APART, ("rabbitmqctl",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
@@ -68,19 +65,15 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, APART, ("security unlock-keychain",)),
     ("-w", WORD, APART, ("security add-",)),
     ("login", LAST, APART, ("bw login",)),
-    ("set", LAST, APART, ("dotnet user-secrets",)),
+    ("set", LAST, APART, ("dotnet user-secrets", "mc alias set")),
     ("set", END, APART, ("dotnet user-secrets",)),
     ("env:set", LAST, APART, ("netlify env:set",)),
     ("input_pw", WORD, APART, ("pdftk",)),
     ("community", SURE, APART, ("snmp-server",)),
     ("2c", SURE, APART, ("snmp-server host",)),
     ("key", SURE, APART, ("isakmp key", "tacacs-server", "radius-server")),
-    ("sha", SURE, APART, ("snmp-server user",)),
-    ("md5", SURE, APART, ("snmp-server user",)),
-    ("128", SURE, APART, ("snmp-server user",)),
-    ("des", SURE, APART, ("snmp-server user",)),
-    ("identify", FINAL, APART, ("nickserv",)),
-    (":identify", FINAL, APART, ("nickserv",)),
+    ("sha md5 128 des", SURE, APART, ("snmp-server user",)),
+    ("identify :identify", FINAL, APART, ("nickserv",)),
     ("secret", LAST, APART, ("enable secret",)),
     ("key-string", LAST, APART, ("key-string",)),
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
@@ -88,35 +81,30 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("auth", PAIR, APART, ("stats auth",)),
     ("-storepass", WORD, APART, ("jarsigner", "keytool", "apksigner")),
     ("-keypass", WORD, APART, ("jarsigner", "keytool")),
-    ("-1", WORD, APART, ("openssl passwd",)),
-    ("-6", WORD, APART, ("openssl passwd",)),
+    ("-1 -6", WORD, APART, ("openssl passwd",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
     ("obscure", ONLY, APART, ("rclone obscure",)),
     ("-setairportnetwork", LAST, APART, ("networksetup",)),
     ("--plaintext", WORD, APART, ("rootpw",)),
     ("--totp", LAST, APART, ("oathtool",)),
-    ("password", WORD, APART, ("nmcli",)),
-    ("wifi-sec.psk", WORD, APART, ("nmcli",)),
+    ("password wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
     ("set-initial-password", WORD, APART, ("neo4j-admin",)),
     ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token")),
     ("config", LAST, APART, ("composer config",)),
-    ("set", LAST, APART, ("mc alias set",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
     ("isql", THIRD, APART, ("isql ", "iusql ")),
     ("iusql", THIRD, APART, ("iusql ",)),
     ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
-    ("--body", WORD, BOTH, ("gh secret",)),
-    ("-b", WORD, BOTH, ("gh secret",)),
-    ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd")),
-    ("<<<", WORD, APART, ("gh auth", "glab auth", "sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ")),
-    ("<<<", WORD, APART, ("passphrase-fd", "su - ", "keepassxc-cli")),
+    ("--body -b", WORD, BOTH, ("gh secret",)),
+    ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd", "gh auth", "glab auth")),
+    ("<<<", WORD, APART, ("sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ", "passphrase-fd", "su - ")),
+    ("<<<", WORD, APART, ("keepassxc-cli",)),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
-    ("-string", WORD, APART, ("convertto-securestring",)),
-    ("-asplaintext", WORD, APART, ("convertto-securestring",)),
+    ("-string -asplaintext", WORD, APART, ("convertto-securestring",)),
     ("--encrypt", WORD, APART, ("qpdf ",)),
     ("--from-literal=", PAIR, GLUED, ("create secret",)),
     ("auth", ONLY, APART, ("6379> auth",)),
@@ -128,10 +116,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("/rp", WORD, APART, ("schtasks",)),
     ("/user:", WORD, "around", ("net use",)),
     ("/add", WORD, "before", ("net user",)),
-    ("sqlplus", URL, APART, ("sqlplus",)),
-    ("-s", URL, APART, ("sqlplus",)),
-    ("-S", URL, APART, ("sqlplus",)),
-    ("-L", URL, APART, ("sqlplus",)),
+    ("sqlplus -s -S -L", URL, APART, ("sqlplus",)),
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
     ("exp", URL, APART, ("exp ",)),
     ("imp", URL, APART, ("imp ",)),
@@ -140,7 +125,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("sqlldr", USER, APART, ("sqlldr ",)),
     ("target", URL, APART, ("rman ",)),
 )
-"""flag, what its word holds, where the secret stands, and the commands that take it so."""
+"""Flags, what the word of each holds, where the secret stands, and the commands that take it so."""
 
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
@@ -150,14 +135,14 @@ PIPED = (
 """What reads a secret that `echo` writes; `chpasswd`, with the user's name before it."""
 
 Row = tuple[str, str, str]
-"""flag, what its word holds, where the secret stands."""
+"""A flag, what its word holds, where the secret stands."""
 
 BY_COMMAND: dict[str, list[Row]] = {}
 """The rows of each command."""
 
-for _flag, _holds, _place, _commands in COMMANDS:
+for _flags, _holds, _place, _commands in COMMANDS:
     for _command in _commands:
-        BY_COMMAND.setdefault(_command, []).append((_flag, _holds, _place))
+        BY_COMMAND.setdefault(_command, []).extend([(_flag, _holds, _place) for _flag in _flags.split()])
 
 _first_words: dict[str, str] = {}
 """Each command, and the first word of its name: sorted out for the first long text."""

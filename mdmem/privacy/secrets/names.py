@@ -85,16 +85,8 @@ TAILS = (
 """Words after the noun that leave it what it was: `SECRET_KEY_BASE`, `password_new`."""
 
 COUNTS = (
-    "maxtoken",
-    "mintoken",
-    "numtoken",
-    "totaltoken",
-    "prompttoken",
-    "inputtoken",
-    "outputtoken",
-    "ntoken",
-    "nexttoken",
-)
+    "maxtoken", "mintoken", "numtoken", "totaltoken", "prompttoken", "inputtoken", "outputtoken", "ntoken", "nexttoken",
+)  # fmt: skip
 """How names begin that count tokens, or look at the next one."""
 
 PLACES = (

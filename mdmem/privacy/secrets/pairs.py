@@ -30,29 +30,12 @@ _VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
 _SETTERS = (
-    "env ",
-    "set -x ",
-    "set -gx ",
-    "set -ux ",
-    "fastcgi_param ",
-    "setx ",
-    "configure set ",
-    "config set ",
-    "config set --secret ",
-    "kv put ",
-)
+    "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
+    "config set --secret ", "kv put ",
+)  # fmt: skip
 _GETTERS = (
-    "env(",
-    "env.get(",
-    "environ.get(",
-    "environ[",
-    "env[",
-    "env.fetch(",
-    "env.",
-    "environment.",
-    "variable(",
-    "::var(",
-)
+    "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
+)  # fmt: skip
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
 

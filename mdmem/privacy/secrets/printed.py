@@ -12,37 +12,15 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 PRINTERS: tuple[tuple[str, str], ...] = (
-    ("pass show ", ""),
-    ("gopass show ", ""),
-    ("op read ", ""),
-    ("op item get ", "field"),
-    ("bw get password ", ""),
-    ("lpass show ", "--password"),
-    ("secret-tool lookup ", ""),
-    ("keyring get ", ""),
-    ("keepassxc-cli show ", " password"),
-    ("security find-", " -w"),
-    ("vault ", "-field="),
-    ("kubectl ", "base64 -d"),
-    ("kubectl ", "base64 --decode"),
-    ("kubectl ", "base64decode"),
-    ("secretsmanager get-secret-value", "secretstring"),
-    ("ssm get-parameter", "parameter.value"),
-    ("secrets versions access ", ""),
-    ("keyvault secret show ", "value"),
-    ("doppler secrets get ", "--plain"),
-    ("auth token", ""),
-    ("auth:token", ""),
-    ("auth print-", "token"),
-    ("get-access-token", ""),
-    ("get-login-password", ""),
-    ("whoami -t", ""),
-    ("initial-password", ""),
-    ("pwgen", ""),
-    ("openssl rand ", ""),
-    ("cat ", "/run/secrets/"),
-    ("cat ", "/etc/secrets/"),
-)
+    ("pass show ", ""), ("gopass show ", ""), ("op read ", ""), ("op item get ", "field"), ("bw get password ", ""),
+    ("lpass show ", "--password"), ("secret-tool lookup ", ""), ("keyring get ", ""),
+    ("keepassxc-cli show ", " password"), ("security find-", " -w"), ("vault ", "-field="), ("kubectl ", "base64 -d"),
+    ("kubectl ", "base64 --decode"), ("kubectl ", "base64decode"), ("secretsmanager get-secret-value", "secretstring"),
+    ("ssm get-parameter", "parameter.value"), ("secrets versions access ", ""), ("keyvault secret show ", "value"),
+    ("doppler secrets get ", "--plain"), ("auth token", ""), ("auth:token", ""), ("auth print-", "token"),
+    ("get-access-token", ""), ("get-login-password", ""), ("whoami -t", ""), ("initial-password", ""), ("pwgen", ""),
+    ("openssl rand ", ""), ("cat ", "/run/secrets/"), ("cat ", "/etc/secrets/"),
+)  # fmt: skip
 """What a command holds that prints a secret, both in lower case."""
 
 NAMED = ("cat ", "head ", "tail ", "echo $", 'echo "$', "printenv ", "output -raw ", "type ", "get-content ")

@@ -35,20 +35,8 @@ _LABELS = (
 """How the names of public values end, in lower case and without separators, digits and an s."""
 _IDS = ("Id", "Ids", "ID", "IDs", "_id", "_ids", "-id", "-ids", ".id")
 _DOUBTFUL = (
-    "secret",
-    "sess",
-    "auth",
-    "pass",
-    "pw",
-    "cookie",
-    "cred",
-    "key",
-    "client",
-    "app",
-    "api",
-    "access",
-    "account",
-)
+    "secret", "sess", "auth", "pass", "pw", "cookie", "cred", "key", "client", "app", "api", "access", "account",
+)  # fmt: skip
 """An id of one of these may be half of a secret."""
 
 
