@@ -110,6 +110,25 @@ CODED = b64encode(b"\0ana\0swordfish").decode()
         # tables and lists
         "NAME    PASSWORD    ROLE\nana     {}   admin\n",
         "user;pw;host\nana;{};db1\n",
+        # the value before its name
+        '{{"value": "{}", "name": "DB_PASSWORD"}}',
+        '[{{"Value": "{}", "Name": "/prod/db/password", "Type": "SecureString"}}]',
+        "env:\n- value: {}\n  name: DB_PASSWORD",
+        '{{"ParameterKey": "DBPassword", "ParameterValue": "{}"}}',
+        "ParameterKey=DBPassword,ParameterValue={}",
+        # calls, records and settings
+        "SELECT aes_decrypt(name, '{}') FROM people",
+        "jwt.sign(payload, '{}')",
+        'let password = String::from("{}");',
+        "User(name=ana, password={})",
+        "{{user=ana, password={}, host=db}}",
+        "10.0.0.4 ansible_user=ana ansible_ssh_pass={} ansible_port=22",
+        "config wifi-iface\n\toption ssid 'home'\n\toption key '{}'",
+        "/interface l2tp-server server set ipsec-secret={} enabled=yes",
+        'ana : EAP "{}"',
+        "enable secret {}",
+        "Das Passwort ist „{}“",
+        "can you set the db password to {}?",
         # what commands print
         "$ pass show mail/work\n{}",
         "$ cat /run/secrets/db_password\n{}",
@@ -134,6 +153,19 @@ def test_a_plain_word_is_masked_where_only_a_password_can_stand(text: str) -> No
         "the neighbor wants a password reset",
         "enable password hashing",
         "enable secret rotation\nset up the tests",
+        "enable secret management",
+        '{"value": "dark", "name": "theme"}, {"name": "password"}',
+        '{"value": "string", "name": "password"}',
+        'let password = String::from("password");',
+        "the option key is set",
+        "'password' => 'required|min:8|confirmed'",
+        "Das Passwort ist falsch",
+        "La contraseña es obligatoria",
+        "openssl enc -pass env:PW -in a",
+        "|1|JfKTdBh7rNbXkVAQCRp4OQoPfmI=|USECr3SWf1JUPsms5AqfD5QfxkM= ssh-rsa AAAA",
+        "your code is 1200 lines long",
+        "exit code is 137137",
+        "Enter the verification code from your phone",
         "username and password login",
         "login with password policies",
         "PASS src/login.test.ts",
@@ -228,6 +260,28 @@ def test_every_code_of_a_list_of_recovery_codes_is_masked(text: str) -> None:
     assert stored == text.format(*["[REDACTED]"] * 3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your verification code is {}.",
+        "{} is your verification code",
+        "OTP: {}",
+        "Einmalcode: {}",
+        "Ihr Bestätigungscode lautet {}",
+        "Votre code de vérification est {}",
+    ],
+)
+def test_a_code_that_is_valid_once_is_masked(text: str) -> None:
+    assert clean(text.format("402718"), origin="tool").value == text.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("line", ["The recovery code is {}.", "Your verification code is {}.", "key content {}"])
+def test_a_name_of_two_words_counts_in_a_long_text_as_well(line: str) -> None:
+    stored = clean("line of a log\n" * 1000 + line.format("4027186500"), origin="tool").value
+
+    assert stored.endswith(line.format("[REDACTED]"))
+
+
 def test_a_secret_for_codes_of_two_factors_is_masked_in_groups() -> None:
     assert clean("2FA secret: JBSW Y3DP EHPK 3PXP", origin="tool").value == "2FA secret: [REDACTED]"
 
@@ -236,6 +290,16 @@ def test_the_words_of_a_seed_are_masked_below_their_label() -> None:
     words = "cactus river lemon arch spoil twelve magnet dragon uncle frost lunar ritual"
 
     assert clean(f"Secret Recovery Phrase\n{words}", origin="tool").value == "Secret Recovery Phrase\n[REDACTED]"
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
+def test_the_words_of_a_seed_are_masked_with_numbers_before_them(between: str) -> None:
+    words = "cactus river lemon arch spoil twelve magnet dragon uncle frost lunar ritual"
+    seed = between.join([f"{number}. {word}" for number, word in enumerate(words.split(), 1)])
+
+    stored = clean(f"Seed phrase:\n{seed}\nKeep it safe, 2 copies.", origin="tool").value
+
+    assert stored == "Seed phrase:\n[REDACTED]\nKeep it safe, 2 copies."
 
 
 def test_the_lines_of_an_encrypted_vault_are_masked() -> None:

@@ -15,14 +15,16 @@ KEYWORDS = (
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
-    "sandi", "recovery code", "backup code", "2fa code", "key content",
+    "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
+    "recovery code", "backup code", "2fa code", "key content",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
 KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
     "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
-    "mật khẩu", "รหัสผ่าน", "wlan-schlüssel", "parolă", "netzwerkschlüssel",
+    "mật khẩu", "รหัสผ่าน", "code de vérification", "código de verificación", "bestätigungscode",
+    "wlan-schlüssel", "parolă", "netzwerkschlüssel",
 )  # fmt: skip
 
 ESCAPES = {
@@ -40,7 +42,8 @@ ESCAPES = {
 
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
-    "recovery code", "backup code", "2fa code", "key content",
+    "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
+    "login code",
 )  # fmt: skip
 """Those of them that are more than a part of a name."""
 
@@ -61,7 +64,7 @@ PLACE_SIGNS = (
     ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
-    "]:587 ", "334 U", "crypt.hash(",
+    "]:587 ", "334 U", "crypt(", "crypt.hash(", ': EAP "', "ogin with ",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
@@ -78,8 +81,8 @@ COMMAND_SIGNS = (
 """What stands in every command line that `commands` knows."""
 
 NAMED_PLACE_SIGNS = (
-    "crypt(", "CRYPT(", "hashpw(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
-    'PSK "', 'EAP "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "CRYPT(", "hashpw(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
+    'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
 """The same, for places that a word which could name a secret is near."""
 
@@ -151,7 +154,7 @@ def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[
 
 def _last_word(keyword: str) -> str:
     """Return the last letters of a keyword, which stand in one word."""
-    return keyword.removesuffix(" is").rstrip("=:").replace("/", "_").rpartition("_")[2]
+    return keyword.removesuffix(" is").rstrip("=:").replace("/", "_").replace(" ", "_").rpartition("_")[2]
 
 
 def words(low: str) -> frozenset[str] | None:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> bool:
     """Whether name and value are by themselves, so that even a plain word is a value and no variable."""
     text = name.text
+    if literal.start < name.start:
+        return scan.line_ends(text, literal.end)
     around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
     if around in ('""', "''", "``") and text[name.end] == "=":
         return True  # - "PASSWORD=word"
-    if name.kind == "password" and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
+    if name.kind in ("password", "secret") and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
         return True
-    if name.low[name.closed : literal.start].rpartition("\n")[2].strip() == "value:":
+    if name.low[name.closed : literal.start].strip().endswith(("value:", "value=")):
         return scan.line_ends(text, literal.end)
     if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
         return True
@@ -40,7 +42,9 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
     before = before.rpartition("] ")[2] if before[:1] == "[" else before  # of a log: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
         last = before.split(" ")[-2:-1]
-        in_row = bool(last) and last[0].replace("=", "", 1).replace(".", "").isalnum() and "=" in last[0]
+        in_row = (
+            bool(last) and last[0].replace("=", "", 1).replace(".", "").replace("_", "").isalnum() and "=" in last[0]
+        )
         in_query = text[name.start - 1 : name.start] in ("?", "&") and (after in _ENDS_PAIR or after in QUOTES)
         is_next = text[name.start - 1 : name.start] == ","
         in_options = is_next and (" -o " in before or before.split()[-1].startswith(_USERS))  # -o username=a,password=…
@@ -73,7 +77,8 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
             and all(":" in part.strip(",:") and part[-1] != "," for part in parts)
         )
     shows = before[opening - 1 : opening].isalnum() and before[opening] != "("
-    return sign == "=" and "=" in fields and '"' not in fields and (shows or "@" in fields)
+    shows = shows or "@" in fields or values.is_rare(literal.text.rstrip("]}),"))
+    return sign == "=" and "=" in fields and '"' not in fields and shows
 
 
 def _is_shown_by_index(name: Name, literal: Literal) -> bool:

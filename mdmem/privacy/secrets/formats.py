@@ -276,7 +276,7 @@ BEFORE_DATA = ("renovate-debug:",)
 BEFORE_HASH = (
     "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
     "sha1-", "sha256-", "sha384-", "sha512-", "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=",
-    "boundary=", 'boundary="', 'contentHash": "', 'W/"', 'Tag: "', 'tag: "', "label=:",
+    "|1|", "=|", "boundary=", 'boundary="', 'contentHash": "', 'W/"', 'Tag: "', 'tag: "', "label=:",
 )  # fmt: skip
 """What stands before a checksum."""
 

@@ -27,7 +27,7 @@ _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
-_LONGEST_PHRASE, _LONGEST_LABEL = 240, 24
+_LONGEST_PHRASE, _LONGEST_LABEL = 400, 24
 _MOST_LISTED = 200
 _SHORTEST_HASH = 20
 
@@ -149,10 +149,10 @@ def given_word(name: Name, at: int) -> list[Span]:
 
 
 def _is_rare_at_end(name: Name, literal: Literal) -> bool:
-    core = literal.text.rstrip(_TRAILING + "!")
+    core = literal.text.rstrip(_TRAILING + "!?")
     is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
     is_account = name.word() != "pass" or secrets.has_any(name.line_before(), ("user", "login", "wifi", "wi-fi"))
-    return name.kind == "password" and is_end and is_account and values.is_rare(core)
+    return name.kind in ("password", "secret") and is_end and is_account and values.is_rare(core)
 
 
 def argument(name: Name, at: int) -> list[Span]:
@@ -297,7 +297,7 @@ def _is_alone_on_line(name: Name, literal: Literal) -> bool:
 
 def _is_spoken(name: Name, literal: Literal) -> bool:
     if name.kind == "pin" and literal.text.strip(_TRAILING + "!?").isdigit():
-        return 4 <= len(literal.text.strip(_TRAILING + "!?")) <= 12
+        return (6 if name.word().endswith("code") else 4) <= len(literal.text.strip(_TRAILING + "!?")) <= 12
     return values.is_spoken_secret(literal.text, quoted=literal.quoted)
 
 
@@ -341,11 +341,18 @@ def _takes_secret(name: Name) -> bool:
 
 
 def _phrase(name: Name, at: int) -> list[Span]:
-    """`mnemonic: …`: twelve words and more."""
+    """`mnemonic: …`: twelve words and more, also with numbers before them."""
     text = name.text
     start = at + (text[at : at + 1] in QUOTES)
-    phrase = text[start : start + _LONGEST_PHRASE].partition("\n")[0].partition('"')[0].partition("'")[0].rstrip(" ,;.")
+    phrase = text[start : start + _LONGEST_PHRASE].partition('"')[0].partition("'")[0]
+    is_numbered = phrase[:1].isdigit()
+    phrase = (phrase if is_numbered else phrase.partition("\n")[0]).rstrip(" ,;.")
     parts = phrase.split()
+    if is_numbered:
+        pairs = enumerate(zip(parts[::2], parts[1::2], strict=False))
+        most = next((n for n, (number, word) in pairs if number[:1].isdigit() != word.islower()), len(parts) // 2)
+        phrase = phrase[: len(phrase) - len("".join(phrase.split(None, 2 * most)[2 * most :]))].rstrip()
+        parts = parts[1 : 2 * most : 2]
     is_phrase = len(parts) >= 12 and all(part.isalpha() and part.islower() and 3 <= len(part) <= 8 for part in parts)
     is_phrase = is_phrase and _NO_SEEDS.isdisjoint(parts)
     return [(start, start + len(phrase), name.kind)] if is_phrase else []

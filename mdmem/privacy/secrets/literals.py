@@ -7,6 +7,7 @@ BLANK = " \t"
 
 _PREFIXES = "bBrRuUfFlLN@$"
 _STRING_STARTS = QUOTES | frozenset(_PREFIXES + "\\")
+_CURLED = {"„": "“", "“": "”", "«": "»", "»": "«", "‘": "’", "‚": "‘", "「": "」"}
 _STOPS = "\"'`<>\\"
 _NEXT_PAIR = "&;,"
 _SAMPLE = 160
@@ -44,6 +45,9 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
         opening = _opening(text, at)
         if opening:
             return _quoted(text, at, opening)
+    elif first in _CURLED and (end := text.find(_CURLED[first], at, at + _SAMPLE)) > 0:
+        inner = text[at + 1 : end]
+        return Literal(text, end - len(inner.lstrip()), at + 1 + len(inner.rstrip()), quoted=True)
     elif text[at - 2 : at] == "={" and (end := text.find("}", at, at + _SAMPLE)) > 0:
         return Literal(text, at, end, quoted=True)  # PWD={…}
     elif first in ("|", ">"):

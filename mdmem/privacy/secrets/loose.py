@@ -24,7 +24,7 @@ _NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
 USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 """How a pair of a user and a password begins that stands by itself."""
-LOGINS = ("login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
+LOGINS = ("login:", "login with ", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """What stands before a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
 _GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64
@@ -166,7 +166,7 @@ def said_before(name: Name) -> list[Span]:
         words.pop()
     elif words[-1:] == ["is"]:
         return []
-    if name.kind != "password" or len(words) < 2 or words.pop() not in ("is", "as") or last:
+    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or last:
         return []
     word = words[-1].strip("\"'`")
     if not (_is_secret(word) or values.is_spoken_secret(word, quoted=word != words[-1])):
@@ -206,11 +206,13 @@ def of_hosts(text: str) -> Iterator[Span]:
     for at, _ in secrets.every(text, "@"):
         host = text[at + 1 : at + 1 + _LONGEST]
         begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
-        word = _word(text, begin + 1) if text[begin : begin + 1] == ":" else ""
+        sign = next((sign for sign in (":", " / ") if text.startswith(sign, begin)), "")
+        begin += len(sign)
+        word = _word(text, begin) if sign else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
         is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
-        if is_mixed and begin > at + 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
-            yield begin + 1, begin + 1 + len(word), "password"
+        if is_mixed and len(host) > 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
+            yield begin, begin + len(word), "password"
 
 
 _SHORTEST_HASH = 16

@@ -44,13 +44,14 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "gatewaykey", "keycontent", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
         ),
     ),
-    ("credentials", STRONG, ("credential", "credentials", "contribsyscom")),
+    ("credentials", STRONG, ("credential", "credentials", "contribsyscom", "zugangsdaten")),
     ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
     ("authorization", LITERAL, ("authorization", "bearer")),
     ("mnemonic", LITERAL, ("mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase")),
     ("salt", WEAK, ("salt", "nonce")),
     ("cookie", WEAK, ("cookie", "cookies")),
+    ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
 )  # fmt: skip
 """What a name may end in: kind, how surely it is a secret, endings without separators."""
 

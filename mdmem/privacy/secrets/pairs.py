@@ -111,6 +111,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
     word = low[start:end]
+    if word == "key" and low[max(0, start - 16) : start].rpartition("\n")[2].strip() == "option":
+        return names.STRONG, "key"  # option key '…', of OpenWrt
     if word in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))
         if not weight and word == "key" and text[end : end + 1] == " " and loose.has_long_word(text, end, end):
@@ -190,6 +192,8 @@ def _is_told(name: Name) -> bool:
     if not _is_bare(name):
         return False
     before = name.line_before()
+    if before.strip(" #") == "enable":
+        return True  # enable secret …
     gives = before.endswith(("with ", "with the ")) or (before.endswith("and ") and "with " in before)
     return gives and secrets.has_any(before, _OF_ACCOUNTS)
 
@@ -220,7 +224,11 @@ def _is_flag(name: Name) -> bool:
         return False  # a hyphen in a manual page
     start = name.outer()
     blank = name.low.rfind(" ", max(0, start - 80), start) + 1
-    if name.low[start] == "-" or (name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start]):
+    if (
+        name.line_before().strip() == "option"
+        or name.low[start] == "-"
+        or (name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start])
+    ):
         return True
     before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""
     return "login " in before and ("machine " in before or "default " in before)  # a line of .netrc
@@ -294,6 +302,8 @@ def _is_called(name: Name) -> bool:
     return name.closed == name.end == name.sign
 
 
+_BEHIND_VALUE = (_always, starts.before_name, judge.flag)
+
 RULES: tuple[Rule, ...] = (
     # signs, condition on the name, where the value begins, how it is judged
     ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
@@ -334,13 +344,14 @@ RULES: tuple[Rule, ...] = (
     ("{", _always, starts.after_default, judge.assigned),
     ("", _is_bare, starts.after_remark, judge.said),
     ("", _is_bare, starts.in_column, judge.column),
+    (",\n\r}/>", *_BEHIND_VALUE),
     ("", _heads_bare_line, starts.at_sign, judge.line),
 )
 """The first row that finds a secret decides; an assignment decides in any case. No signs: any."""
 
 _OTHERS = [rule[1:] for rule in RULES if not rule[0]]
 _SIGNS = frozenset("".join([rule[0] for rule in RULES]))
-_by_sign: dict[str, list[Any]] = {"": []}
+_by_sign: dict[str, list[Any]] = {"": [_BEHIND_VALUE]}
 
 
 def _rules_at(sign: str) -> list[Any]:

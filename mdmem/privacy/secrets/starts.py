@@ -76,7 +76,7 @@ def _after_tag(name: Name, value: int) -> int:
     first = text[value : value + 2]
     if first == "**":
         return skip_blank(text, value + 2)
-    for opening in ("[]string{", "!unsafe "):
+    for opening in _WRAPPERS:
         if text.startswith(opening, value):
             return value + len(opening)
     if text[value : value + 1] == "{":
@@ -85,6 +85,12 @@ def _after_tag(name: Name, value: int) -> int:
         tag, blank, rest = text[value : value + 32].partition(" ")
         return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
     return value
+
+
+_WRAPPERS = (
+    "[]string{", "!unsafe ", "[]byte(", "String::from(", "Some(", "new String(", "std::string(", "Buffer.from(",
+    "SecretString::from(", "SecretString::new(", "SecretStr(", "Secret(",
+)  # fmt: skip
 
 
 def _in_object(text: str, at: int) -> int:
@@ -303,13 +309,28 @@ def after_default(name: Name) -> int:
 def after_value_word(name: Name) -> int:
     """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
     ahead = name.low[name.closed : name.closed + 64]
-    rest = ahead.lstrip(" \t\r\n,\"'-")
-    rest = rest.removeprefix("android:")
+    rest = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
     if len(rest) == len(ahead) or not rest.startswith("value"):
         return 0
     at = scan.closers(name.low, name.closed + len(ahead) - len(rest) + len("value"))
     value = scan.assignment(name.low, skip_blank(name.low, at))
     return skip_blank(name.low, value) if value else 0
+
+
+def before_name(name: Name) -> int:
+    """`{"value": "…", "name": "NAME"}`, and the same in YAML and XML."""
+    at = name.outer()
+    if name.low[max(0, at - _LONGEST_KEY) : at].rstrip("\"' :=")[-3:] not in ("ame", "key"):
+        return 0
+    before, key, between = name.low[max(0, at - _LONGEST_OBJECT) : at].rpartition("value")
+    if not key or not _BRACES.isdisjoint(between) or between.count("\n") > 1 or before[-1:].isalnum():
+        return 0
+    at = scan.closers(name.low, at - len(between))
+    value = scan.assignment(name.low, skip_blank(name.low, at))
+    return skip_blank(name.low, value) if value else 0
+
+
+_LONGEST_KEY, _BRACES = 10, frozenset("{}<>")
 
 
 def after_markup(name: Name) -> int:

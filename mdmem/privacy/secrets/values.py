@@ -19,7 +19,8 @@ _WORDS = frozenset(
     new await async return yield const let var else then when while flag argument parameter switch enabled disabled
     public pass passed password passwd pwd secret token credentials cookie define undef read write files compat
     key-id keyid identifier keyword comment constant operator punctuation describe always on_create amd64 arm64 i386
-    armhf x86_64 aarch64
+    armhf x86_64 aarch64 falsch leer ungültig erforderlich obligatoire requis incorrecte obligatoria requerida
+    incorrecta obrigatória errata obbligatoria
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Words that stand beside `password` in prose, documentation, types and forms."""
@@ -34,10 +35,10 @@ _REFERENCES = (
     "process.env", "os.environ", "os.getenv", "getenv", "env.", "env[", "env(", "import.meta", "secrets.", "vars.",
     "var.", "local.", "module.", "self.", "this.", "cls.", "args.", "opts.", "options.", "config.", "conf.", "cfg.",
     "settings.", "props.", "state.", "params.", "req.", "request.", "ctx.", "context.", "op://", "vault:", "ref+",
-    "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ", "<your",
-    "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_", "example-",
-    "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...", "…", "***",
-    "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
+    "env:", "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ",
+    "<your", "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_",
+    "example-", "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...",
+    "…", "***", "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
 )  # fmt: skip
 """How a value begins that only says where the secret is, or that there is none."""
 
@@ -118,7 +119,7 @@ def is_varied(core: str) -> bool:
 def is_placeholder(value: str) -> bool:
     """Whether `value` only stands for a secret: a variable, a template, a type, a word like `required`."""
     low = value.lower()
-    if low.strip("\"'`.:!?;,*-_()[]{}<>|\\") in _WORDS or low.startswith(_REFERENCES):
+    if low.strip("\"'`.:!?;,*-_()[]{}<>|\\").partition("|")[0] in _WORDS or low.startswith(_REFERENCES):
         return True
     if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
