@@ -1,4 +1,4 @@
-"""The checks of a house: what is looked at, in which order, and what became of each finding."""
+"""The checks of `mdmem doctor`, in their order, and what became of each finding."""
 
 from __future__ import annotations
 

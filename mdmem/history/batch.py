@@ -1,4 +1,4 @@
-"""Reading what has changed, as much of it as is held at a time: what passed the gate, and what stays out and why."""
+"""Reading changed files for a commit, a batch at a time: what passed the privacy gate, what is left out, and why."""
 
 from __future__ import annotations
 

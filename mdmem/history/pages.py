@@ -1,4 +1,4 @@
-"""The page of a session of which notes go, or stay on one machine: it names them no longer, by link or by title."""
+"""Taking notes off the pages that mdmem makes, their links and titles: notes that were deleted, or that stay here."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     return generated.replaced(data, kept) if kept != lines else data
 
 
-_TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+"""Where a link of a page that mdmem makes leads, in the one form or the other."""
 _BETWEEN = " · "
 
 
 def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:
     """Return a line without links to what is gone; None when nothing is left of it."""
-    targets = (match[1] or match[2] for match in _TARGET.finditer(line))
+    targets = (match[1] or match[2] for match in TARGET.finditer(line))
     if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets):
         return line
     mark = journal.NAVIGATION_MARK if line.endswith(journal.NAVIGATION_MARK) else ""

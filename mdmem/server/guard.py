@@ -1,4 +1,4 @@
-"""The guard before every request: who asks, from where, how much, how long. Every request passes it.
+"""The guard in front of the HTTP server: it checks where each request comes from, its token, size and time.
 
 A page in the user's browser can reach any port of the machine. It cannot know the token, nor name a `Host` that is
 ours, nor hide its `Origin`; and no answer tells a browser that another site may read it.

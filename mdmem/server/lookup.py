@@ -1,4 +1,4 @@
-"""The index as the server asks it: one question at a time, kept fresh, and blind to what is not to be seen."""
+"""Questions to the index: one at a time, brought up to date first, without notes that the request may not see."""
 
 from __future__ import annotations
 

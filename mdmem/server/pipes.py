@@ -1,4 +1,4 @@
-"""Pipes: the SDK's server on stdin and stdout, going on where the first answers end.
+"""The SDK's server on stdin and stdout: it takes over the connection from `first_answers`.
 
 The SDK's own transport hands each line from thread to thread: one to read it, one to write the answer, one to flush it.
 That costs as much as a small tool, so here the event loop waits for the pipes themselves.

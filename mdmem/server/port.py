@@ -1,4 +1,4 @@
-"""A port of this machine, and the HTTP server on it: bounded in connections, headers and patience, and silent."""
+"""An HTTP server on a port of this machine, with limits on connections, headers and time; it writes no log."""
 
 from __future__ import annotations
 

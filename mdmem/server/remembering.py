@@ -1,4 +1,4 @@
-"""The five tools of ghosts and agents. Whose memories they work with, the connection says, and nothing else."""
+"""The tools of ghosts and agents for their own memories. Whose these are, only the connection says."""
 
 from __future__ import annotations
 

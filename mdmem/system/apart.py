@@ -1,4 +1,4 @@
-"""Apart: work that nothing can interrupt in this process, done by another one, which can be ended."""
+"""Apart: work in a child process, which is killed when it takes too long; a thread could not be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the C library does with memory that is free again, for processes that work for a long time."""
+"""Telling the C library to give freed memory back to the system, for processes that run for long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session whose folder stays open from one event to the next, for those who store many."""
+"""A session whose folder stays open from one event to the next, for an import, which stores many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal as both halves find it: which folder is a session's, which is a project's, and what state recalls.
+"""Finding sessions and projects in the journal: by its folders, and faster by records in the state folder.
 
 The folders are the truth. The record of a session, in the user's state folder, is a quick answer, and only
 that: a list of lines, appended only, of which the write half keeps these kinds:

@@ -1,4 +1,4 @@
-"""Stillness: whether anything in a vault was touched since it was last looked at, as Linux itself keeps count of it.
+"""Stillness: whether anything in a vault was touched since the last look, by a queue of inotify that is polled (Linux).
 
 A process that answers many questions need not look at every folder before each. The kernel queues an event before
 the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in a

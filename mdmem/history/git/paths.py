@@ -1,4 +1,4 @@
-"""Many paths, held packed: those of a vault's every file take more memory than most work on them does."""
+"""The paths of all files of a vault, compressed in memory: as strings they take more than most work on them does."""
 
 from __future__ import annotations
 

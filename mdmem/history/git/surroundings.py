@@ -1,4 +1,4 @@
-"""What a git process of mdmem finds around it, whatever its user, its caller and the vault have set up."""
+"""The environment and configuration of mdmem's git processes, whatever user, caller and vault have set up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memories are meant, and in which order: FILTERS beyond the query, how well one answers it, and MODES."""
+"""Searching internal memories: FILTERS, how well a memory answers a query, and the orders of MODES."""
 
 from __future__ import annotations
 

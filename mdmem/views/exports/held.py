@@ -1,4 +1,4 @@
-"""What is exported, held in a file without a name until it is written in another order: a vault may be large."""
+"""A temporary file for exported texts, which are written in another order than they come in."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from mdmem import plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
-from mdmem.history import private
+from mdmem.history import pages, private
 from mdmem.search.index import document
 from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout, note, people
@@ -139,9 +139,6 @@ def link(title: str, path: str, folder: str = "") -> str:
     return f"[{page.link_text(title)}]({page.link(place)})"
 
 
-_LINK = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
-
-
 def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
     """Change the links of a page's lines to archived notes: they lead to the files that hold these, for any program.
 
@@ -155,7 +152,7 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
         place = posixpath.relpath(layout.archive_of(layout.folder_of(target)), folder or ".")
         return f"]({page.link(place)})"
 
-    return [_LINK.sub(led, line) if "](" in line else line for line in lines]
+    return [pages.TARGET.sub(led, line) if "](" in line else line for line in lines]
 
 
 def day(one: SessionRow) -> str:
