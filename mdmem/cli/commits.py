@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import config, plural
+from mdmem import config, plural, timestamps
 from mdmem.cli.terminal import options, pager, progress, render, settled
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
-from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ def log(
         click.echo("No session matches." if any((first, last, failed, *filters.values())) else "No sessions yet.")
     elif oneline:
         for session in found:
-            when = wording.date_and_time(session.started)
+            when = timestamps.readable(session.started)
             click.echo(f"{when} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
     else:
         render.write(_journal(found))
@@ -184,7 +183,7 @@ def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
         return
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
-        when = wording.date_and_time(one.time)
+        when = timestamps.readable(one.time)
         click.echo(f"{one.oid[:8]} {when} {safe(one.subject)} {click.style(' '.join(counts), dim=True)}")
 
 
@@ -238,7 +237,7 @@ def why(settings: Config, name: str, as_json: bool) -> None:
 def _print_origin(found: Origin) -> None:
     rows = [
         ("note", f"{found.title}  ({found.path})"),
-        ("captured", f"{wording.date_and_time(found.created)} {found.agent}".strip()),
+        ("captured", f"{timestamps.readable(found.created)} {found.agent}".strip()),
         ("project", found.project),
         ("session", found.session),
         ("asked", found.ask),
@@ -249,7 +248,7 @@ def _print_origin(found: Origin) -> None:
     if found.line:
         last = found.line_commit
         rows += [(f"line {found.line}", found.text)]
-        said = f"{wording.date_and_time(last.time)} {last.author}: {last.subject}" if last else "not committed yet"
+        said = f"{timestamps.readable(last.time)} {last.author}: {last.subject}" if last else "not committed yet"
         rows += [("last changed", said)]
     for name, value in rows:
         if value:
@@ -257,7 +256,7 @@ def _print_origin(found: Origin) -> None:
     for step in found.steps:
         who = "captured" if step.session else f"by {step.author}"
         oid = click.style(f"{step.oid[:8]:>12}", fg="yellow")
-        click.echo(f"{oid}  {wording.date_and_time(step.time)} {safe(who)}: {safe(step.subject)}")
+        click.echo(f"{oid}  {timestamps.readable(step.time)} {safe(who)}: {safe(step.subject)}")
 
 
 @click.command()

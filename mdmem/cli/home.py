@@ -25,7 +25,7 @@ def show(given_vault: str | None) -> None:
     alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(settings)]
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
     found = storing.last_heard(settings)
-    heard = [(name, wording.date_and_time(timestamps.iso_time(last.when))) for name, last in found.items()]
+    heard = [(name, timestamps.readable(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), heard, "  ")
@@ -89,7 +89,7 @@ def _given(settings: Config) -> Iterator[list[Piece]]:
         yield []
         yield [("Injected lately", "bold")]
     for row in reversed(given):
-        when = wording.date_and_time(str(row.get("time", "")))
+        when = timestamps.readable(str(row.get("time", "")))
         count = plural.number(len(row.get("ids", ())), "memory")
         facts = f"{count}, {injections.reasons(row)}"
         yield [

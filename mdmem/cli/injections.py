@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
 from mdmem.vault import journal, layout, note
 from mdmem.views import injections as injections_view
-from mdmem.views import rows, wording
+from mdmem.views import rows
 
 if TYPE_CHECKING:
     from mdmem.agents import Event
@@ -161,7 +161,7 @@ def _print(found: Explanation, long: int) -> None:
         (
             f"{one.answer.score:.2f}",
             f"{one.answer.coverage:.0%}",
-            wording.date_and_time(one.answer.hits[0].created),
+            timestamps.readable(one.answer.hits[0].created),
             one.answer.hits[0].kind,
             one.answer.hits[0].id,
             one.answer.hits[0].title,
@@ -238,7 +238,7 @@ _COLUMNS = (
 def _row(row: dict[str, Any], *, with_ids: bool) -> tuple[str, ...]:
     ids = [f"{name}*" if name in row["cited"] else str(name) for name in row.get("ids", ())]
     return (
-        wording.date_and_time(str(row.get("time", ""))),
+        timestamps.readable(str(row.get("time", ""))),
         str(row.get("project", "")),
         injections_view.reasons(row),
         plural.number(len(ids), "memory"),

@@ -139,7 +139,7 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         render.print_json(found)
         return
     for fix in found:
-        where = f"{wording.date_and_time(fix.created)}  {fix.project}".rstrip()
+        where = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
         click.echo(f"{render.safe(fix.command)}  [mem:{fix.id}]  {render.safe(where)}")
         click.echo(f"    {render.safe(fix.error)}")
         edits = " ".join(f"[mem:{name}]" for name in fix.edits)
@@ -183,9 +183,9 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Decisions": [f"{one.title}  [mem:{one.id}]" for one in found.decisions],
         "Open work": [f"{LABELS[one.kind].lower()}: {one.text}  [mem:{one.id}]" for one in found.open_work],
         "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
-        "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
+        "Sessions": [f"{timestamps.readable(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
         "Latest change": [
-            f"{wording.date_and_time(one.created)}  {one.title}  [mem:{one.id}]" for one in found.changed[:1]
+            f"{timestamps.readable(one.created)}  {one.title}  [mem:{one.id}]" for one in found.changed[:1]
         ],
         "Related": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
         "Together with": [f"{file}  {count}×" for file, count in found.together],

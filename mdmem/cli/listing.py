@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, pager, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
@@ -73,7 +73,7 @@ def print_rows(found: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     render.table(
-        columns, ((wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found)
+        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, _title(row)) for row in found)
     )
 
 
@@ -120,7 +120,7 @@ def sessions(
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:
     return (
-        wording.date_and_time(one.started),
+        timestamps.readable(one.started),
         wording.between(one.started, one.ended),
         one.project,
         journal.session_tag(one.session) if one.session else "",

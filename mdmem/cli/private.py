@@ -103,7 +103,7 @@ def pause(vault: str | None, length: str | None, session: str | None, as_json: b
         render.print_json({"paused": True, "session": session or "", "until": iso})
         return
     whose = f" for session {session}" if session else ""
-    until = f" until {wording.date_and_time(timestamps.iso_time(ends))}" if ends else ""
+    until = f" until {timestamps.readable(timestamps.iso_time(ends))}" if ends else ""
     click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError
 from mdmem.vault import disk, note
@@ -79,7 +80,7 @@ def _head(found: Conversation, marker: str) -> list[list[Piece]]:
     took = wording.between(start, end)
     facts = [
         found.fact("project"),
-        f"{wording.date_and_time(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),
+        f"{timestamps.readable(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),
         found.fact("agent"),
         found.fact("branch"),
         found.session,
@@ -171,7 +172,7 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
         [
             (
                 "▶" if row.path == path else "·",
-                wording.date_and_time(row.created),
+                timestamps.readable(row.created),
                 row.kind,
                 row.project,
                 row.id,
@@ -279,7 +280,7 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     meta = {key: _worded(value) for key, value in parsed.meta.items()}
     facts = [
         meta.pop("kind", "note"),
-        wording.date_and_time(meta.pop("created", "")),
+        timestamps.readable(meta.pop("created", "")),
         meta.pop("project", ""),
         meta.pop("agent", ""),
         f"mem:{meta.pop('id')}" if "id" in meta else "",

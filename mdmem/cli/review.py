@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import print_array, safe
@@ -357,7 +357,7 @@ def _show_session(screen: ReviewScreen, place: str) -> None:
     asks = screen.titles("prompt")
     click.echo()
     click.secho(f"{place} {safe((asks or [first.title or first.path])[0])}", bold=True)
-    when = wording.date_and_time(first.created)
+    when = timestamps.readable(first.created)
     click.secho(f"{when} {safe(first.project)} {screen.session[:8]}: {_counted(screen)}", dim=True)
     for ask in asks[1 : MAX_ASKS + 1]:
         click.echo(f"     {safe(ask)}")
@@ -376,9 +376,7 @@ def _show(settings: Config, item: ReviewItem, place: str) -> None:
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
-    click.secho(
-        safe(f"{wording.date_and_time(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True
-    )
+    click.secho(safe(f"{timestamps.readable(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
     body = safe(note.parse(work.text_of(settings, item)).body.strip())
     more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
     click.echo(body[:SHOWN_CHARS] + more)

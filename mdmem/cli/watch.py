@@ -16,11 +16,10 @@ from typing import IO, Any
 
 import click
 
-from mdmem import config, files, plural, system
+from mdmem import config, files, plural, system, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
-from mdmem.views import wording
 from mdmem.watcher import client
 
 START_SECONDS = 20.0
@@ -153,7 +152,7 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
         render.print_json(found)
     elif found["running"]:
         click.echo(
-            f"A watcher has been running on {found['vault']} since {wording.date_and_time(found['since'])}"
+            f"A watcher has been running on {found['vault']} since {timestamps.readable(found['since'])}"
             f" (pid {found['pid']}):"
             f" {plural.number(found['indexed'], 'note')} indexed in"
             f" {plural.number(found['batches'], 'batch', 'batches')},"

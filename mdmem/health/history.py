@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
@@ -19,7 +19,6 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
 from mdmem.vault import disk, template
-from mdmem.views import wording
 
 OLD_LOCK_SECONDS = 600
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
@@ -145,4 +144,4 @@ def _last_fetch(repo: Repository) -> str:
         when = Path(repo.git_dir / "FETCH_HEAD").stat().st_mtime
     except OSError:
         return ""
-    return f" (last looked {wording.date_and_time(iso_time(when))})"
+    return f" (last looked {timestamps.readable(iso_time(when))})"

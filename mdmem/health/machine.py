@@ -14,7 +14,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from mdmem import __version__, launch, plural
+from mdmem import __version__, launch, plural, timestamps
 from mdmem.agents.install import known, launcher, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
@@ -24,7 +24,7 @@ from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
 from mdmem.timestamps import iso_time
 from mdmem.vault import exclusions, pauses
-from mdmem.views import storing, wording
+from mdmem.views import storing
 from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)
@@ -184,7 +184,7 @@ def events(config: Config) -> Iterator[HealthFinding]:
             continue
         when = heard[agent].when
         days = (time.time() - when) / 86_400
-        said = f"{title} was last heard from {wording.date_and_time(iso_time(when))}"
+        said = f"{title} was last heard from {timestamps.readable(iso_time(when))}"
         if days > SILENT_DAYS:
             yield note(
                 f"{said}, {days:.0f} days ago.", f"If you use it, run `mdmem install {agent}` and start a new session."
@@ -205,7 +205,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
     if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
         pause = pauses.pause_of(config)
         if pause is not None:
-            ends = f" until {wording.date_and_time(iso_time(pause.ends))}" if pause.ends else ""
+            ends = f" until {timestamps.readable(iso_time(pause.ends))}" if pause.ends else ""
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
         else:
             yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")
@@ -228,6 +228,4 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
         text = f"The watcher scans the whole vault every few seconds, because {found['polling']}."
         yield warning(text, "Raise the limit, or stop other programs that watch many folders.")
     else:
-        yield fine(
-            f"a watcher has been running since {wording.date_and_time(str(found['since']))} (pid {found['pid']})"
-        )
+        yield fine(f"a watcher has been running since {timestamps.readable(str(found['since']))} (pid {found['pid']})")

@@ -11,7 +11,7 @@ from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.search import index
 from mdmem.search.index.view import View
 from mdmem.vault import disk, journal, layout, note, turns
-from mdmem.views import rows, wording
+from mdmem.views import rows
 
 
 class ConversationStep(NamedTuple):
@@ -131,7 +131,7 @@ def _gone(config: Config, name: str) -> str:
     if gone is None:
         return ""
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(gone.subject.partition(" ")[0], "deleted")
-    when = wording.date_and_time(gone.time)
+    when = timestamps.readable(gone.time)
     return f"The session {gone.session[:8]} was {how} on {when}. `mdmem undo {gone.oid[:8]}` restores its notes."
 
 

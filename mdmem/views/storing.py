@@ -11,7 +11,6 @@ from mdmem import plural, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.config import Config
 from mdmem.vault import exclusions, pauses
-from mdmem.views import wording
 
 
 class LastEvent(NamedTuple):
@@ -41,8 +40,8 @@ def paused(config: Config) -> str:
     pause = pauses.pause_of(config)
     if pause is None:
         return ""
-    began = wording.date_and_time(timestamps.iso_time(pause.began))
-    ends = f" until {wording.date_and_time(timestamps.iso_time(pause.ends))}" if pause.ends else ""
+    began = timestamps.readable(timestamps.iso_time(pause.began))
+    ends = f" until {timestamps.readable(timestamps.iso_time(pause.ends))}" if pause.ends else ""
     return f"Storing has been paused since {began}{ends}. `mdmem resume` resumes it."
 
 
@@ -55,7 +54,7 @@ def alarms(config: Config) -> list[str]:
         made.append(f"{count} could not be stored and will be retried: `mdmem doctor` says why.")
     lost = losses.recent(config, time.time())
     if lost:
-        last = wording.date_and_time(timestamps.iso_time(lost[-1]["time"]))
+        last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
         made.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
     if why := paused(config):
         made.append(why)

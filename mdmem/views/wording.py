@@ -26,36 +26,21 @@ def is_set_up(vault: str) -> bool:
     return any(Path(vault, name).exists() for name in ("mdmem.toml", "journal"))
 
 
-def local(iso: str) -> datetime | None:
-    """Read a note's time in the zone of this machine; None when it is not a time."""
-    try:
-        return datetime.fromisoformat(iso).astimezone()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def date_and_time(iso: str) -> str:
-    """Write a note's time as `2026-09-14 08:00`; a text that is not a time stays as it is."""
-    moment = local(iso)
-    return f"{moment:%Y-%m-%d %H:%M}" if moment else iso
-
-
 def day(iso: str) -> str:
     """Write the day of a note's time as `2026-09-14`."""
-    moment = local(iso)
-    return f"{moment:%Y-%m-%d}" if moment else iso[:10]
+    return timestamps.readable(iso)[:10]
 
 
 def clock(iso: str) -> str:
-    """Write the time of day as `08:00`."""
-    moment = local(iso)
-    return f"{moment:%H:%M}" if moment else ""
+    """Write the time of day as `08:00`; "" when that cannot be said."""
+    text = timestamps.readable(iso)[11:]
+    return text if text[2:3] == ":" else ""
 
 
 def between(start: str, end: str) -> str:
     """Write how long it was from one note's time to another's; "" when that cannot be said."""
-    first, last = local(start), local(end)
-    return duration((last - first).total_seconds()) if first and last and last > first else ""
+    first, last = timestamps.epoch(start), timestamps.epoch(end)
+    return duration(last - first) if 0 < first < last else ""
 
 
 def duration(seconds: float) -> str:

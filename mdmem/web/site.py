@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from mdmem import __version__, plural
+from mdmem import __version__, plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import freshness, index
@@ -150,7 +151,7 @@ def _environment() -> Environment:
         "day": wording.day,
         "weekday": weekday,
         "clock": wording.clock,
-        "moment": wording.date_and_time,
+        "moment": timestamps.readable,
         "size": wording.size,
         "duration": lambda milliseconds: wording.duration(milliseconds / 1000),
         "markdown": markdown.render,
@@ -162,5 +163,8 @@ def _environment() -> Environment:
 
 def weekday(day: str) -> str:
     """Write a day as `Monday 14 September 2026`."""
-    moment = wording.local(f"{day}T12:00:00")
-    return f"{moment:%A} {moment.day} {moment:%B %Y}" if moment else day
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{found:%A} {found.day} {found:%B %Y}"

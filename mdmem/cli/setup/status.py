@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.timestamps import iso_time
@@ -34,7 +34,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     from mdmem.history import beside
     from mdmem.history.git import part
     from mdmem.history.merging import undecided
-    from mdmem.views import storing, wording
+    from mdmem.views import storing
 
     if line:
         from mdmem.capture import status_line
@@ -55,7 +55,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
-        last = wording.date_and_time(row["last_seen"] or "")
+        last = timestamps.readable(row["last_seen"] or "")
         seen = f"last heard from {last}{event}" if last else "not heard from yet"
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:

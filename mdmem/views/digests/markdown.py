@@ -22,7 +22,7 @@ MAX_FILES = 12
 
 def write(found: DigestNotes, by: str = "session") -> str:
     """Write what happened; by: "session", "day" or "week"."""
-    lines = [f"# {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}", "", _summary(found)]
+    lines = [f"# {timestamps.readable(found.since)} to {timestamps.readable(found.until)}", "", _summary(found)]
     if by == "session":
         lines += _by_project(found)
         lines += _parts(found)
@@ -106,7 +106,7 @@ def _summary(found: DigestNotes) -> str:
 def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
     branch = f", on `{one.branch}`" if one.branch else ""
     took = wording.between(one.started, one.ended)
-    yield f"### {wording.date_and_time(one.started)} {plain(one.title)}"
+    yield f"### {timestamps.readable(one.started)} {plain(one.title)}"
     yield ""
     yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(one.notes, 'note')}"
     yield ""

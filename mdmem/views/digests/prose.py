@@ -106,7 +106,7 @@ def facts(config: Config, found: DigestNotes) -> str:
 
 
 def _said(config: Config, found: DigestNotes, room: int, view: View) -> list[str]:
-    lines = [f"From {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}"]
+    lines = [f"From {timestamps.readable(found.since)} to {timestamps.readable(found.until)}"]
     for one in sorted(found.sessions, key=lambda one: one.started):
         if not _is_excluded(config, one.project):
             lines += _session(config, view, one, room)
@@ -139,7 +139,7 @@ def _session(config: Config, view: View, one: LoggedSession, room: int) -> Itera
     said = [line for number in rows.in_order(view, numbers) if (line := _step(config, rows.row(view, number), room))]
     if said:
         took = wording.between(one.started, one.ended)
-        where = (one.project or "no project", wording.date_and_time(one.started), took)
+        where = (one.project or "no project", timestamps.readable(one.started), took)
         yield f"Session: {', '.join(filter(None, where))}"
         yield from said
         if one.files:

@@ -133,7 +133,7 @@ def title_of(one: Exported) -> str:
 def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
     """Write a session as a conversation; a person's words on its page stand at the end."""
     parts = [
-        f'<p class="facts">{escape(" · ".join(filter(None, [one.project, wording.date_and_time(one.started)])))}</p>\n'
+        f'<p class="facts">{escape(" · ".join(filter(None, [one.project, timestamps.readable(one.started)])))}</p>\n'
     ]
     parts += [
         _run(note, places, page) if _kind(note) == "observation" else said(note, places, page) for note in one.notes
@@ -158,7 +158,7 @@ def said(one: Exported, places: Places = NOWHERE, page: str = "") -> str:
     """Write a note with who wrote it and when."""
     meta, kind = one.parsed.meta, _kind(one)
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
-    facts = " · ".join(filter(None, [who, wording.date_and_time(created(one)), str(meta.get("id") or "")]))
+    facts = " · ".join(filter(None, [who, timestamps.readable(created(one)), str(meta.get("id") or "")]))
     style = kind if kind in ("prompt", "response") else "note"
     text = markup.without_title(one.parsed.body, title_of(one))
     body = html(text, places, one.path.rpartition("/")[0], page)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
@@ -165,7 +165,7 @@ class _Site:
         months: dict[str, list[str]] = {}
         for one in reversed(self._sessions):
             notes = plural.number(len(one.numbers) - one.has_page, "note")
-            facts = f"{wording.date_and_time(one.started)} · {one.project} · {notes}"
+            facts = f"{timestamps.readable(one.started)} · {one.project} · {notes}"
             to = articles.relative((_page_of(one.folder), ""), "index.html")
             link = f'<a href="{escape(to)}">{markup.line(one.title)}</a>'
             item = f"<li>{link} <small>{escape(facts)}</small></li>\n"
