@@ -30,11 +30,10 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     """
     from mdmem.agents.install import mcp_registration, registration
     from mdmem.agents.install.known import CLIENTS
-    from mdmem.cli import branch
     from mdmem.history import beside
     from mdmem.history.git import part
     from mdmem.history.merging import undecided
-    from mdmem.views import storing
+    from mdmem.views import staged, storing
 
     if line:
         from mdmem.capture import status_line
@@ -60,7 +59,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")
-    for hint in (*branch.hints(settings), *filter(None, [undecided.hint(settings)])):
+    for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)])):
         click.echo(render.safe(hint))
     left = beside.left_out(settings)
     if left:

@@ -1,0 +1,82 @@
+"""Notes that wait on branches of the code: which, since when, and what has become of each branch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import plural, project, timestamps
+from mdmem.config import Config
+from mdmem.history import branches
+from mdmem.search import index
+from mdmem.search.index.view import View
+from mdmem.views import rows
+
+
+class Waiting(NamedTuple):
+    """The notes of a project that wait on one branch.
+
+    paths: theirs, vault-relative. first, last: when the oldest and the newest was made.
+    folders, commits: where they were made, and at which commits; the newest first.
+    """
+
+    project: str
+    branch: str
+    paths: list[str]
+    first: str
+    last: str
+    folders: list[str]
+    commits: list[str]
+
+
+def waiting(config: Config) -> list[Waiting]:
+    """Find what waits, branch by branch, the one with the newest note first."""
+    return rows.ask(config, _in_view)
+
+
+def hints(config: Config) -> list[str]:
+    """Return which branches have notes to be released, as far as the index knows without a look at the vault."""
+    try:
+        view = index.current(config)
+    except index.DamagedError:
+        return []  # the next search makes it anew
+    return [offer(one, state) for one in (_in_view(view) if view else ()) if (state := fate(one))]
+
+
+def fate(one: Waiting) -> str:
+    """Return what has become of a branch, where its code is on this machine; "" when nothing can be said."""
+    for folder in one.folders:
+        found = project.identify(folder)
+        if (found.branch or found.commit) and Path(found.root).is_dir():
+            return branches.fate(found.root, one.branch, one.commits)
+    return ""
+
+
+def offer(one: Waiting, state: str) -> str:
+    """Return what can be done about notes that wait on a branch of which this has become."""
+    count = plural.number(len(one.paths), "note")
+    wait = f"{count} of {one.project} wait on {one.branch}, which is {state}"
+    return f"{wait}: `mdmem branch merge {one.branch}` releases them, `drop` deletes them."
+
+
+def _in_view(view: View) -> list[Waiting]:
+    groups: dict[tuple[str, str], list[int]] = {}
+    created = view.numbers("created")
+    for number in sorted(view.notes("facet", "is:staged"), key=lambda number: (-created[number], view.path(number))):
+        facts = view.facts(number)
+        groups.setdefault((str(facts.get("project", "")), str(facts.get("staged", ""))), []).append(number)
+    return [_group(view, *key, numbers) for key, numbers in groups.items()]
+
+
+def _group(view: View, name: str, branch: str, numbers: list[int]) -> Waiting:
+    facts = [view.facts(number) for number in numbers]
+    paths = [view.path(number) for number in numbers]
+    return Waiting(
+        name,
+        branch,
+        sorted(paths),
+        first=timestamps.iso_time(view.number("created", numbers[-1])),
+        last=timestamps.iso_time(view.number("created", numbers[0])),
+        folders=list(dict.fromkeys(str(Path(str(fact["cwd"])).expanduser()) for fact in facts if fact.get("cwd"))),
+        commits=list(dict.fromkeys(str(fact["commit"]) for fact in facts if fact.get("commit"))),
+    )
