@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
-_DIRECTIVES = ("storepassword", "keypassword")
 _GIVERS = ("with ", "tried ", "trying ", "using ", '" and ', "' and ")
 """What stands before "password" where the password itself follows in quotes."""
 _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
-_LONGEST_PHRASE, _LONGEST_LABEL = 400, 24
+_LONGEST_PHRASE = 400
 _MOST_LISTED = 200
 _SHORTEST_HASH = 20
 
@@ -74,23 +73,6 @@ def line(name: Name, at: int) -> list[Span]:
     return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
 
 
-def column(name: Name, at: int) -> list[Span]:
-    """`API KEY    …`: the label and the value alone on a line, in two columns."""
-    label = name.line_before().strip(" ")
-    words = label.split(" ")
-    if len(label) > _LONGEST_LABEL or not (label == "" or all(map(str.isalpha, words))):
-        return []
-    return _read(
-        name,
-        at,
-        lambda literal: (
-            scan.line_ends(name.text, literal.end + literal.quoted)
-            and values.is_varied(literal.text)
-            and values.is_spoken_secret(literal.text, quoted=literal.quoted)
-        ),
-    )
-
-
 def said(name: Name, at: int) -> list[Span]:
     """`Password for bob: …`."""
     return _read(
@@ -117,8 +99,7 @@ def beside(name: Name, at: int) -> list[Span]:
 def in_quotes(name: Name, at: int) -> list[Span]:
     """`storePassword "…"`, `with password "…"`; elsewhere what is in quotes there may be anything."""
     before = name.line_before()
-    given = name.heads_line() or before.endswith(_GIVERS) or before == "#define " or name.word() in _DIRECTIVES
-    given = given and name.kind == "password"
+    given = name.kind == "password" and (name.heads_line() or before == "#define " or before.endswith(_GIVERS))
     return _read(
         name,
         at,
@@ -258,8 +239,8 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
     value, text = literal.text, name.text
     if name.kind == "pin" and value.strip(_TRAILING).isdigit():
         return 4 <= len(value.strip(_TRAILING)) <= 8
-    if name.kind == "password" and _is_count_or_path(name, value):
-        return False
+    if name.word().endswith("pwd") and value[:1] in ("/", "~", "."):
+        return False  # a folder
     if name.word() in ("pass", "pw") and (_passes(literal) or value.startswith(("test_", "Test", "tests/"))):
         return False
     if name.is_plain_key and not _is_key(value):
@@ -317,18 +298,8 @@ def _is_statement(value: str) -> bool:
     return goes_on and (len(head) < 4 or values.is_placeholder(head) or "{" in rest)
 
 
-def _is_count_or_path(name: Name, value: str) -> bool:
-    """`pass: 120` counts tests, `PWD=/home/me` is a folder."""
-    short = name.word()
-    if short.endswith("pwd"):
-        return value[:1] in ("/", "~", ".")
-    return short == "pass" and value.strip(",;.").isdigit()
-
-
 def _after_type(text: str, literal: Literal) -> Literal | None:
     """Read on behind a type: `password: str = "…"`, `token: &str = "…"`, `String = "…"`."""
-    if literal.quoted:
-        return None
     at = skip_blank(text, literal.end)
     if text[at : at + 1] != "=" or text[at + 1 : at + 2] in ("=", ">"):
         return None
@@ -370,8 +341,6 @@ def _listed(name: Name, at: int) -> list[Span]:
     while at < end and len(spans) < _MOST_LISTED:
         ahead = name.text[at : at + 96]
         at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
-        if name.text[at : at + 1] not in QUOTES:
-            break
         literal = literals.read(name.text, at, whole_word=False)
         if not literal or not literal.quoted:
             break

@@ -139,17 +139,18 @@ def _groups(text: str, start: int) -> tuple[int, str]:
 def groups_near(name: Name) -> list[Span]:
     """Find four such groups of small letters before the name, further behind it, or on the next line."""
     begin = max(0, name.start - _NEAR_GROUPS)
-    near = name.text[begin : name.closed + _NEAR_GROUPS]
-    words = near.translate(_APART).split(" ")
-    sizes = [len(word) for word in words]
-    at = begin
-    for number, size in enumerate(sizes):
-        if size == _GROUP and words[number].islower():
-            end, letters = _groups(name.text, at)
-            is_groups = len(letters) == _LETTERS and letters.islower() and letters.isalpha()
-            if is_groups and not reads_like_words(shape(letters), letters):
-                return [(at, end, name.kind)]
-        at += size + 1
+    near = name.text[begin : name.closed + _NEAR_GROUPS].translate(_APART)
+    words = near.split()
+    place = 0
+    for number, word in enumerate(words):
+        place = near.index(word, place)
+        letters = "".join(words[number : number + _FEWEST_GROUPS]) if len(word) == _GROUP else ""
+        is_groups = len(letters) == _LETTERS and letters.islower() and letters.isalpha()
+        if is_groups and not reads_like_words(shape(letters), letters):
+            end, whole = _groups(name.text, begin + place)
+            if whole == letters:
+                return [(begin + place, end, name.kind)]
+        place += len(word)
     return []
 
 

@@ -119,8 +119,6 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
             return WEAK, _PLAIN_KEY
         if weight or (text[start - 1] == " " and (word != "key" or not _is_set(text, end))):
             return min(weight, LITERAL if _is_set(text, end) else WEAK) if kind == "key" else weight, kind
-    if low[start:end] == "bearer":
-        return LITERAL, "authorization"
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
     is_given = _is_set(text, end) or (len(name) > len("key") and text[end : end + 1] in _AFTER_KEY)
@@ -343,7 +341,6 @@ RULES: tuple[Rule, ...] = (
     ("<", _always, starts.in_cell_of_html, judge.beside),
     ("{", _always, starts.after_default, judge.assigned),
     ("", _is_bare, starts.after_remark, judge.said),
-    ("", _is_bare, starts.in_column, judge.column),
     (",\n\r}/>", *_BEHIND_VALUE),
     ("", _heads_bare_line, starts.at_sign, judge.line),
 )

@@ -260,12 +260,6 @@ def type_digit(text: str, at: int) -> int:
 _TYPES, _SHORTEST_KEPT, _PLAIN_SIGNS = ("0", "5", "6", "7", "8", "9"), 8, "!#$%&*+-.?@_"
 
 
-def in_column(name: Name) -> int:
-    """`name    …`, with a gap as between columns."""
-    gap = name.text[name.closed : name.sign]
-    return name.sign if "\t" in gap or len(gap) > 1 else 0
-
-
 def after_brackets(name: Name) -> int:
     """`char name[] = "…"`; `name [None]: …`, as programs ask for it."""
     inside, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")

@@ -123,8 +123,6 @@ def is_placeholder(value: str) -> bool:
         return True
     if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
-    if low.startswith("{aqaaabaaa"):
-        return False  # what Jenkins encrypted
     first, last = low[0], low[-1]
     if first == "$":
         return low[1:2].isalpha() or low[1:2] == "_"
