@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mdmem.vault import journal
-from tests.helpers.claude import capture, prompt, stop
+from tests.helpers.claude import SESSION, capture, prompt, stop
+from tests.helpers.history_vault import git
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -66,3 +67,22 @@ def test_a_migrated_path_is_shorter_than_160_characters(vault: Path, mdmem: Run,
     assert len(paths) == 2
     assert max(map(len, paths)) < 160
     assert (long.exists()) == (len(words) < 40)
+
+
+def test_what_version_0_1_called_a_session_keeps_no_note_of_it_out_of_history(vault: Path, mdmem: Run) -> None:
+    capture(prompt("first"))
+    own = f"session: {SESSION}"
+    for path in vault.glob("journal/*/*/*/*.md"):
+        path.write_text(path.read_text().replace(own, "session: session-vrwftgm189x6k44qh3z2"))
+    page = aged(vault)
+    (vault / "notes").mkdir()
+    (vault / "notes/a.md").write_text("session: session-vrwftgm189x6k44qh3z2\nsession: session-7k2qv9x4m1c8d3f6g5hj\n")
+
+    mdmem("doctor", "--only", "pages", "--fix")
+    mdmem("init", str(vault))
+    done = mdmem("commit", check=False)
+
+    assert "notes/a.md:2 holds" in done.stdout + done.stderr
+    committed = git(vault, "ls-files")
+    assert f"{page.parent.name}/{page.parent.name}.md" in committed
+    assert "notes/a.md" not in committed

@@ -101,6 +101,8 @@ class CommitGate:
         if b"\0" in data:
             return HeldBack(path, data[: data.index(b"\0")].count(b"\n") + 1, NUL)
         text = data.decode("utf-8", "replace")
+        if is_note:
+            text = _FORMER_ID.sub("session", text, count=1)
         rules = self._rules if is_note else self._mentions
         origin = people.origin(note.parse(text)) if is_note else "prompt"
         if privacy.clean(text, rules=rules, origin=origin).value == text or self._is_list_of_titles(text, origin):
@@ -144,6 +146,8 @@ class CommitGate:
         )
 
 
+_FORMER_ID = re.compile(r"(?<=^session: )session-[0-9a-hjkmnp-tv-z]{20}$", re.MULTILINE)
+"""What version 0.1 called a session whose id looks like a secret: the hash of that id."""
 _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
 """The title of a link, and what it leads to."""
 _MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
