@@ -107,7 +107,7 @@ def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
 
     assert len(first.commits) == 2
     assert sorted(one.session for one in made) == ["", SESSION, "other-session"]
-    assert made[-1].subject == "By hand: add 1, edit 1 notes"
+    assert made[-1].subject == "By hand: add 1 note, edit 1 note"
     assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
 
 

@@ -100,7 +100,7 @@ def test_commits_are_listed_with_what_they_did(vault: Path) -> None:
 
     newest, first, second = (stat[2:] for stat in session_log.stats(config))
 
-    assert newest == ("By hand: add 1, edit 1, delete 1 notes", "", 1, 1, 1)
+    assert newest == ("By hand: add 1 note, edit 1 note, delete 1 note", "", 1, 1, 1)
     assert {first, second} == {
         ("acme-notes-app: Why does it fail, take 1? (1 prompt, 2 tool runs, 1 answer)", SESSION, 5, 0, 0),
         ("Vault: mdmem.toml", "", 1, 0, 0),
