@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
 from mdmem.history.git import git_index, repository, writer
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk
+from mdmem.vault import disk, layout
 
 MARKDOWN = disk.NOTE_ENDINGS
 
@@ -28,6 +29,10 @@ UNDER_WAY = {
 
 MOST = 50_000
 """Maximum number of changed notes that are listed at a time, however many have changed."""
+
+
+FEW = 5_000
+"""Where some paths alone matter, of no more changed notes elsewhere is it kept that they have changed."""
 
 
 class Change(NamedTuple):
@@ -52,7 +57,8 @@ class State(NamedTuple):
     staged: paths that a person has staged; they stay theirs.
     further: how many changes of notes come behind these, for which `find` is to be asked again. after: where it goes
     on then. What lies beside notes is listed with the last of them. is_part: some changes came before these, or come
-    behind them: what changed in a folder may be in several parts.
+    behind them: what changed in a folder may be in several parts. is_cut: some changes are listed nowhere, since only
+    others matter.
     """
 
     branch: str
@@ -63,12 +69,13 @@ class State(NamedTuple):
     further: int = 0
     after: bytes = b""
     is_part: bool = False
+    is_cut: bool = False
 
 
-def find(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> State:
+def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Collection[str] | None = None) -> State:
     """Compare the vault with its last commit, by way of a copy of the index.
 
-    after: where an earlier listing stopped; what it has is left out.
+    after: where an earlier listing stopped; what it has is left out. only: these paths, and their sessions, matter.
 
     Raises:
         BusyError: when a person is half-way through a merge, a rebase or the like.
@@ -76,7 +83,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> State:
     """
     refuse_half_way(repo)
     words = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
-    found = _Listing(after)
+    found = _Listing(after, only)
     head = branch = ""
     for line in repository.each(repo, "status", "--porcelain=v2", *words, env=git_index.env(copy)):
         if line.startswith("# branch.oid "):
@@ -94,10 +101,12 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> State:
     return found.state(f"refs/heads/{branch}", head)
 
 
-def compare(repo: Repository, held: int, after: bytes = b"") -> tuple[State, git_index.Stamp | None]:
+def compare(
+    repo: Repository, held: int, after: bytes = b"", only: Collection[str] | None = None
+) -> tuple[State, git_index.Stamp | None]:
     """Compare the vault with its last commit; return what the index looks like as well.
 
-    What git learns of the files' times in its copy of the index is not lost. after: as for `find`.
+    What git learns of the files' times in its copy of the index is not lost. after, only: as for `find`.
 
     Raises what `find` raises.
     """
@@ -105,7 +114,7 @@ def compare(repo: Repository, held: int, after: bytes = b"") -> tuple[State, git
         git_index.catch_up_copy(repo, copy, held)
         at = copy.seen
         fresh = git_index.stamp(copy.path)
-        state = find(repo, copy, after)
+        state = find(repo, copy, after, only)
         now = git_index.stamp(copy.path)
         if now != fresh and writer.marked(repo) is None and git_index.publish(repo, copy, 0) is git_index.Published.YES:
             at = now
@@ -115,8 +124,11 @@ def compare(repo: Repository, held: int, after: bytes = b"") -> tuple[State, git
 class _Listing:
     """What git has said so far of changed files: those that it tracks, then new ones, each in the order of bytes."""
 
-    def __init__(self, after: bytes) -> None:
+    def __init__(self, after: bytes, only: Collection[str] | None) -> None:
         self._skipped = after
+        self._only = only
+        self._sessions = {layout.session_of(path) for path in only or ()} - {""}
+        self._is_cut = False
         self._after = b""
         self._further = 0
         self._changes: list[Change] = []
@@ -137,6 +149,8 @@ class _Listing:
             self._beside.append(change)
         elif self._skipped and _place(line[0], change) <= self._skipped:
             return
+        elif self._has_enough_of(change.path):
+            self._is_cut = True
         elif len(self._changes) < MOST:
             self._changes.append(change)
             if len(self._changes) == MOST:
@@ -145,13 +159,19 @@ class _Listing:
             self._further += 1
             self._beside.clear()
 
+    def _has_enough_of(self, path: str) -> bool:
+        if self._only is None or len(self._changes) < FEW or path in self._only:
+            return False
+        return layout.session_of(path) not in self._sessions
+
     def state(self, branch: str, head: str) -> State:
         """Return what was listed."""
         self._changes.sort()
         self._beside.sort()
-        if not self._further:
-            return State(branch, head, self._changes, self._staged, self._beside, is_part=bool(self._skipped))
-        return State(branch, head, self._changes, self._staged, [], self._further, self._after, is_part=True)
+        is_part = bool(self._skipped or self._further or self._is_cut)
+        listed = [] if self._further else self._beside
+        more = (self._further, self._after if self._further else b"")
+        return State(branch, head, self._changes, self._staged, listed, *more, is_part=is_part, is_cut=self._is_cut)
 
 
 def _place(kind: str, change: Change) -> bytes:

@@ -131,7 +131,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
             return _short(repo, before, token, touched) if mode.only is None else _among(repo, before, mode.only)
         except _UnsureError:
             pass
-    return _whole(repo, before, token, held)
+    return _whole(repo, before, token, held, mode.only)
 
 
 def further(repo: Repository, look: Look, held: int) -> Look:
@@ -182,7 +182,7 @@ def _load(config: Config) -> SeenFolders | None:
     return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)
 
 
-def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) -> Look:
+def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int, only: Collection[str] | None) -> Look:
     """Look at every file, by way of a copy of the index; what git learns of the files' times there is not lost."""
     began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
@@ -190,9 +190,10 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) 
         times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
     except _UnsureError:
         times = {}
-    state, at = changes.compare(repo, held)
+    state, at = changes.compare(repo, held, only=only)
     # A short look goes by the commit, and takes what lacks for deleted.
-    is_plain = bool(times) and not state.staged and writer.marked(repo) is None and not part.load(repo)
+    is_all = bool(times) and not (state.staged or state.is_cut)
+    is_plain = is_all and writer.marked(repo) is None and not part.load(repo)
     cost = max(_children_seconds() - used, LEAST_SECONDS)
     seen = SeenFolders(state.branch, state.head, at, rules, times, [], began_ns, began, cost, token)
     return Look(state, seen, at, is_plain)

@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,9 +28,9 @@ def wholes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     every = changes.find
 
-    def counted(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> changes.State:
+    def counted(repo: Repository, copy: git_index.Copy, *more: Any) -> changes.State:
         found.append("whole")
-        return every(repo, copy, after)
+        return every(repo, copy, *more)
 
     monkeypatch.setattr(changes, "find", counted)
     monkeypatch.setattr(look, "REST", 1e12)
@@ -293,3 +294,22 @@ def test_a_commit_of_more_changes_than_are_listed_at_a_time_takes_them_all_and_k
     commit.commit(config, mode=BACKGROUND)
     assert {*head_files(vault)} == {*here, "notes/2/more.md"} - {stays[0], stays[2]}
     assert wholes == []
+
+
+def test_of_many_changes_elsewhere_few_are_listed_where_one_path_matters_and_none_is_lost(
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settled(vault)
+    git(vault, "commit", "-q", "--allow-empty", "-m", "of another program")
+    for number in range(6):
+        put(vault, f"notes/{number}/n.md", "# A note\n")
+    put(vault, "notes/z.md", "# The one\n")
+    monkeypatch.setattr(changes, "FEW", 2)
+
+    listed = short(config, LookMode(only=["notes/z.md"]))
+    done = commit.commit_paths(config, ["notes/z.md"], "One note")
+
+    assert {one.path for one in listed} == {"notes/0/n.md", "notes/1/n.md", "notes/z.md"}
+    assert [one.files for one in done.commits] == [1]
+    assert sum(one.files for one in commit.commit(config, mode=BACKGROUND).commits) == 6
+    assert git(vault, "status", "--porcelain") == ""

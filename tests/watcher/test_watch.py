@@ -370,9 +370,9 @@ def test_a_commit_takes_what_the_watcher_saw_change_in_place_without_a_look_at_e
     monkeypatch.setattr(client, "TOUCHED_SECONDS", 60.0)
     every = changes.find
 
-    def counted(repo: Repository, copy: git_index.Copy, after: bytes = b"") -> changes.State:
+    def counted(repo: Repository, copy: git_index.Copy, *more: Any) -> changes.State:
         wholes.append(None)
-        return every(repo, copy, after)
+        return every(repo, copy, *more)
 
     monkeypatch.setattr(changes, "find", counted)
     mode = LookMode(touched=partial(client.touched, settings))
