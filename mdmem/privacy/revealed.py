@@ -54,6 +54,8 @@ def _without_beginnings(lines: list[str]) -> str:
     begun = [[_alike(unit) for unit in units] for units in split[1:] if units] or [[]]
     common = takewhile(lambda pair: pair[0] == pair[1], zip(min(begun), max(begun), strict=False))
     alike = [unit for unit, _ in common]
+    if len(begun) == 1:  # there is no other line to tell words from what stands before each
+        alike = list(takewhile(lambda unit: not unit.isalpha(), alike))
     while alike and alike[-1].isalpha():
         alike.pop()
     bare = lines[:1] + [

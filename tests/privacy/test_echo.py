@@ -552,3 +552,11 @@ def test_finding_takes_time_in_proportion_to_the_text(unit: str) -> None:
 
     small = min(seconds(10_000) for _ in range(3))
     assert seconds(80_000) < 24 * small + 0.2
+
+
+def test_a_private_section_of_one_line_hides_no_part_of_that_line_elsewhere() -> None:
+    text = "fine\n<private>\nnot fine\n</private>\nIt is fine, and not fine."
+
+    cleaned = clean(text, rules=Rules())
+
+    assert cleaned.value == "fine\n[PRIVATE]\nIt is fine, and [PRIVATE]."
