@@ -79,6 +79,8 @@ class Live:
             paths = self._dirty.take_few()
             if paths and not self._index(paths):
                 self._dirty.sweep()
+            if index.opened(self.config) is None:  # its owner has deleted it
+                freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
             found = freshness.ask(self.config, lambda view: view)
             self._tell(found)
             return found

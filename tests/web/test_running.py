@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import config
 from mdmem.web import gate, serve
 from tests.helpers.pages import serving
 from tests.web.conftest import Web
@@ -60,6 +62,17 @@ def test_a_server_that_ended_or_was_killed_leaves_nothing_in_the_way(web: Web, t
 
 
 @pytest.mark.skipif(not LINUX, reason="only Linux lists who holds the other end of a connection")
+def test_the_pages_build_the_index_again_that_their_owner_has_deleted(web: Web) -> None:
+    folder = Path(config.load(str(web.vault), web.served.env).index_dir)
+    cookie = web.served.enter()
+    shutil.rmtree(folder)
+
+    status, _, page = web.served.ask("/timeline", headers={"Cookie": cookie})
+
+    assert (status, "Ideas" in page) == (200, True)
+    assert any(folder.iterdir())
+
+
 def test_the_user_at_the_other_end_of_a_connection_is_known() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
