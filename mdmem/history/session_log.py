@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import timestamps
+from mdmem import privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
@@ -70,8 +70,9 @@ def sessions(
     project: its exact name. since: a date or a time in ISO 8601, UTC; what began before is left out.
     file: part of the path of a touched file. session: the beginning of its id, or of its folder's name.
     """
+    rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
-        found = _read(config.vault, folder)
+        found = _read(config.vault, folder, rules)
         if found is None or (since and found.started < since):
             continue
         if session and not (found.session.startswith(session) or folder.rpartition("/")[2].startswith(session)):
@@ -126,13 +127,13 @@ def _sessions(root: str, day: str) -> Iterator[str]:
             yield inside
 
 
-def _read(root: str, path: str) -> LoggedSession | None:
+def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
     try:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
         read = {name: disk.read_path(root, f"{path}/{name}") for name in names if _label(name) not in UNREAD_LABELS}
     except (OSError, VaultError):
         return None  # deleted meanwhile, or not ours to read
-    notes = {name: note.parse(data).meta for name, data in read.items() if data is not None}
+    notes = {name: _meta(root, data, rules) for name, data in read.items() if data is not None}
     name = journal.page_of(names, path)
     made = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
     page = notes.pop(name, {})
@@ -143,6 +144,14 @@ def _read(root: str, path: str) -> LoggedSession | None:
     if made is None or people.keeps_private(page):
         return found
     return found._replace(commits=made[1].replace("`", "").strip())
+
+
+def _meta(root: str, data: bytes, rules: privacy.Rules) -> dict[str, object]:
+    """Return the front matter of a note, without what somebody has marked as private in it since."""
+    parsed = note.parse(data)
+    title = parsed.meta.get("title")
+    may_hide = isinstance(title, str) and privacy.may_hold_tag(title, rules)
+    return people.cleaned(root, parsed, rules).meta if may_hide else parsed.meta
 
 
 _COMMITS = re.compile(r"(?m)^- Commits made: (.{1,2000})$")

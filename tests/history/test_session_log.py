@@ -82,6 +82,18 @@ def test_the_title_of_a_private_page_is_not_listed(vault: Path) -> None:
     assert found.title
 
 
+def test_what_is_marked_as_private_in_a_title_later_is_not_listed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    for path in [vault / PAGE, *(vault / FOLDER).glob("*-prompt-*")]:
+        path.write_text(path.read_text("utf-8").replace("Why does", "Why <private>does</private>"), "utf-8")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.title == "Why [PRIVATE] the parser fail"
+    assert found.asks == ["Why [PRIVATE] it fail, take 1?"]
+
+
 def test_an_empty_vault_has_an_empty_journal(vault: Path) -> None:
     config = start(vault)
 
