@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy
-from mdmem.capture import pending, remembered, store, turn
+from mdmem.capture import pending, store, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
@@ -147,6 +147,7 @@ _LOADING = ("Skill", "Agent", "Task")
 def _learn_mentioned(at: Capture) -> None:
     """Remember what is private in the files that an event makes the agent read."""
     if at.live:
+        from mdmem.capture import remembered
         from mdmem.capture.tools import instructions
 
         if not remembered.learn(at, instructions.mentioned(at.event, at.rules)):
@@ -251,7 +252,7 @@ def _session_end(at: Capture) -> Outcome:
 
 def _why(at: Capture) -> str:
     """Return why a session began or ended, in a few clean words: state holds nothing private either."""
-    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=remembered.load_echo(at)).value
+    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=at.load_echo()).value
     return note.one_line(why, 60)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from mdmem import privacy, project
 from mdmem.capture.session import Session
+from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
 from mdmem.values import Value
 from mdmem.vault import journal
@@ -148,6 +151,24 @@ class Capture:
         from mdmem.capture import projects
 
         return projects.folder_name(self.config, self.project, created, self.rules)
+
+    def session_keys(self) -> tuple[str, ...]:
+        """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
+        parent = self.event.extra.get("parent_session")
+        return (self.session.key, short(parent, 16)) if parent else (self.session.key,)
+
+    def memory_of(self, key: str) -> str:
+        """Return the path of what a session remembers as private (`privacy.memory`); it need not exist."""
+        return os.path.join(self.config.state_dir, "private", key)
+
+    def load_echo(self) -> privacy.Echo | None:
+        """Return what the session's private sections said, in a form that only tells it when it is met again."""
+        known = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]
+        if not known:
+            return None
+        from mdmem.privacy import memory
+
+        return memory.load(self.config, *known)
 
     def prompt_number(self) -> int:
         """Return which prompt the event belongs to; 0 before the first."""

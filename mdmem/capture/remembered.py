@@ -11,31 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.capture.pending import Capture
 
-_MEMORIES = "private"
-"""The folder of `privacy.memory`, which most hooks need not import."""
-
 _HEAD_BYTES = 64 * 1024
-
-
-def keys(at: Capture) -> tuple[str, ...]:
-    """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
-    parent = at.event.extra.get("parent_session")
-    return (at.session.key, short(parent, 16)) if parent else (at.session.key,)
-
-
-def memory_of(at: Capture, key: str) -> str:
-    """Return the path of what a session remembers; it need not exist."""
-    return os.path.join(at.config.state_dir, _MEMORIES, key)
-
-
-def load_echo(at: Capture) -> privacy.Echo | None:
-    """Return what the session's private sections said, in a form that only tells it when it is met again."""
-    known = [key for key in keys(at) if os.path.exists(memory_of(at, key))]
-    if not known:
-        return None
-    from mdmem.privacy import memory
-
-    return memory.load(at.config, *known)
 
 
 def learn(at: Capture, spans: tuple[str, ...]) -> bool:
@@ -45,7 +21,7 @@ def learn(at: Capture, spans: tuple[str, ...]) -> bool:
     from mdmem.privacy import memory
 
     try:
-        for key in keys(at):
+        for key in at.session_keys():
             memory.learn(at.config, key, spans)
     except OSError as error:
         from mdmem import log
@@ -78,7 +54,7 @@ def inherit(at: Capture) -> None:
 
     The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
     """
-    if at.session.data or not os.path.exists(os.path.dirname(memory_of(at, at.session.key))):
+    if at.session.data or not os.path.exists(os.path.dirname(at.memory_of(at.session.key))):
         return
     from mdmem.privacy import memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy, project, timestamps
-from mdmem.capture import remembered, turn
+from mdmem.capture import turn
 from mdmem.capture.pending import EMPTY, PRIVATE, Capture, Outcome, PendingNote
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.hashing import short
@@ -76,13 +76,16 @@ def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], not
 def store(at: Capture, draft: PendingNote) -> Outcome:
     """Clean and store what an event leaves; a note that the vault does not take is queued, or is told lost."""
     session = at.session
-    made, cleaned = make(at, draft, remembered.load_echo(at))
+    made, cleaned = make(at, draft, at.load_echo())
     outcome = Outcome()
     outcome.kind = str(made.meta["kind"]) if made else draft.kind
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
-    outcome.unmarked = not remembered.learn(at, cleaned.spans)
+    if cleaned.spans:
+        from mdmem.capture import remembered
+
+        outcome.unmarked = not remembered.learn(at, cleaned.spans)
     if outcome.unmarked:
         turn.withhold(at)
         outcome.ignored = PRIVATE  # what repeats it later could not be told from the rest

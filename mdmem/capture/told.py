@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from mdmem import files, privacy
-from mdmem.capture import remembered
 from mdmem.capture.pending import PRIVATE
 from mdmem.privacy import text as texts
 
@@ -37,7 +36,7 @@ def _note_last(at: Capture, outcome: Outcome) -> None:
     fields = [*ids, event.transcript, event.cwd, f"{at.now:.0f}"]
     transcript = event.transcript.replace(event.session, "") if event.session else event.transcript
     told = [*ids, transcript, event.cwd]
-    if privacy.clean(told, rules=at.rules, origin="tool", echo=remembered.load_echo(at)).value != told:
+    if privacy.clean(told, rules=at.rules, origin="tool", echo=at.load_echo()).value != told:
         return  # a path may hold what is private, and this file may not
     try:
         files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))

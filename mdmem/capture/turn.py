@@ -15,7 +15,6 @@ import os
 import time
 
 from mdmem import files, privacy
-from mdmem.capture import remembered
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import journal
@@ -97,6 +96,7 @@ def _is_private_unseen(at: Capture) -> bool:
     if not os.path.exists(at.event.transcript) or [key] in at.session.lines("unseen"):
         return False
     from mdmem.agents import tail
+    from mdmem.capture import remembered
 
     spans: list[str] = []
     for line in tail.objects(at.event.transcript, at.event.prompt_id):
@@ -130,12 +130,12 @@ def is_withheld(at: Capture) -> bool:
 def is_asked_for(at: Capture) -> bool:
     """Whether somebody's words made this turn private, or that of the session that it works for."""
     wanted = {at.session.key: _prompt_key(at)}
-    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in remembered.keys(at))
+    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in at.session_keys())
 
 
 def _is_of_private_parent(at: Capture) -> bool:
     """Whether a sub-agent with a session of its own works for a private turn of another session."""
-    return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in remembered.keys(at)[1:])
+    return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in at.session_keys()[1:])
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
@@ -143,7 +143,7 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
         return True
     if not can_mark(at):
         return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)), make=False)
-    return _SESSION in marks and not _takes_files(os.path.dirname(remembered.memory_of(at, at.session.key)))
+    return _SESSION in marks and not _takes_files(os.path.dirname(at.memory_of(at.session.key)))
 
 
 def withhold(at: Capture) -> None:
@@ -337,8 +337,10 @@ def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
 
 def begin(at: Capture) -> None:
     """Keep what a session remembers when it goes on, and give a fork what its parent remembers."""
-    for path in filter(os.path.exists, (*_marks(at, at.session.key), remembered.memory_of(at, at.session.key))):
+    for path in filter(os.path.exists, (*_marks(at, at.session.key), at.memory_of(at.session.key))):
         files.renew(path)
+    from mdmem.capture import remembered
+
     if at.live:
         from mdmem.capture.tools import instructions
 
@@ -352,6 +354,8 @@ def pass_over(at: Capture, *, typed: bool) -> bool:
 
     False when what it said could not be remembered.
     """
+    from mdmem.capture import remembered  # most events are stored
+
     marked = not typed or mark_private(at)
     learned = remembered.learn_from(at)
     if not learned:
