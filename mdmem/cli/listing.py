@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+from bisect import bisect_left
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
     root = Path(settings.vault)
     if below is None or not (root / below).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    found = rows.ask(settings, lambda view: Tree(view, below))
+    found = rows.ask(settings, Tree)
     if as_json:
         render.print_json(found.nested(below, below or root.name))
         return
@@ -191,34 +192,35 @@ def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent:
         yield from _draw(found, path, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))
 
 
-class Tree:
-    """The folders below one of a vault's, by their paths."""
+_AFTER_SLASH = chr(ord("/") + 1)
 
-    def __init__(self, view: View, below: str) -> None:
+
+class Tree:
+    """The folders of a vault, by their paths, and how many notes lie in them."""
+
+    def __init__(self, view: View) -> None:
         self._view = view
-        start = f"{below}/" if below else ""
-        sizes = zip(view.folders, view.folder_sizes, strict=True)
-        self._notes = {folder: size for folder, size in sizes if size and f"{folder}/".startswith(start)}
-        self._folders: dict[str, list[str]] = {}
-        levels: dict[int, list[str]] = {}
-        for folder in self._notes:
-            levels.setdefault(_depth(folder), []).append(folder)
-        for depth in range(max(levels, default=0), _depth(below), -1):
-            for folder in levels.get(depth, ()):
-                above, _, name = folder.rpartition("/")
-                if above not in self._notes:
-                    self._notes[above] = 0
-                    levels.setdefault(depth - 1, []).append(above)
-                self._folders.setdefault(above, []).append(name)
-                self._notes[above] += self._notes[folder]
+        sizes = {f"{folder}/": size for folder, size in zip(view.folders, view.folder_sizes, strict=True) if size}
+        self._paths = sorted(sizes)
+        self._sums = list(accumulate(map(sizes.__getitem__, self._paths), initial=0))
+
+    def _below(self, folder: str) -> tuple[int, int]:
+        """Return the places of a folder itself and of those below it: the first, and the one after the last."""
+        if not folder:
+            return 0, len(self._paths)
+        return bisect_left(self._paths, f"{folder}/"), bisect_left(self._paths, f"{folder}{_AFTER_SLASH}")
 
     def notes(self, folder: str) -> int:
         """Return how many notes lie in and below a folder."""
-        return self._notes.get(folder, 0)
+        first, last = self._below(folder)
+        return self._sums[last] - self._sums[first]
 
     def folders(self, folder: str) -> list[str]:
         """Return the names of the folders in one, sorted."""
-        return sorted(self._folders.get(folder, ()))
+        first, last = self._below(folder)
+        cut = len(folder) + 1 if folder else 0
+        names = {path[cut : path.find("/", cut)] for path in self._paths[first:last]}
+        return sorted(names - {""})
 
     def files(self, folder: str) -> list[str]:
         """Return the names of the notes that lie in a folder itself, sorted."""
@@ -229,7 +231,3 @@ class Tree:
         start = f"{folder}/" if folder else ""
         below = [self.nested(start + one, one) for one in self.folders(folder)]
         return {"name": name, "notes": self.notes(folder), "folders": below, "files": self.files(folder)}
-
-
-def _depth(folder: str) -> int:
-    return folder.count("/") + 1 if folder else 0
