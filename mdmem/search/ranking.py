@@ -9,29 +9,22 @@ computed from the posting lists that are read anyway, and cost nothing in the in
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections import Counter
+from functools import partial
 from heapq import nlargest
-from itertools import chain, islice, repeat
-from math import log
+from itertools import chain, compress, islice, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.matches import FIELDS, B, K, Match, add, idf, joined, known_match, match_term, of_units, score_notes
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, MutableSequence, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
 
     from mdmem.search.index.view import View
 
-FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
-"""What a match in each field counts. A title mostly repeats the body; people, tools and tags are named on purpose."""
-TITLES = {"prompt": 1.0, "response": 1.0}
-"""What a match in the title counts in notes of these kinds: there it says what the whole is about."""
-K = 1.0
-B = 0.85
 CONTEXT = 0.4
 PARENT = 0.8
 """What the folder of a note counts, whatever it is."""
@@ -46,9 +39,14 @@ POOL = 120
 MIN_UNITS = 8
 MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
-MAX_KEPT, MAX_KEPT_NOTES = 100, 300
-"""Where so many terms are found is kept, of those that no more notes have: some MB."""
-
+COMMON, COMMON_NOTES = 8, 4_000
+"""A word that more than one of so many notes has is common, where that is more notes than these."""
+TRIED = 3
+"""Of so many times as many notes as are wanted, what their bodies score is looked at first."""
+MAX_ABOVE = 100
+"""Of no more folders that score much, notes with a common word alone are looked at."""
+_ROUNDED = 1 - 1e-9
+"""What a sum counts where others may have been rounded up."""
 RERANKED = 150
 """Number of the best notes that are reranked."""
 AGAIN = (1.0, 0.7, 0.35)
@@ -78,56 +76,6 @@ def _cost(view: View, unit: Unit) -> int:
     )
 
 
-_MANY_MORE = 8
-"""A list of so many times more notes than are looked for is not read through."""
-
-
-class _Posting(NamedTuple):
-    """A posting list, or a part of one: notes in ascending order, and how often each has the term (None: once).
-
-    within: only these of the notes; None: all.
-    """
-
-    notes: Sequence[int]
-    weights: bytes | None
-    is_body: bool
-    within: Container[int] | None = None
-
-    def some(self, notes: set[int]) -> Iterable[int]:
-        """Return those of a few notes that are in it."""
-        own, within = self.notes, self.within
-        if len(own) < _MANY_MORE * len(notes):
-            found = notes.intersection(own)
-        else:
-            found = {note for note in notes if own[bisect_left(own, note, hi=len(own) - 1)] == note}
-        return found if within is None else (note for note in found if note in within)
-
-
-class _Match(NamedTuple):
-    """Where one unit is found: what it gives each note and each folder, and the posting lists.
-
-    Of a word that half of a large vault has, the lists take a tenth of the memory of what it gives each note.
-    """
-
-    notes: dict[int, float]
-    folders: dict[int, float]
-    lists: Sequence[_Posting]
-    rarity: float
-
-    def some(self, notes: set[int]) -> set[int]:
-        """Return those of a few notes where it is found."""
-        return {note for one in self.lists for note in one.some(notes)}
-
-    def times(self, notes: set[int]) -> dict[int, int]:
-        """Return how often it is in the bodies of a few notes, where it is."""
-        found: dict[int, int] = {}
-        for one in self.lists:
-            for note in one.some(notes) if one.is_body else ():
-                often = one.weights[bisect_left(one.notes, note)] if one.weights else 1
-                found[note] = max(found.get(note, 0), often)
-        return found
-
-
 class Scores(dict[int, float]):
     """Notes and their scores. total: how many notes are found, of which it may have the best only."""
 
@@ -149,23 +97,20 @@ def scores(
     the best `POOL` notes only. surroundings: whether neighbours and folders count. most: of more notes, only so many of
     the best, and their equals, are in the answer: before neighbours count, and `prior`, which changes `POOL` of them.
     """
-    matches: list[_Match] = []
+    matches: list[Match] = []
     total = array("d", [0.0]) * view.size  # a dictionary of all that are found would take ten times as much
     covered = array("H", [0]) * view.size  # by how many words but the first
     notes = array("I")
     folders: dict[int, float] = {}
-    for match in _matches(view, asked):
-        _take(match.notes, among, total, covered, notes)
+    found = _without_hopeless(view, asked, among, most if surroundings else None)
+    for match in found.matches:
+        _take(match.notes, found.notes, total, covered, notes)
         if surroundings:
-            _add(folders, match.folders)
+            add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # or it is held while the next is looked for
-    share = COORDINATION / max(len(asked), 1)
-    coordinated = [1 - COORDINATION + share * (1 + times) for times in range(len(asked))]
-    folder_of, is_session = view.numbers_of("folder_of", notes), view.is_session
-    of_folder = [0.0] * len(is_session)
-    for folder, score in folders.items():
-        of_folder[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
+    coordinated = _coordination(len(asked))
+    folder_of, of_folder = view.numbers_of("folder_of", notes), _of_folders(view, folders)
 
     def whole(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
         return [score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes]
@@ -173,12 +118,106 @@ def scores(
     every = whole(total, notes)
     least = nlargest(most, every)[-1] if most is not None and most < len(every) else 0.0
     scored = Scores({note: score for note, score in zip(notes, every, strict=True) if score >= least})
-    scored.total = len(every)
-    best = {note: total[note] for note in largest(POOL, scored)}
+    scored.total = len(every) if found.total is None else found.total
+    pool = {note: total[note] for note in largest(POOL, scored)}
     if surroundings:
-        _add_context(view, matches, best, covered)
-    scored.update((note, score * prior(note)) for note, score in zip(best, whole(best, best), strict=True))
+        _add_context(view, matches, pool, covered)
+    scored.update((note, score * prior(note)) for note, score in zip(pool, whole(pool, pool), strict=True))
     return scored
+
+
+def _coordination(units: int) -> list[float]:
+    """Return what the score of a note counts that has one of so many words, two, and so on."""
+    share = COORDINATION / max(units, 1)
+    return [1 - COORDINATION + share * (1 + times) for times in range(units)]
+
+
+def _of_folders(view: View, scores: Mapping[int, float]) -> list[float]:
+    """Return what every folder adds to the scores of its notes."""
+    is_session = view.is_session
+    of_folder = [0.0] * len(is_session)
+    for folder, score in scores.items():
+        of_folder[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
+    return of_folder
+
+
+class _Found(NamedTuple):
+    """Where units are found; only these notes are in the answer, None for all. total: how many are found, if known."""
+
+    matches: Iterable[Match]
+    notes: Collection[int] | None
+    total: int | None = None
+
+
+def _is_common(view: View, unit: Unit) -> bool:
+    having = view.count("body", unit.terms[0][0]) if len(unit.terms) == 1 else 0
+    return having > COMMON_NOTES and COMMON * having > view.live
+
+
+def _without_hopeless(view: View, asked: Collection[Unit], among: Collection[int] | None, most: int | None) -> _Found:
+    """Return where units are found, without notes that cannot be among the `most` best; None: all are wanted.
+
+    A word that many notes have tells little, and what a body with it scores at most is known beforehand. Where enough
+    notes score more by their titles, their folders and other words, no other body is looked at.
+    """
+    common = [unit for unit in asked if most is not None and _is_common(view, unit)]
+    if most is None or len(common) != 1 or any(unit.in_code for unit in asked):
+        return _Found(of_units(view, asked), among)
+    [(term, weight)] = common[0].terms
+    match = match_term(view, term, weight, unscored="body")
+    others = [joined(starmap(partial(known_match, view), unit.terms)) for unit in asked if unit is not common[0]]
+    some = _promising(view, weight, match, others, among, most)
+    match = match._replace(notes=score_notes(view, match.lists, weight, some))
+    rest = iter(others)
+    ordered = [match if unit is common[0] else next(rest) for unit in asked]
+    return _Found(ordered, among) if some is None else _Found(ordered, set(some), _count(view, ordered, among))
+
+
+def _promising(
+    view: View, weight: float, common: Match, others: list[Match], among: Collection[int] | None, most: int
+) -> list[int] | None:
+    """Return the notes that can be among the best, in order; None where they may be any.
+
+    common: where a common word is found, without what bodies score.
+    """
+    known, folders = dict[int, float](), dict[int, float]()
+    for match in (common, *others):
+        add(known, match.notes)
+        add(folders, match.folders)
+    if among is not None:
+        known = {note: score for note, score in known.items() if note in among}
+    if len(known) < TRIED * most:
+        return None
+    alone, of_folder = _coordination(len(others) + 1)[0], _of_folders(view, folders)
+    folder_of = view.numbers("folder_of")
+    high = nlargest(TRIED * most, known.values())[-1]
+    tried = sorted([note for note, score in known.items() if score >= high])
+    bodies = score_notes(view, [one for one in common.lists if one.field == "body"], weight, tried)
+    sure = [(known[note] + bodies.get(note, 0.0)) * alone + of_folder[folder_of[note]] for note in tried]
+    least = nlargest(most, sure)[-1] * _ROUNDED
+    body = FIELDS["body"] * common.rarity * (K + 1)
+    above = [folder for folder, score in enumerate(of_folder) if score + body * alone >= least]
+    if len(above) > MAX_ABOVE:
+        return None
+    more, near = set().union(*(match.notes for match in others)), least - body - max(of_folder)
+    some = {
+        note
+        for note, score in known.items()
+        if score >= near and (score + body) * (1.0 if note in more else alone) + of_folder[folder_of[note]] >= least
+    }
+    some.update(chain.from_iterable(view.members[folder] for folder in above))
+    return sorted(some if among is None else (note for note in some if note in among))
+
+
+def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) -> int:
+    """Return how many notes are found."""
+    is_found = bytearray(view.size)
+    for one in chain.from_iterable(match.lists for match in matches):
+        for note in one.notes:
+            is_found[note] = 1
+    if among is None:
+        return is_found.count(1)
+    return sum(1 for note in compress(range(view.size), is_found) if note in among)
 
 
 def _take(
@@ -212,138 +251,7 @@ def largest(count: int, scores: Mapping[int, float]) -> list[int]:
     return [*above, *islice((note for note, score in scores.items() if score == least), count - len(above))]
 
 
-def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
-    if not total:
-        total.update(more)
-        return
-    known = total.get
-    for key, score in more.items():
-        total[key] = known(key, 0.0) + score
-
-
-def _matches(view: View, asked: Collection[Unit]) -> Iterator[_Match]:
-    """Yield where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
-    matches = (_joined(_known_match(view, term, weight) for term, weight in unit.terms) for unit in asked)
-    if not any(unit.in_code for unit in asked):
-        yield from matches
-        return
-    every = list(matches)
-    found = set().union(*(match.notes for match in every))
-    for unit, match in zip(asked, every, strict=True):
-        yield _joined(chain([match], (_in_code(view, term, weight, found) for term, weight in unit.in_code)))
-
-
-def _joined(matches: Iterable[_Match]) -> _Match:
-    """Return one match for what stands for the same word; one after the other is held, as there may be hundreds."""
-    several = iter(matches)
-    first = next(several)
-    lists = list(first.lists)
-    notes: dict[int, float] | None = None
-    for other in several:
-        if notes is None:
-            notes, folders = dict(first.notes), dict(first.folders)
-        _take_larger(notes, other.notes)
-        _take_larger(folders, other.folders)
-        lists += other.lists
-        first = _Match(notes, folders, lists, max(first.rarity, other.rarity))
-    return first
-
-
-def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
-    for key, value in more.items():
-        if value > into.get(key, 0):
-            into[key] = value
-
-
-def _known_match(view: View, term: str, weight: float) -> _Match:
-    """Return where a term is found; a process that answers many questions is asked for the same words again."""
-    found: _Match | None = view.matches.get((term, weight))
-    if found is None:
-        found = _match_term(view, term, weight)
-        if len(found.notes) <= MAX_KEPT_NOTES:
-            if len(view.matches) >= MAX_KEPT:
-                view.matches.clear()
-            view.matches[term, weight] = found
-    return found
-
-
-_OBSERVATION = KINDS.index("observation")
-
-
-def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> _Match:
-    """Return where a term is found in what tools were given and printed; a function word tells something in names."""
-    found = _match_term(view, term, weight, ["title"]) if term in STOPWORDS else _known_match(view, term, weight)
-    flags = view.numbers("flags")
-    notes = {
-        note: score for note, score in found.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
-    }
-    return _Match(notes, {}, [one._replace(within=notes) for one in found.lists], found.rarity)
-
-
-_TIMES = range(256)
-"""How often a posting list can say that a note has a term."""
-
-
-def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS) -> _Match:
-    notes: dict[int, float] = {}
-    every: list[_Posting] = []
-    folders: dict[int, float] = {}
-    rarity = 0.0
-    for field in fields:
-        lists = view.postings(field, term)
-        if not lists:
-            continue
-        rarity_here = weight * _idf(view.live, sum(len(rows) for rows, _ in lists))
-        gain = FIELDS[field] * rarity_here * (K + 1)
-        # of bodies they are asked for again
-        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(lists))
-        flat, slope = K * (1 - B), K * B / view.average_length(field)
-        gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
-        found = {
-            note: gains[times] / (flats[times] + slope * lengths[note])
-            for rows, weights in lists
-            for note, times in zip(rows, weights or repeat(1), strict=False)
-        }
-        if field == "title" and weight == 1:  # a word that only stands for the one asked for names no subject
-            _weigh_titles(view, found)
-        if notes:
-            _add(notes, found)
-        else:
-            notes = found
-        every += [_Posting(rows, weights, field == "body") for rows, weights in lists]
-        if field == "body":
-            rarity = rarity_here
-        if field in ("body", "date"):
-            _add(folders, _match_folders(view, _notes(lists), weight))
-    return _Match(notes, folders, every, rarity)
-
-
-def _notes(lists: Iterable[tuple[Sequence[int], bytes | None]]) -> list[Sequence[int]]:
-    return [notes for notes, _ in lists]
-
-
-def _weigh_titles(view: View, found: dict[int, float]) -> None:
-    """Weigh titles more in notes whose kind is in `TITLES`."""
-    more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS]
-    flags = view.numbers("flags")
-    for note in found:
-        found[note] *= more[flags[note] // KIND_STEP]
-
-
-def _match_folders(view: View, lists: Collection[Collection[int]], weight: float) -> dict[int, float]:
-    """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
-    counts: Counter[int] = Counter()
-    folder_of = view.numbers_of("folder_of", *lists)
-    for rows in lists:
-        counts.update(map(folder_of.__getitem__, rows))
-    counts.pop(view.root, None)
-    gain = weight * _idf(len(view.folders), len(counts)) * (K + 1)
-    flat, slope = K * (1 - B), K * B / view.average_members
-    sizes = view.folder_sizes
-    return {folder: gain * times / (times + flat + slope * sizes[folder]) for folder, times in counts.items()}
-
-
-def _add_context(view: View, matches: list[_Match], pool: dict[int, float], covered: array[int]) -> None:
+def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[int]) -> None:
     """Add to the scores of the pool's notes what stands before and after them."""
     lengths = view.lengths("body")
     beside: dict[int, list[int]] = {}
@@ -395,8 +303,4 @@ def typical(view: View, text: str) -> list[Unit]:
 
 def rarity(view: View, term: str) -> float:
     """Return how much a term tells: the rarer, the more."""
-    return _idf(view.live, view.count("body", term))
-
-
-def _idf(notes: int, having: int) -> float:
-    return log(max(notes, 1) / (having + 1)) + 1
+    return idf(view.live, view.count("body", term))

@@ -12,7 +12,7 @@ from unicodedata import normalize
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import cached_with_view
-from mdmem.search.ranking import FIELDS
+from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, hits, index, query, ranking, recall, spelling, turn_groups
+from mdmem.search import engine, hits, index, matches, query, ranking, recall, spelling, turn_groups
 from mdmem.search.engine import SearchResult
-from mdmem.search.index import all_but, pending
+from mdmem.search.index import all_but, folders, layout, pending
+from mdmem.search.index.table import Table
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter
 from tests.bench import vaults
@@ -206,20 +208,73 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Con
 def test_where_a_word_is_found_is_told_from_its_posting_lists(
     settings: Config, monkeypatch: pytest.MonkeyPatch, many_more: int
 ) -> None:
-    monkeypatch.setattr(ranking, "_MANY_MORE", many_more)
+    monkeypatch.setattr(matches, "_MANY_MORE", many_more)
     index.update(settings)
     view = index.current(settings)
     assert view is not None
     every = set(view.all)
     for words in ("why does the date parser fail in June", "our database of reports", "delete user row function"):
         asked = units_of(view, words)
-        for unit, match in zip(asked, ranking._matches(view, asked), strict=True):
+        for unit, match in zip(asked, matches.of_units(view, asked), strict=True):
             assert match.some(every) == set(match.notes)
             lists = [found for term, _ in unit.terms for found in view.postings("body", term)]
             times = [dict(zip(notes, weights or b"\1" * len(notes), strict=True)) for notes, weights in lists]
             found = match.times(every)
             assert found.keys() <= match.notes.keys()
             assert all(found[note] >= often for one in times for note, often in one.items())
+
+
+def test_the_best_notes_with_a_common_word_are_found_without_a_look_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = vaults.write(tmp_path / "vault", 1_000).known
+    large = config.load(str(tmp_path / "vault"))
+    index.update(large)
+    view = index.current(large)
+    assert view is not None
+    for name, value in (("COMMON_NOTES", 100), ("TRIED", 1), ("POOL", 10)):
+        monkeypatch.setattr(ranking, name, value)
+    prompts = view.of_kinds(["prompt", "response"])
+    left_out = 0
+    for asked in (words[0], words[5], words[40], f"{words[900]} {words[1]}", f"{words[2]} {words[700]} {words[8000]}"):
+        for among in (None, prompts, all_but.AllBut(view, prompts)):
+            units = units_of(view, asked)
+            every = ranking.scores(view, units, among=among)
+            best = ranking.scores(view, units, among=among, most=20)
+            assert best.total == len(every), asked
+            assert best.items() <= every.items(), asked
+            assert {note for note, score in every.items() if score > min(best.values())} <= best.keys(), asked
+            found = ranking._without_hopeless(view, units, among, 20)
+            left_out += found.total is not None and found.total > len(found.notes or ())
+
+    assert left_out > 5
+
+
+def test_notes_are_counted_by_folder_in_whichever_order_they_lie(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.update(settings)
+    for number in range(20):  # so many segments that some are joined
+        path = vault / f"journal/later-{number % 2}/{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Later.\n", encoding="utf-8")
+        index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    counted = {}
+    for many in (0, 10_000):
+        monkeypatch.setattr(folders, "MANY", many)
+        lists = [rows for term in view.terms("facet", "") for rows, _ in view.postings("facet", term)]
+        counted[many] = [Counter(view.in_folders(rows)) for rows in lists]
+
+    assert counted[0] == counted[10_000]
+
+
+def test_a_segment_knows_whether_the_notes_of_each_folder_lie_beside_each_other() -> None:
+    row = layout.IndexRow("", 0, 0, 0, 0, 0, 0, (0,) * layout.SKETCH_SIZE, (0,) * len(layout.TEXT_FIELDS), {})
+    for paths, expected in (("b/1 b/2 a/3", True), ("a/1 b/2 a/3", False), ("a/1 b/2 a/3 b/4", False), ("a/1", True)):
+        rows = [row._replace(path=path) for path in paths.split()]
+        assert Table(layout.encode_table(rows), len(rows)).is_by_folder is expected, paths
 
 
 def test_words_find_identifiers_and_identifiers_words(settings: Config) -> None:

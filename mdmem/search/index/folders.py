@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from mdmem.search.index.table import Table
 
+MANY = 4
+"""Of so many times as many notes as there are folders, it is quicker to look where each folder ends."""
 MAX_FOLDERS = 2_000
 """Number of folders of which something is cached."""
 
@@ -165,6 +167,21 @@ class Rows:
             else:
                 joined.frombytes(leaf.table.packed(name))
         return joined
+
+    def counts(self, notes: Sequence[int]) -> dict[int, int]:
+        """Return how many of a segment's notes, which ascend, each folder has; nothing where that is no quicker."""
+        place = bisect_right(self._starts, notes[0]) - 1
+        leaf = self.leaves[place]
+        ends = leaf.table.member_ends
+        if len(notes) < MANY * len(ends) or not leaf.table.is_by_folder:
+            return {}
+        found, begin = {}, 0
+        for folder, end in zip(self.folders.of_leaf(place, range(len(ends))), ends, strict=True):
+            last = bisect_left(notes, leaf.start + end, begin)
+            if last > begin:
+                found[folder] = last - begin
+            begin = last
+        return found
 
     def number(self, name: str, note: int) -> int:
         """Return a number of one note."""

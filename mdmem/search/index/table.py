@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import marshal
+import sys
 import zlib
 from array import array
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import sub
 from typing import TYPE_CHECKING, Any, Literal
 
 from mdmem.search.index.layout import CODES, FACTS_PER_BLOCK, SKETCH_SIZE, TEXT_FIELDS, DamagedError, IndexRow
@@ -166,6 +168,13 @@ class Table:
     def member_ends(self) -> array[int]:
         """Return where the rows of each folder end in those of all folders."""
         return array("I", self._column("member_ends"))
+
+    @cached_property
+    def is_by_folder(self) -> bool:
+        """Whether the rows of each folder follow each other, and the folders are in the order of their numbers."""
+        sizes = map(sub, self.member_ends, chain((0,), self.member_ends))
+        cells = [number.to_bytes(_WIDTHS["I"], sys.byteorder) * size for number, size in enumerate(sizes)]
+        return b"".join(cells) == self.packed("folder_of")
 
     def members_of(self, folder: int) -> array[int]:
         """Return the rows of a folder, by its number, in the order of its files."""

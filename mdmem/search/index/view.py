@@ -17,7 +17,7 @@ from mdmem.search.index.folders import MAX_FOLDERS, Few, Leaf, Members, Rows
 from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from mdmem.search.index.tally import NoteCounts
 
@@ -275,6 +275,10 @@ class View:
         for note in self.deleted:
             sizes[folder_of[note]] -= 1
         return sizes
+
+    def in_folders(self, notes: Sequence[int]) -> Mapping[int, int] | Iterable[int]:
+        """Return the folder of each of these notes of a segment, which ascend; of many, how many each folder has."""
+        return self._numbered.counts(notes) or map(self.numbers_of("folder_of", notes).__getitem__, notes)
 
     @cached_property
     def average_members(self) -> float:

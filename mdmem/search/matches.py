@@ -1,0 +1,233 @@
+"""Matches: where words are found, and what they give the notes and folders that have them: BM25F over four fields."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from itertools import chain, groupby, repeat
+from math import log
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.text.stopwords import STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+
+    from mdmem.search.index.view import View
+    from mdmem.search.units import Unit
+
+FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
+"""What a match in each field counts. A title mostly repeats the body; people, tools and tags are named on purpose."""
+TITLES = {"prompt": 1.0, "response": 1.0}
+"""What a match in the title counts in notes of these kinds: there it says what the whole is about."""
+K = 1.0
+B = 0.85
+MAX_KEPT, MAX_KEPT_NOTES = 100, 300
+"""Where so many terms are found is kept, of those that no more notes have: some MB."""
+
+
+_MANY_MORE = 8
+"""A list of so many times more notes than are looked for is not read through."""
+
+
+class Posting(NamedTuple):
+    """A posting list, or a part of one: notes in ascending order, and how often each has the term (None: once).
+
+    field: where they have it. within: only these of the notes; None: all.
+    """
+
+    notes: Sequence[int]
+    weights: bytes | None
+    field: str
+    within: Container[int] | None = None
+
+    def some(self, notes: set[int]) -> Iterable[int]:
+        """Return those of a few notes that are in it."""
+        own, within = self.notes, self.within
+        if len(own) < _MANY_MORE * len(notes):
+            found = notes.intersection(own)
+        else:
+            found = {note for note in notes if own[bisect_left(own, note, hi=len(own) - 1)] == note}
+        return found if within is None else (note for note in found if note in within)
+
+    def only(self, notes: Sequence[int]) -> Posting:
+        """Return what it says of a few notes, which ascend."""
+        own, place, places = self.notes, 0, []
+        for note in notes[bisect_left(notes, own[0]) : bisect_right(notes, own[-1])]:
+            place = bisect_left(own, note, place)
+            if own[place] == note:
+                places.append(place)
+        weights = self.weights and bytes([self.weights[place] for place in places])
+        return self._replace(notes=[own[place] for place in places], weights=weights)
+
+
+class Match(NamedTuple):
+    """Where one unit is found: what it gives each note and each folder, and the posting lists.
+
+    Of a word that half of a large vault has, the lists take a tenth of the memory of what it gives each note.
+    """
+
+    notes: dict[int, float]
+    folders: dict[int, float]
+    lists: Sequence[Posting]
+    rarity: float
+
+    def some(self, notes: set[int]) -> set[int]:
+        """Return those of a few notes where it is found."""
+        return {note for one in self.lists for note in one.some(notes)}
+
+    def times(self, notes: set[int]) -> dict[int, int]:
+        """Return how often it is in the bodies of a few notes, where it is."""
+        found: dict[int, int] = {}
+        for one in self.lists:
+            for note in one.some(notes) if one.field == "body" else ():
+                often = one.weights[bisect_left(one.notes, note)] if one.weights else 1
+                found[note] = max(found.get(note, 0), often)
+        return found
+
+
+def add(total: dict[int, float], more: Mapping[int, float]) -> None:
+    """Add scores to those of the same notes or folders."""
+    if not total:
+        total.update(more)
+        return
+    known = total.get
+    for key, score in more.items():
+        total[key] = known(key, 0.0) + score
+
+
+def of_units(view: View, asked: Collection[Unit]) -> Iterator[Match]:
+    """Yield where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
+    matches = (joined(known_match(view, term, weight) for term, weight in unit.terms) for unit in asked)
+    if not any(unit.in_code for unit in asked):
+        yield from matches
+        return
+    every = list(matches)
+    found = set().union(*(match.notes for match in every))
+    for unit, match in zip(asked, every, strict=True):
+        yield joined(chain([match], (_in_code(view, term, weight, found) for term, weight in unit.in_code)))
+
+
+def joined(matches: Iterable[Match]) -> Match:
+    """Return one match for what stands for the same word; one after the other is held, as there may be hundreds."""
+    several = iter(matches)
+    first = next(several)
+    lists = list(first.lists)
+    notes: dict[int, float] | None = None
+    for other in several:
+        if notes is None:
+            notes, folders = dict(first.notes), dict(first.folders)
+        _take_larger(notes, other.notes)
+        _take_larger(folders, other.folders)
+        lists += other.lists
+        first = Match(notes, folders, lists, max(first.rarity, other.rarity))
+    return first
+
+
+def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
+    for key, value in more.items():
+        if value > into.get(key, 0):
+            into[key] = value
+
+
+def known_match(view: View, term: str, weight: float) -> Match:
+    """Return where a term is found; a process that answers many questions is asked for the same words again."""
+    found: Match | None = view.matches.get((term, weight))
+    if found is None:
+        found = match_term(view, term, weight)
+        if len(found.notes) <= MAX_KEPT_NOTES:
+            if len(view.matches) >= MAX_KEPT:
+                view.matches.clear()
+            view.matches[term, weight] = found
+    return found
+
+
+_OBSERVATION = KINDS.index("observation")
+
+
+def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> Match:
+    """Return where a term is found in what tools were given and printed; a function word tells something in names."""
+    found = match_term(view, term, weight, ["title"]) if term in STOPWORDS else known_match(view, term, weight)
+    flags = view.numbers("flags")
+    notes = {
+        note: score for note, score in found.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
+    }
+    return Match(notes, {}, [one._replace(within=notes) for one in found.lists], found.rarity)
+
+
+_TIMES = range(256)
+"""How often a posting list can say that a note has a term."""
+
+
+def match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS, *, unscored: str = "") -> Match:
+    """Return where a term is found. unscored: what it gives notes in this field is left out."""
+    lists = [Posting(*found, field) for field in fields for found in view.postings(field, term)]
+    folders: dict[int, float] = {}
+    for field in ("body", "date"):
+        if having := [one.notes for one in lists if one.field == field]:
+            add(folders, _match_folders(view, having, weight))
+    rarity = weight * idf(view.live, found) if (found := _having(lists, "body")) else 0.0
+    notes = score_notes(view, [one for one in lists if one.field != unscored], weight)
+    return Match(notes, folders, lists, rarity)
+
+
+def _having(lists: Iterable[Posting], field: str) -> int:
+    return sum(len(one.notes) for one in lists if one.field == field)
+
+
+def score_notes(
+    view: View, lists: Sequence[Posting], weight: float, some: Sequence[int] | None = None
+) -> dict[int, float]:
+    """Return what a term gives the notes that have it. some: only these, which ascend."""
+    notes: dict[int, float] = {}
+    for field, found in groupby(lists, key=attrgetter("field")):
+        every = list(found)
+        gain = FIELDS[field] * (weight * idf(view.live, _having(every, field))) * (K + 1)
+        own = every if some is None else [one.only(some) for one in every]
+        # of bodies they are asked for again
+        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(own))
+        flat, slope = K * (1 - B), K * B / view.average_length(field)
+        gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
+        given = {
+            note: gains[times] / (flats[times] + slope * lengths[note])
+            for one in own
+            for note, times in zip(one.notes, one.weights or repeat(1), strict=False)
+        }
+        if field == "title" and weight == 1:  # a word that only stands for the one asked for names no subject
+            _weigh_titles(view, given)
+        if notes:
+            add(notes, given)
+        else:
+            notes = given
+    return notes
+
+
+def _notes(lists: Iterable[Posting]) -> list[Sequence[int]]:
+    return [one.notes for one in lists]
+
+
+def _weigh_titles(view: View, found: dict[int, float]) -> None:
+    """Weigh titles more in notes whose kind is in `TITLES`."""
+    flags = view.numbers("flags")
+    more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS for _ in range(KIND_STEP)]
+    for note in found:
+        found[note] *= more[flags[note]]
+
+
+def _match_folders(view: View, lists: Iterable[Sequence[int]], weight: float) -> dict[int, float]:
+    """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
+    counts: Counter[int] = Counter()
+    for rows in lists:
+        counts.update(view.in_folders(rows))
+    counts.pop(view.root, None)
+    gain = weight * idf(len(view.folders), len(counts)) * (K + 1)
+    flat, slope = K * (1 - B), K * B / view.average_members
+    sizes = view.folder_sizes
+    return {folder: gain * times / (times + flat + slope * sizes[folder]) for folder, times in counts.items()}
+
+
+def idf(notes: int, having: int) -> float:
+    """Return how much it tells of a note that it is one of those having a word."""
+    return log(max(notes, 1) / (having + 1)) + 1
