@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
+    MetFile = Callable[[str, int], None]
+    """Is told of a file that was met: its path, and when anything of it changed, in ns, which no program can set."""
+
 MAX_READ_BYTES = 32 * 1024 * 1024
 """Of a longer file only this much is read: notes are small, and a stray video must not fill the memory."""
 
@@ -268,12 +271,14 @@ def walk(
     *,
     packed: bool = True,
     hides: Callable[[str], bool] | None = None,
+    met: MetFile | None = None,
 ) -> Iterator[WalkedFile]:
     """Yield every note below `root`, folder by folder: `.md` files, without hidden ones, links and templates.
 
     below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
     skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
     path that it had, in place of that file. hides: tells which files and folders are passed over by their paths.
+    met: is told of every file, an archived session's too.
     """
     from mdmem.vault import layout
 
@@ -303,6 +308,8 @@ def walk(
                             below_it.append(f"{path}/")
                     elif prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
                         found = item.stat(follow_symlinks=False)
+                        if met is not None:
+                            met(path, found.st_ctime_ns)
                         inside = _in_archive(root, path) if archived else None
                         if inside is None:
                             yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -21,7 +21,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from mdmem.vault import disk
-from mdmem.watcher import touched
+from mdmem.watcher import stillness, touched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ class Dirty(FileSystemEventHandler):
         for path in (event.src_path, event.dest_path):
             if not path:
                 continue
-            relative = self._relative(os.fsdecode(path))
+            relative = self.relative(os.fsdecode(path))
             self.touched.add(relative)
             hidden = relative.startswith(".") or "/." in relative
             if relative and not hidden and (event.is_directory or disk.is_note_path(relative, ours=False)):
@@ -99,7 +99,8 @@ class Dirty(FileSystemEventHandler):
                     self._ends = self._ends or not _is_of_turn(relative)
                     self._changed.notify()
 
-    def _relative(self, path: str) -> str:
+    def relative(self, path: str) -> str:
+        """Return a path of the vault as its notes are named: vault-relative, with slashes."""
         if path.startswith(self._begin):  # a tenth of what `relpath` costs, a hundred times a turn
             return path[len(self._begin) :].replace(os.sep, "/")
         return os.path.relpath(path, self.root).replace(os.sep, "/")
@@ -188,8 +189,7 @@ def settled(
                 dirty.sweep()
                 swept = time.monotonic()
                 watched.renew()
-                watched.check()
-                dirty.touched.begin()
+                watched.sweep()
             if by_turns:
                 _let_turn_end(dirty)
             _settle(dirty, stop)
@@ -207,6 +207,7 @@ class _Watched:
         self._dirty = dirty
         self._inode = 0
         self._again = 0.0
+        self._is_local = stillness.is_local(Path(dirty.root))
         self._observer: BaseObserver | None = None
         self.renew()
 
@@ -226,15 +227,28 @@ class _Watched:
             self._dirty.unwatched = _REASONS.get(error.errno or 0, "the vault's folder cannot be watched")
             return
         self._observer, self._inode = observer, inode
-        self.check()
         self._dirty.touched.begin()
+        self._look()
 
-    def check(self) -> None:
-        """Look whether every folder is watched: watchdog keeps it to itself when the system refuses one of them."""
-        if self._observer is not None:
-            watches = _watches()
-            folders = sum(1 for _ in os.walk(self._dirty.root)) if watches is not None else 0
-            self._dirty.unwatched = _REASONS[errno.ENOSPC] if watches is not None and watches < folders else ""
+    def sweep(self) -> None:
+        """Look for what no event has told of; that of notes whoever indexes them then tells."""
+        self.renew()
+        self._dirty.touched.sweep(is_local=self._is_local)
+        self._look()
+
+    def _look(self) -> None:
+        """Look whether every folder is watched, since watchdog does not tell of one that the system refuses."""
+        watches = _watches()
+        if self._observer is None or watches is None:
+            return
+        folders = 0
+        for folder, _, names in os.walk(self._dirty.root):
+            folders += 1
+            inside = self._dirty.relative(folder)
+            for path in (name if inside == "." else f"{inside}/{name}" for name in names):
+                if not (disk.is_note_path(path) or path.startswith(".git/")):
+                    self._dirty.touched.met(path, _changed_ns(f"{self._dirty.root}/{path}"))
+        self._dirty.unwatched = _REASONS[errno.ENOSPC] if watches < folders else ""
 
     def end(self) -> None:
         """Stop watching."""
@@ -267,6 +281,13 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return []  # of a file that was closed meanwhile
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return time.time_ns()
 
 
 def _inode(path: str) -> int:

@@ -115,6 +115,8 @@ class Watcher:
         with self._alone:
             paths = self.dirty.take()
             done = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
+        if paths is None and not done:
+            self.dirty.touched.begin()  # not every file was met
         if done is None:  # a process that looks at every file: what happens from now on is dirty, and nothing else
             done = self._is_current = self._finished(["index"])
             self.last_change = time.time()
@@ -125,8 +127,11 @@ class Watcher:
 
     def _index(self, paths: Iterable[str] | None, budget_seconds: float, wait_seconds: float) -> bool | None:
         """Index these paths, or the whole vault; None when the budget was not enough, False when it failed."""
+        met = self.dirty.touched.met
         try:
-            changes = index.update(self.config, paths=paths, budget_seconds=budget_seconds, wait_seconds=wait_seconds)
+            changes = index.update(
+                self.config, paths=paths, budget_seconds=budget_seconds, wait_seconds=wait_seconds, met=met
+            )
         except Exception as error:  # noqa: BLE001 - the watcher outlives whatever one batch meets
             self._is_current = False
             if not self._failures and not isinstance(error, BusyError):

@@ -1,7 +1,8 @@
 """Which files were touched since a commit asked last, so that it need not look at every file of the vault.
 
 Nothing is told that is not certain: a file made in the vault's git folder must have been heard of first, and with it
-all that happened before. After an overflow, and whenever the vault is swept, a new count begins.
+all that happened before. No event tells of what is written through a memory map or another hard link: when the vault
+is swept, the times of all files tell. Where they do not, and after an overflow, a new count begins.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+import time
 from pathlib import Path
 
 MOST = 10_000
@@ -16,6 +18,9 @@ MOST = 10_000
 
 WAIT_SECONDS = 1.0
 PREFIX = "mdmem-look-"
+
+STEP_NS = 2_000_000_000
+"""So far apart the times of a file system may lie."""
 
 
 class TouchedFiles:
@@ -28,12 +33,28 @@ class TouchedFiles:
         self._paths: dict[str, int] = {}
         self._signs: dict[str, bool] = {}
         """Those that are waited for, and whether they were heard of."""
+        self._swept_ns = self._since_ns = 0
 
     def begin(self) -> None:
         """Begin a new count: nothing is known of what happened before."""
         with self._heard:
             self._epoch, self._count = secrets.token_hex(8), 0
             self._paths.clear()
+            self._swept_ns = time.time_ns()
+            self._since_ns = self._swept_ns - STEP_NS
+
+    def sweep(self, *, is_local: bool) -> None:
+        """Begin to sweep the vault: `met` is to be told of every file. is_local: only this machine changes them."""
+        now, last = time.time_ns(), self._swept_ns
+        if is_local and now >= last:
+            self._since_ns, self._swept_ns = last - STEP_NS, now
+        else:
+            self.begin()
+
+    def met(self, path: str, changed_ns: int) -> None:
+        """Note a file if it has changed since the last sweep began."""
+        if changed_ns >= self._since_ns:
+            self.add(path)
 
     def end(self) -> None:
         """Stop answering: the vault is not watched any more."""

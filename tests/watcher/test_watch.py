@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.look import LookMode
 from mdmem.search import index
 from mdmem.search.index import scan
-from mdmem.watcher import client, events, loop, touched
+from mdmem.watcher import client, events, loop, stillness, touched
 from tests.helpers.plain_git import git, make_remote
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -409,6 +410,50 @@ def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch
         seen.add(f"notes/{number}.md")
     assert (seen.since(str(tmp_path), after[0]) or ("", []))[1] is None, "too many"
     assert list((tmp_path / ".git").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not stillness.is_local(Path(tempfile.gettempdir())), reason="times tell on local file systems only")
+def test_a_commit_takes_what_only_a_sweep_finds_and_sweeps_forget_nothing_that_is_known(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config.load(str(vault))
+    repository.init(vault)
+    (vault / "mdmem.toml").write_text("[watch]\nsweep_seconds = 1\ncommit_after_seconds = 0\n")
+    (vault / "notes").mkdir()
+    others = {vault.parent / "elsewhere.md": "one.md", vault.parent / "elsewhere.png": "one.png"}
+    for other, name in others.items():
+        other.write_text("# A note\n")
+        (vault / "notes" / name).hardlink_to(other)
+    monkeypatch.setattr(client, "TOUCHED_SECONDS", 60.0)
+    with running(vault, patient=True):
+        token, _ = client.touched(settings, "")
+        first, paths = client.touched(settings, token)
+        assert paths is not None
+        for other in others:
+            other.write_text("# A note, edited under its other name\n")
+
+        def told() -> set[str]:
+            _, paths = client.touched(settings, first)
+            assert paths is not None, "a sweep has forgotten what was known"
+            return set(paths)
+
+        until(lambda: told() >= {"notes/one.md", "notes/one.png"}, "a sweep has found them")
+
+
+def test_where_times_cannot_tell_a_sweep_forgets_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = touched.TouchedFiles()
+    seen.begin()
+    monkeypatch.setattr(seen, "is_heard", lambda _: True)
+    token, _ = seen.since(str(tmp_path), "") or ("", None)
+    began = time.time_ns()
+    seen.sweep(is_local=True)
+    seen.met("notes/old.md", began - 60 * 10**9)
+    seen.met("notes/new.md", began)
+    after, paths = seen.since(str(tmp_path), token) or ("", None)
+    assert paths == ["notes/new.md"]
+    seen.sweep(is_local=False)
+    assert (seen.since(str(tmp_path), after) or ("", []))[1] is None, "another machine has a clock of its own"
 
 
 @pytest.mark.slow

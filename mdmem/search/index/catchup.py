@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.scan_record import ScanRecord
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
-    from mdmem.vault.disk import WalkedFile
+    from mdmem.vault.disk import MetFile, WalkedFile
 
     Progress = Callable[[int, int], None]
 
@@ -70,11 +70,13 @@ class UpdateLimits(NamedTuple):
 
     wait_seconds: how long another writer is waited for. deadline: no further note is begun after this moment of
     `time.monotonic`; None: all are indexed. progress: is told how many notes are done, and of how many.
+    met: is told of every file that is looked at, where all are.
     """
 
     wait_seconds: float
     deadline: float | None = None
     progress: Progress | None = None
+    met: MetFile | None = None
 
 
 def update(
@@ -87,6 +89,7 @@ def update(
     wait_seconds: float = WAIT_SECONDS,
     share: int = scan_record.SHARE,
     most: int | None = None,
+    met: MetFile | None = None,
 ) -> Changes:
     """Update the index from the vault.
 
@@ -98,6 +101,7 @@ def update(
     progress: is told how many notes are done, and of how many: 0 as long as that is not known.
     budget_seconds: no further note is begun after this; the newest come first.
     most: where a vault of more notes than this has no complete index, index the newest, and leave the others.
+    met: is told of every file that is looked at, where all are: with neither `paths` nor `quick`.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
@@ -105,7 +109,7 @@ def update(
     """
     check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
-    limits = UpdateLimits(wait_seconds, deadline, progress)
+    limits = UpdateLimits(wait_seconds, deadline, progress, met)
     try:
         if most is not None and (begun := begin(config, most, wait_seconds)):
             return begun
@@ -200,7 +204,7 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
     view: of the index, None when there is none. before: what is kept of earlier looks.
     """
     started_ns = time.time_ns()
-    seen = scan.everywhere(config.vault)
+    seen = scan.everywhere(config.vault, limits.met)
     walk = scan.Comparison(view, seen.entries)
     differing = iter(walk)
     left = False

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from mdmem.search.index.folder_times import FolderTimes
+    from mdmem.vault.disk import MetFile
 
 
 MAX_CHANGED, MAX_CAPTURED = 400, 100
@@ -114,10 +115,14 @@ class Diff(NamedTuple):
 
 
 def _walk(
-    root: str, below: str = "", visited: list[str] | None = None, skip: Container[str] = ()
+    root: str,
+    below: str = "",
+    visited: list[str] | None = None,
+    skip: Container[str] = (),
+    met: MetFile | None = None,
 ) -> Iterator[WalkedFile]:
     """Yield every note below a folder but those whose names private tags stand in: the index holds no such name."""
-    return disk.walk(root, below, visited, skip, hides=_private_names(root))
+    return disk.walk(root, below, visited, skip, hides=_private_names(root), met=met)
 
 
 def _private_names(root: str) -> Callable[[str], bool]:
@@ -133,10 +138,10 @@ def _private_names(root: str) -> Callable[[str], bool]:
     return hides
 
 
-def everywhere(root: str) -> Seen:
-    """Look at every file: one lstat each."""
+def everywhere(root: str, met: MetFile | None = None) -> Seen:
+    """Look at every file: one lstat each. met: is told of it."""
     folders: list[str] = []
-    newest = Newest(_walk(root, visited=folders))
+    newest = Newest(_walk(root, visited=folders, met=met))
     return Seen(newest, folders, newest=newest)
 
 
