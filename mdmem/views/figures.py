@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def count(config: Config, query: Query) -> dict[str, Any]:
 
 
 def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
-    chosen = None if query == Query() else rows.select(view, config.vault, query, pages=True)
+    chosen = None if query == Query() else rows.chosen(view, config.vault, query, pages=True)
     counts = view.counts(chosen)
     ends = (
         [_moment(view, chosen, choose, counts.quarters) for choose in (min, max)] if counts.quarters else [None, None]
@@ -67,7 +67,7 @@ def _ranked(counted: dict[str, int]) -> dict[str, int]:
 
 
 def _moment(
-    view: View, chosen: list[int] | None, choose: Callable[[Iterable[int]], int], quarters: dict[int, int]
+    view: View, chosen: Set[int] | None, choose: Callable[[Iterable[int]], int], quarters: dict[int, int]
 ) -> str:
     """Return the time of the first or the last note, which lies in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
@@ -79,7 +79,7 @@ def _moment(
     )
 
 
-def _sessions(view: View, chosen: list[int] | None) -> int:
+def _sessions(view: View, chosen: Set[int] | None) -> int:
     if chosen is not None:
         found = (view.facts(number) for number in chosen)
         return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in note.PAGES})
