@@ -127,11 +127,9 @@ class Watcher:
 
     def _index(self, paths: Iterable[str] | None, budget_seconds: float, wait_seconds: float) -> bool | None:
         """Index these paths, or the whole vault; None when the budget was not enough, False when it failed."""
-        met = self.dirty.touched.met
+        limits = index.UpdateLimits(wait_seconds, time.monotonic() + budget_seconds, met=self.dirty.touched.met)
         try:
-            changes = index.update(
-                self.config, paths=paths, budget_seconds=budget_seconds, wait_seconds=wait_seconds, met=met
-            )
+            changes = index.update_within(self.config, limits, paths)
         except Exception as error:  # noqa: BLE001 - the watcher outlives whatever one batch meets
             self._is_current = False
             if not self._failures and not isinstance(error, BusyError):

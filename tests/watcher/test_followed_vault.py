@@ -135,13 +135,13 @@ def test_what_takes_long_to_index_is_looked_at_by_another_process_and_not_again_
 ) -> None:
     monkeypatch.setattr(loop, "BATCH_SECONDS", 0.0)
     looks: list[Any] = []
-    update = index.update
+    update = index.update_within
 
-    def counted(settings: Config, **how: Any) -> Any:
-        looks.append(how["paths"])
-        return update(settings, **how)
+    def counted(settings: Config, limits: index.UpdateLimits, paths: Any) -> Any:
+        looks.append(paths)
+        return update(settings, limits, paths)
 
-    monkeypatch.setattr(index, "update", counted)
+    monkeypatch.setattr(index, "update_within", counted)
     with watching(settings):
         assert looks == [None]
         assert len(paths(settings, "alpha")) == ASKED["limit"]

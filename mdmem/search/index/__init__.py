@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.index.catchup import Changes, rebuild, repair, update
+from mdmem.search.index.catchup import Changes, UpdateLimits, rebuild, repair, update, update_within
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.outside import takes_memory, update_outside
@@ -19,6 +19,7 @@ __all__ = [
     "Changes",
     "DamagedError",
     "Report",
+    "UpdateLimits",
     "current",
     "folders_seen",
     "glance",
@@ -31,6 +32,7 @@ __all__ = [
     "takes_memory",
     "update",
     "update_outside",
+    "update_within",
     "verify",
     "with_id",
 ]

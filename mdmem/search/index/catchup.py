@@ -69,8 +69,8 @@ class UpdateLimits(NamedTuple):
     """How long an update may take, and who is told how far it is.
 
     wait_seconds: how long another writer is waited for. deadline: no further note is begun after this moment of
-    `time.monotonic`; None: all are indexed. progress: is told how many notes are done, and of how many.
-    met: is told of every file that is looked at, where all are.
+    `time.monotonic`; None: all are indexed. progress: is told how many notes are done, and of how many. met: is told
+    of every file that is looked at, where all are.
     """
 
     wait_seconds: float
@@ -89,7 +89,6 @@ def update(
     wait_seconds: float = WAIT_SECONDS,
     share: int = scan_record.SHARE,
     most: int | None = None,
-    met: MetFile | None = None,
 ) -> Changes:
     """Update the index from the vault.
 
@@ -101,29 +100,35 @@ def update(
     progress: is told how many notes are done, and of how many: 0 as long as that is not known.
     budget_seconds: no further note is begun after this; the newest come first.
     most: where a vault of more notes than this has no complete index, index the newest, and leave the others.
-    met: is told of every file that is looked at, where all are: with neither `paths` nor `quick`.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
         VaultError: when there is no vault: nothing is forgotten then.
     """
-    check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
-    limits = UpdateLimits(wait_seconds, deadline, progress, met)
+    limits = UpdateLimits(wait_seconds, deadline, progress)
+    return update_within(config, limits, paths, share=share if quick else None, most=most)
+
+
+def update_within(
+    config: Config, limits: UpdateLimits, paths: Iterable[str] | None, share: int | None = None, most: int | None = None
+) -> Changes:
+    """Update the index from the vault, and raise, as `update` does; share: None to look at every file."""
+    check_vault(config)
     try:
-        if most is not None and (begun := begin(config, most, wait_seconds)):
+        if most is not None and (begun := begin(config, most, limits.wait_seconds)):
             return begun
-        changes = _update(config, paths, limits, share=share if quick else None)
-        if paths is None and not quick and deadline is None:
+        changes = _update(config, paths, limits, share=share)
+        if paths is None and share is None and limits.deadline is None:
             _join_segments(config, limits)
         return changes
     except (MdmemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
-        reason = repair(config, error, wait_seconds)
-        begun = begin(config, most, wait_seconds) if most is not None else None
+        reason = repair(config, error, limits.wait_seconds)
+        begun = begin(config, most, limits.wait_seconds) if most is not None else None
         changes = begun or _update(config, None, limits)
-        if begun is None and deadline is None:
+        if begun is None and limits.deadline is None:
             _join_segments(config, limits)
         return changes._replace(rebuilt=True, reason=reason) if reason else changes
 
