@@ -11,7 +11,9 @@ from mdmem.inject import block, entry, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall
+from mdmem.search.asking import english
 from mdmem.search.asking.english import LIKELY
+from mdmem.search.asking.prose import fold, words
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -51,6 +53,19 @@ class Found(Value):
 def has_topic(text: str) -> bool:
     """Whether a text has a word to search by, beside function words."""
     return any(word.lower() not in STOPWORDS for word in analysis.words(text))
+
+
+PART = 0.25
+"""Something goes on with a named piece of work that has such a share of its name."""
+
+
+def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
+    """Whether the last sessions answer what nothing else does: what is left of work, or work that is known in part."""
+    if not has_topic(asked.topic):
+        return True
+    said = [fold(word) for word in words(asked.words)]
+    is_left = english.asks_what_is_left(said) and not english.resumes(said)
+    return asked.resumes and (is_left or any(one.answer.coverage >= PART for one in found))
 
 
 def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:

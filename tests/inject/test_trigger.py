@@ -265,6 +265,27 @@ def test_what_is_left_is_answered_by_the_last_sessions_where_little_fits(journal
     assert evidence.bars(left) != evidence.bars(decided)
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "pick up the zeppelin mooring from the other day",
+        "let's get back to the zeppelin mooring, what's left to do?",
+        "Wo waren wir beim Luftschiffhafen stehen geblieben?",
+        "why did we leave snowflake?",
+    ],
+)
+def test_a_prompt_that_goes_on_with_work_nobody_did_is_given_nothing(
+    journal: tuple[config.Config, str], prompt: str
+) -> None:
+    assert block(journal, prompt) == ""
+
+
+def test_a_prompt_that_goes_on_with_work_known_by_a_part_of_its_name_is_given_what_was_done_last(
+    journal: tuple[config.Config, str],
+) -> None:
+    assert "linter warnings" in block(journal, "let's get back to the zeppelin header")
+
+
 @pytest.mark.parametrize("prompt", ["Pourquoi est-ce qu'on a gardé celery ?", "почему мы запускали celery?"])
 def test_one_rare_word_is_enough_in_another_language(journal: tuple[config.Config, str], prompt: str) -> None:
     assert "cron" in block(journal, prompt)
