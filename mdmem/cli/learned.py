@@ -65,7 +65,10 @@ def decisions(
         if one.before and not every:
             click.echo(f"    supersedes: {render.safe('; '.join(one.before))}")
     if not found:
-        click.echo(f'No {" or ".join(wanted)} is in force. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True)
+        about_it = f" with these words: {render.safe(' '.join(about))}" if about else ""
+        click.echo(
+            f'No {" or ".join(wanted)} is in force{about_it}. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True
+        )
 
 
 @click.command()

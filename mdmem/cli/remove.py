@@ -153,11 +153,11 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
             click.echo(
                 f"{places} it in other letters, capital or small: mdmem purge --regex {safe(again)} finds these, too."
             )
-    if not really:
+    found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
+    if not really or not (found or yes):
         if as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
-            found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
             click.echo("Nothing was changed. --apply does it." if found else "There is nothing to purge.")
         return 1 if yes else 0  # who confirms means it to be done
     if not yes:

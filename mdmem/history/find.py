@@ -49,6 +49,12 @@ def by_id(paths: Iterable[str], name: str) -> str:
     return next((path for path in paths if f"/{path}".endswith(endings)), "")
 
 
+def by_beginning(paths: Iterable[str], name: str) -> str:
+    """Pick the one path whose file name ends in an id that begins like this, "" when none or several do."""
+    found = [path for path in paths if len(name) >= MIN_ID_CHARS and id_in(path).startswith(name)]
+    return found[0] if len(found) == 1 else ""
+
+
 def id_in(path: str) -> str:
     """Read a captured note's id from its name: the last ten characters, after a dash; "" when there is none."""
     stem = path.rpartition("/")[2].rpartition(".")[0]

@@ -110,6 +110,8 @@ def test_the_past_is_named_in_words_too(mdmem: Run, kept: Path) -> None:
     path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
 
     assert "Fixed; 12 tests pass" in mdmem("show", path, "--at", "today", check=True).stdout
+    begin = path.removesuffix(".md")[-10:-3]
+    assert "Fixed; 12 tests pass" in mdmem("show", begin, "--at", "today", check=True).stdout
     assert "Fixed; 12 tests pass" in mdmem("search", "--at", "today", "fixed", check=True).stdout
     assert mdmem("diff", "today", check=True).stdout == ""
     assert "no commit from before" in mdmem("diff", "2001-01-01..today").stderr
@@ -266,6 +268,7 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
 
     shown = mdmem("purge", "Falcon", check=True).stdout
     assert mdmem("purge", "Falcon", "--yes").returncode == 1
+    assert "There is nothing to purge." in mdmem("purge", "Condor", "--apply", check=True).stdout
     done = mdmem("purge", "Falcon", "--apply", "--yes", check=True).stdout
 
     assert "Nothing was changed" in shown

@@ -61,6 +61,12 @@ def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, 
     assert "memory" in ask("status", check=True).stdout
 
 
+def test_a_vault_that_takes_the_place_of_the_default_one_says_so(ask: Run, home: Path, tmp_path: Path) -> None:
+    ask("init", check=True)
+    done = ask("init", str(tmp_path / "memory"), check=True)
+    assert f"config.toml now names it in place of {home / 'mdmem'}, which stays as it is.\n" in done.stdout
+
+
 def test_a_folder_of_own_notes_that_becomes_a_vault_leaves_nothing_to_review(ask: Run, tmp_path: Path) -> None:
     folder = tmp_path / "my notes"
     folder.mkdir()

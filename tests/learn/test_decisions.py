@@ -90,7 +90,8 @@ def test_what_cannot_be_is_refused_with_a_sentence(day: Day) -> None:
     ):
         done = day.attempt(*words)
         assert said in str(done.exception), words
-    assert "No decision is in force" in day.run("decisions").stderr
+    assert "No decision is in force. " in day.run("decisions").stderr
+    assert "No decision is in force with these words: time zone." in day.run("decisions", "time", "zone").stderr
 
 
 def test_a_decision_can_be_added_to(day: Day) -> None:

@@ -16,6 +16,7 @@ from mdmem.errors import ConfigError, GitError, VaultError
 from mdmem.settings import SETTINGS
 from mdmem.steps import Tell, untold
 from mdmem.vault import template
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +62,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         except GitError:
             click.echo(f"The vault is at {root}, without a history. Run `mdmem init` again once git works.", err=True)
             raise
+    before = config.load().vault
     named = _remember_vault(root) if path else False
     if not is_new:
         indexing.leave_complete(settings, quiet=as_json)
@@ -72,7 +74,8 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     else:
         click.echo(f"The vault at {root} is complete; nothing was changed.")
     if named:
-        click.echo(f"{config.user_file(os.environ)} now names it.")
+        instead = f" in place of {before}, which stays as it is" if wording.is_set_up(before) else ""
+        click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
     click.echo("Next: `mdmem install claude-code` registers the hooks.")
 
 
