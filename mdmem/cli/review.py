@@ -324,15 +324,13 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
 
 
 def _known(settings: Config, name: str) -> str:
-    """Return the id that was typed."""
+    """Return the id of the note that was typed."""
     from mdmem.history import find
 
-    wanted = note.id_in_reference(name)
     try:
-        find.path_of(settings, wanted)
+        return find.id_of(settings, find.path_of(settings, name))
     except NotFoundError as error:
         raise UsageError(str(error)) from error
-    return wanted
 
 
 def _line(screen: ReviewScreen) -> str:

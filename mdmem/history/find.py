@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from mdmem import when
 from mdmem.config import Config
-from mdmem.errors import NotFoundError, UsageError
+from mdmem.errors import AmbiguousError, NotFoundError, UsageError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, journal, layout, note
 
 MIN_ID_CHARS = 4
-"""So much of an id, a session's id or a commit's must be typed."""
+"""So much of a session's id must be typed."""
+MIN_NOTE_CHARS = 3
+"""So much of a note's id must be typed, as `search.index.MIN_PREFIX_CHARS` has it."""
 
 
 def path_of(config: Config, name: str) -> str:
     """Return the note that `name` means, as a vault-relative path: a path to it, its id, `mem:ID` or `[mem:ID]`.
 
-    Raises NotFoundError when there is none.
+    The beginning of an id will do, where no other id begins so.
+
+    Raises:
+        NotFoundError: when there is none.
+        AmbiguousError: when there are several.
     """
     path = inside(config, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
     wanted = note.id_in_reference(name)
     paths = [entry.path for entry in disk.walk(config.vault)]
-    found = by_id(paths, wanted) or _by_front_matter(config.vault, paths, wanted)
-    if not found:
-        raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
-    return found
+    if found := by_id(paths, wanted):
+        return found
+    if found := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, wanted)}, wanted):
+        return found
+    raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
 
 
 def inside(config: Config, name: str) -> str:
@@ -49,10 +56,30 @@ def by_id(paths: Iterable[str], name: str) -> str:
     return next((path for path in paths if f"/{path}".endswith(endings)), "")
 
 
-def by_beginning(paths: Iterable[str], name: str) -> str:
-    """Pick the one path whose file name ends in an id that begins like this, "" when none or several do."""
-    found = [path for path in paths if len(name) >= MIN_ID_CHARS and id_in(path).startswith(name)]
-    return found[0] if len(found) == 1 else ""
+def by_beginning(ids: Mapping[str, str], name: str) -> str:
+    """Pick the path that has this id, else the one whose id begins so, "" when there is none.
+
+    Raises AmbiguousError when there are several.
+    """
+    found = [path for path, known in ids.items() if len(name) >= MIN_NOTE_CHARS and known.startswith(name)]
+    found = [path for path in found if ids[path] == name][:1] or found
+    if len(found) > 1:
+        listed = ", ".join(found[:5])
+        raise AmbiguousError(
+            f"{len(found)} notes answer to {name!r}: {listed}. Give more characters, or the path.", found
+        )
+    return found[0] if found else ""
+
+
+def ids_in(paths: Iterable[str]) -> dict[str, str]:
+    """Return the ids in the names of files, path -> id; "" where there is none."""
+    return {path: id_in(path) for path in paths}
+
+
+def id_of(config: Config, path: str) -> str:
+    """Read a note's id from its front matter; one without has what the index makes of its path."""
+    data = disk.read_path(config.vault, path) or b""
+    return str(note.parse(data).meta.get("id") or note.id_of_path(path))
 
 
 def id_in(path: str) -> str:
@@ -90,7 +117,8 @@ def commit_of(repo: Repository, name: str) -> str:
         UsageError: when it is neither a revision nor a date.
     """
     # `2026` is a year, not the beginning of an id; eight digits are rather an id than a date without its dashes.
-    moment = None if len(name) > len("2026") and name.isdigit() else moment_of(name)
+    is_id = len(name) > len("2026") and name.isdigit()
+    moment = None if is_id else moment_of(name, datetime.now().astimezone())
     if moment is None:
         done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.status:
@@ -104,9 +132,8 @@ def commit_of(repo: Repository, name: str) -> str:
     return done.out.decode("ascii").strip()
 
 
-def moment_of(text: str, now: datetime | None = None) -> datetime | None:
+def moment_of(text: str, now: datetime) -> datetime | None:
     """Read a time as all commands take it: the end of the span it names; None when it is not a time."""
-    now = now or datetime.now().astimezone()
     found = when.span(text, now)
     if found is None:
         return None
@@ -125,21 +152,17 @@ def _normal(path: Path) -> Path:
     return Path(*parts)
 
 
-def _by_front_matter(root: str, paths: list[str], name: str) -> str:
-    """Look into the notes whose names do not end in their id: those that people wrote or renamed.
+def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
+    """Return the ids that begin like this of notes whose names may not tell: those that people wrote or renamed.
 
     A note without an id of its own has the one that the index makes of its path.
     """
-    if len(name) < MIN_ID_CHARS:
-        return ""
-    wanted = name.encode()
-    for path in paths:
+    found: dict[str, str] = {}
+    for path in paths if len(name) >= MIN_NOTE_CHARS else ():
         data, made = disk.read_path(root, path), note.id_of_path(path)
-        if not data or not (made == name or wanted in data[: 64 * 1024]):
-            continue
-        if str(note.parse(data).meta.get("id") or made) == name:
-            return path
-    return ""
+        if data and (made.startswith(name) or name.encode() in data[: 64 * 1024]):
+            found[path] = str(note.parse(data).meta.get("id") or made)
+    return found
 
 
 def _is_session(root: str, folder: str, name: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mdmem import plural, timestamps
 from mdmem.config import Config
-from mdmem.errors import NotFoundError, VaultError
+from mdmem.errors import AmbiguousError, NotFoundError, VaultError
 from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
@@ -52,7 +52,7 @@ def plan(
     """
     names = list(names)
     first, last = span
-    named = [path for name in names for path in _paths(config, name) if not _is_worded_page(config, path, name)]
+    named = [path for name in names for path in _paths(config, name)]
     paths = dict.fromkeys(named) if names else (entry.path for entry in disk.walk(config.vault))
     words = _folded(matching)
     read = (_target(config, path) for path in paths)
@@ -72,7 +72,7 @@ def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
     gone = {target.path for target in targets}
     folders = sorted({folder for path in gone if (folder := layout.session_of(path))})
     left = ([entry.path for entry in disk.walk(config.vault, folder) if entry.path not in gone] for folder in folders)
-    return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0], "")]
+    return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0])]
 
 
 def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
@@ -172,6 +172,8 @@ def _paths(config: Config, name: str) -> list[str]:
     if not folders:
         try:
             return [find.path_of(config, name)]
+        except AmbiguousError:
+            raise
         except NotFoundError:
             raise NotFoundError(
                 f"No note or session has the id or path {name!r}. "
@@ -180,15 +182,13 @@ def _paths(config: Config, name: str) -> list[str]:
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")
-    return [entry.path for folder in folders for entry in disk.walk(config.vault, folder)]
+    paths = (entry.path for folder in folders for entry in disk.walk(config.vault, folder))
+    return [path for path in paths if not _is_worded_page(config, path)]
 
 
-def _is_worded_page(config: Config, path: str, name: str) -> bool:
-    """Whether this is a session's page with words of a person, and `name` is not its own."""
-    if not journal.is_page(path) or (name and find.inside(config, name) == path):
-        return False
-    data = disk.read_path(config.vault, path) or b""
-    return note.parse(data).meta.get("id") != name and pages.is_worded(config.vault, data)
+def _is_worded_page(config: Config, path: str) -> bool:
+    """Whether this is a session's page with words of a person."""
+    return journal.is_page(path) and pages.is_worded(config.vault, disk.read_path(config.vault, path) or b"")
 
 
 def _is_left_over(config: Config, path: str) -> bool:
@@ -198,7 +198,7 @@ def _is_left_over(config: Config, path: str) -> bool:
     """
     folder, name = layout.split(path)
     alone = journal.is_page(path) and disk.names_in(config.vault, folder) == [name]
-    return alone and not _is_worded_page(config, path, "")
+    return alone and not _is_worded_page(config, path)
 
 
 def _target(config: Config, path: str) -> tuple[Target, bytes]:

@@ -54,7 +54,7 @@ def show(config: Config, name: str, at: str) -> PastNote:
     """Read the note with this id or path as it was at a commit, date or time.
 
     Raises:
-        NotFoundError: when there was no such note, or no commit yet.
+        NotFoundError: when there was no such note, or several, or no commit yet.
         UsageError: when `at` means nothing.
         VaultError: when the vault is not a repository.
     """
@@ -63,7 +63,7 @@ def show(config: Config, name: str, at: str) -> PastNote:
     paths = tree(repo, oid)
     typed, wanted = find.inside(config, name), note.id_in_reference(name)
     path = typed if typed in paths else find.by_id(paths, wanted) or _renamed(config, paths, wanted)
-    path = path or find.by_beginning(paths, wanted)
+    path = path or find.by_beginning(find.ids_in(paths), wanted)
     if not path:
         raise NotFoundError(f"At {at} ({oid[:8]}), no note had the id or path {name!r}.")
     return PastNote(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))

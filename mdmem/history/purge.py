@@ -111,7 +111,9 @@ def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold
     names = NOTHING
     marks: frozenset[str] = frozenset()
     if kind == "id":
-        drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
+        now = "" if find.by_id(ever, target) else find.path_of(config, target)
+        target = find.id_of(config, now) if now else target
+        drop = tuple(path for path in ever if find.by_id([path], target)) or (now,)
         pattern = _of_note(target)
         messages = _titled(repo, drop, pattern.pattern)
         marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)

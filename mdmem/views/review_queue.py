@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -26,6 +26,7 @@ from mdmem.views.rows import NoteRow
 from mdmem.views.vault_pages.listed import Listing
 
 STALE_DAYS = 60
+MOST_PAIRS, MOST_STALE = 10, 20
 _AT_ONCE = 2_000
 """The paths of so many notes are held at once."""
 _RUN = KINDS.index("observation")
@@ -139,14 +140,14 @@ def written(view: View) -> set[int]:
     return found - view.internal
 
 
-def alike(view: View, most: int = 10) -> list[tuple[NoteRow, NoteRow]]:
+def alike(view: View) -> list[tuple[NoteRow, NoteRow]]:
     """Return pairs of written notes that say nearly the same, each with the earlier one first."""
     ordered = rows.in_order(view, written(view))
     pairs = ((same, number) for number, same in duplicates.collapse(view, ordered) if same is not None)
-    return [(rows.row(view, first), rows.row(view, second)) for first, second in list(pairs)[:most]]
+    return [(rows.row(view, first), rows.row(view, second)) for first, second in islice(pairs, MOST_PAIRS)]
 
 
-def stale(config: Config, view: View, most: int = 20) -> list[NoteRow]:
+def stale(config: Config, view: View) -> list[NoteRow]:
     """Return written notes that nobody changed and no agent was given for `STALE_DAYS`, the oldest first."""
     before = time.time() - STALE_DAYS * 86_400
     since = timestamps.iso_time(before)
@@ -155,4 +156,4 @@ def stale(config: Config, view: View, most: int = 20) -> list[NoteRow]:
     pinned = view.notes("facet", "is:pinned")
     old = (n for n in written(view) - pinned if created[n] < before and changed[n] < before * 1e9)
     made = (rows.row(view, number) for number in rows.in_order(view, old))
-    return [row for row in made if row.id not in used][:most]
+    return list(islice((row for row in made if row.id not in used), MOST_STALE))

@@ -97,17 +97,17 @@ def each(
     return chain.from_iterable(map(part, range(0, len(numbers), AT_ONCE))), told
 
 
-def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[int]:
+def select(view: View, root: str, query: Query) -> list[int]:
     """Return the numbers of the notes that a query allows, newest first.
 
-    pages: also those of sessions and projects, which are otherwise left out unless their kind is asked for.
+    The pages of sessions and projects are left out unless their kind is asked for.
     """
-    kept, without = _chosen(view, root, query, pages=pages)
+    kept, without = _chosen(view, root, query)
     return list(_newest(view, kept, without))
 
 
 def chosen(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
-    """Return what `select` does, in no order: that is what takes long in a large vault."""
+    """Return what `select` does, in no order: that is what takes long in a large vault. pages: also all pages."""
     kept, without = _chosen(view, root, query, pages=pages)
     return (set(view.all) if kept is None else kept) - view.of_kinds(without)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.errors import NotFoundError, UsageError
-from mdmem.history import commit, find, past, why
+from mdmem.errors import AmbiguousError, NotFoundError, UsageError
+from mdmem.history import commit, find, forget, past, purge, why
 from mdmem.history.git import repository
 from mdmem.views import wording
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, start, turn
@@ -93,6 +93,38 @@ def test_a_note_is_found_by_path_absolute_path_and_id_wherever_it_was_moved(vaul
     assert find.path_of(config, "7gk2q9m4x1") == path.relative_to(vault).as_posix()
     assert find.path_of(config, "notes/moved.md") == "notes/moved.md"
     assert find.path_of(config, "abcdefgh12") == "notes/moved.md"
+
+
+def test_a_note_is_meant_by_the_beginning_of_its_id_where_no_other_begins_so(vault: Path) -> None:
+    config = start(vault)
+    captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "t")
+    put(vault, "notes/one.md", "---\nid: 7gk3aaaaaa\n---\n\nx\n")
+    put(vault, "notes/whole.md", "---\nid: 7gk3\n---\n\nx\n")
+    commit.commit(config)
+
+    assert why.why(config, "mem:7gk2").path.endswith("-7gk2q9m4x1.md")
+    assert find.path_of(config, "7gk3a") == "notes/one.md"
+    assert find.path_of(config, "7gk3") == "notes/whole.md"
+    with pytest.raises(AmbiguousError, match="3 notes answer to '7gk'"):
+        find.path_of(config, "7gk")
+    with pytest.raises(NotFoundError):
+        find.path_of(config, "7g")
+
+
+def test_a_note_is_purged_and_forgotten_by_the_beginning_of_its_id_and_no_other_goes(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/one.md", "---\nid: abcdefgh12\n---\n\nThe word abcde stays elsewhere.\n")
+    put(vault, "notes/two.md", "See abcde, and [mem:abcdefgh12].\n")
+    commit.commit(config)
+
+    planned = purge.plan(config, "abcde", kind="id")
+    assert (planned.drop, planned.pattern.pattern.count(b"abcdefgh12") > 1) == (("notes/one.md",), True)
+    assert [target.path for target in forget.plan(config, ["mem:abcde"])] == ["notes/one.md"]
+    put(vault, "notes/three.md", "---\nid: abcdezzzzz\n---\n\nx\n")
+    with pytest.raises(AmbiguousError, match="2 notes answer"):
+        forget.plan(config, ["abcde"])
+    with pytest.raises(AmbiguousError, match="2 notes answer"):
+        purge.plan(config, "abcde", kind="id")
 
 
 def test_a_session_is_found_by_the_beginning_of_its_id_or_its_folder(vault: Path) -> None:
@@ -181,13 +213,13 @@ def test_dates_mean_their_end_and_short_forms_mean_so_long_ago() -> None:
 
     assert find.moment_of("3d", now) == now - timedelta(days=3)
     assert find.moment_of("2w", now) == now - timedelta(weeks=2)
-    day = find.moment_of("2026-09-14")
+    day = find.moment_of("2026-09-14", now)
     assert day is not None
     assert (day.hour, day.minute, day.second) == (23, 59, 59)
-    assert find.moment_of("2026-09-14T10:30:00Z") == datetime(2026, 9, 14, 10, 30, tzinfo=UTC)
+    assert find.moment_of("2026-09-14T10:30:00Z", now) == datetime(2026, 9, 14, 10, 30, tzinfo=UTC)
     assert find.moment_of("yesterday", now) == datetime(2026, 9, 13, 23, 59, 59, tzinfo=UTC)
     assert find.moment_of("last week", now) == datetime(2026, 9, 13, 23, 59, 59, tzinfo=UTC)
-    assert find.moment_of("soon") is None
+    assert find.moment_of("soon", now) is None
 
 
 def test_every_time_that_the_error_suggests_is_one(vault: Path) -> None:
@@ -198,7 +230,7 @@ def test_every_time_that_the_error_suggests_is_one(vault: Path) -> None:
 
     suggested = str(refused.value).partition("Examples: ")[2].rstrip(".").split(", ")
     assert len(suggested) == 4
-    assert all(find.moment_of(one) for one in suggested if "~" not in one)
+    assert all(find.moment_of(one, datetime.now(UTC)) for one in suggested if "~" not in one)
 
 
 def test_a_commit_is_meant_by_digits_that_could_be_a_date(vault: Path) -> None:

@@ -323,15 +323,15 @@ def check_vault(config: Config) -> None:
         raise no_vault(config.vault)
 
 
-def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: float = WAIT_SECONDS) -> Changes:
+def rebuild(config: Config, *, progress: Progress | None = None) -> Changes:
     """Delete the index and rebuild it.
 
-    Raises BusyError when another process is writing for longer than `wait_seconds`.
+    Raises BusyError when another process is writing for longer than `WAIT_SECONDS`.
     """
     from mdmem.search.index import writer
 
-    writer.discard(config.index_dir, wait_seconds=wait_seconds)
-    return update(config, progress=progress, wait_seconds=wait_seconds)
+    writer.discard(config.index_dir, wait_seconds=WAIT_SECONDS)
+    return update(config, progress=progress)
 
 
 def _write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = False) -> Changes:
