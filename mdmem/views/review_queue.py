@@ -25,8 +25,8 @@ from mdmem.views import injections, rows
 from mdmem.views.rows import NoteRow
 from mdmem.views.vault_pages.listed import Listing
 
-STALE_DAYS = 60
-MOST_PAIRS, MOST_STALE = 10, 20
+UNUSED_DAYS = 60
+MOST_PAIRS, MOST_UNUSED = 10, 20
 _AT_ONCE = 2_000
 """The paths of so many notes are held at once."""
 _RUN = KINDS.index("observation")
@@ -140,20 +140,20 @@ def written(view: View) -> set[int]:
     return found - view.internal
 
 
-def alike(view: View) -> list[tuple[NoteRow, NoteRow]]:
-    """Return pairs of written notes that say nearly the same, each with the earlier one first."""
+def doubled(view: View) -> list[tuple[NoteRow, NoteRow]]:
+    """Return pairs of written notes that say the same, each with the earlier one first."""
     ordered = rows.in_order(view, written(view))
     pairs = ((same, number) for number, same in duplicates.collapse(view, ordered) if same is not None)
     return [(rows.row(view, first), rows.row(view, second)) for first, second in islice(pairs, MOST_PAIRS)]
 
 
-def stale(config: Config, view: View) -> list[NoteRow]:
-    """Return written notes that nobody changed and no agent was given for `STALE_DAYS`, the oldest first."""
-    before = time.time() - STALE_DAYS * 86_400
+def unused(config: Config, view: View) -> list[NoteRow]:
+    """Return written notes that nobody changed and no agent was given for `UNUSED_DAYS`, the oldest first."""
+    before = time.time() - UNUSED_DAYS * 86_400
     since = timestamps.iso_time(before)
     used = {str(name) for row in injections.log(config) if str(row.get("time", "")) >= since for name in row["ids"]}
     created, changed = view.numbers("created"), view.numbers("mtime_ns")
     pinned = view.notes("facet", "is:pinned")
     old = (n for n in written(view) - pinned if created[n] < before and changed[n] < before * 1e9)
     made = (rows.row(view, number) for number in rows.in_order(view, old))
-    return list(islice((row for row in made if row.id not in used), MOST_STALE))
+    return list(islice((row for row in made if row.id not in used), MOST_UNUSED))

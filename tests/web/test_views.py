@@ -147,7 +147,7 @@ def test_notes_that_say_the_same_are_a_pair(settings: Config) -> None:
     first = user_notes.add(settings, "When we release", words, now=MORNING)
     second = user_notes.add(settings, "When we release", f"{words}.", now=MORNING + 60)
 
-    pairs = [(one.id, two.id) for one, two in review_queue.alike(fresh(settings))]
+    pairs = [(one.id, two.id) for one, two in review_queue.doubled(fresh(settings))]
     assert (first.id, second.id) in pairs
 
 
@@ -161,7 +161,7 @@ def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> N
         settings, {"time": timestamps.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]}
     )
 
-    names = [row.id for row in review_queue.stale(settings, fresh(settings))]
+    names = [row.id for row in review_queue.unused(settings, fresh(settings))]
     assert old.id in names
     assert used.id not in names
 

@@ -57,9 +57,9 @@ def review(request: PageRequest) -> Response:
         kinds=_kinds(request, queue.numbers),
         proposals=_proposed(view, request.config, int(time.time() // 3600)),
         questions={kind: row.question for kind, row in proposals.KINDS.items()},
-        pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.alike(view)],
-        stale=review_queue.stale(request.config, view),
-        stale_days=review_queue.STALE_DAYS,
+        pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.doubled(view)],
+        unused=review_queue.unused(request.config, view),
+        unused_days=review_queue.UNUSED_DAYS,
     )
 
 
