@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -332,11 +331,10 @@ def proposals(
         click.echo("No proposals.", err=True)
 
 
-def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
-    """Ask a person about each proposal; return how often each answer was given."""
+def ask(settings: Config, found: Iterable[Proposal]) -> None:
+    """Ask a person about each proposal, and carry out the answers."""
     from mdmem.learn import proposals as learned
 
-    counts: Counter[str] = Counter()
     for one in found:
         click.echo()
         click.secho(f"{render.safe(one.title)}  [mem:{one.id}]", bold=True)
@@ -348,7 +346,5 @@ def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
         try:
             if answer != "skip":
                 (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=options.now())
-            counts[answer] += 1
         except MdmemError as error:
             click.secho(render.safe(str(error)), err=True, fg="yellow")
-    return counts

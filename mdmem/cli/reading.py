@@ -167,20 +167,10 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
     if as_json:
         render.print_json([{**row._asdict(), "anchor": row.path == path} for row in shown])
         return
-    render.table(
-        (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE),
-        [
-            (
-                "▶" if row.path == path else "·",
-                timestamps.readable(row.created),
-                row.kind,
-                row.project,
-                row.id,
-                row.title,
-            )
-            for row in shown
-        ],
-    )
+    columns = (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
+    marked = (("▶" if row.path == path else "·", row) for row in shown)
+    cells = ((mark, timestamps.readable(row.created), row.kind, row.project, row.id, row.title) for mark, row in marked)
+    render.table(columns, cells)
 
 
 _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"])

@@ -345,8 +345,7 @@ def _line(screen: ReviewScreen) -> str:
 def _counted(screen: ReviewScreen) -> str:
     from mdmem.history import message
 
-    counts = Counter(item.kind for item in screen.all)
-    return ", ".join(plural.number(counts[kind], name) for kind, name in message.COUNTED.items() if counts[kind])
+    return message.counts(item.kind for item in screen.all)
 
 
 def _show_session(screen: ReviewScreen, place: str) -> None:

@@ -20,7 +20,7 @@ from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.steps import Tell, told, untold
-from mdmem.vault import disk, journal, layout, note
+from mdmem.vault import disk, journal, layout, links, note
 
 NOTES_AT_ONCE = 20_000
 """Maximum number of notes of a commit: what is to be forgotten may be most of a vault."""
@@ -54,7 +54,7 @@ def plan(
     first, last = span
     named = [path for name in names for path in _paths(config, name)]
     paths = dict.fromkeys(named) if names else (entry.path for entry in disk.walk(config.vault))
-    words = _folded(matching)
+    words = links.as_compared(matching)
     read = (_target(config, path) for path in paths)
     return sorted(
         target
@@ -62,7 +62,7 @@ def plan(
         if (not project or target.project == project)
         and (not first or target.created >= first)
         and (not last or (target.created and target.created < last))
-        and not (words and words not in _folded(data.decode("utf-8", "replace")))
+        and not (words and words not in links.as_compared(data.decode("utf-8", "replace")))
         and (names or target.kind not in note.PAGES or _is_left_over(config, target.path))
     )
 
@@ -161,10 +161,6 @@ def gone(config: Config, name: str) -> GoneSession | None:
     form = "--format=%aI%x00%H%x00%s"
     last = os.fsdecode(repository.attempt(repo, "log", "-1", "--diff-filter=D", form, "HEAD", "--", folder).out)
     return GoneSession(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _paths(config: Config, name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -124,7 +124,8 @@ def write(members: CommitGroup, root: str) -> str:
     )
     if len(asks) == 1:
         title = asks[0]  # a turn by itself is told from the other turns of its session
-    return f"{_subject(project, title, _counts(members.files))}\n{body}\n{_trailers(members)}"
+    kinds = counts(str(file.meta.get("kind")) for file in members.files)
+    return f"{_subject(project, title, kinds)}\n{body}\n{_trailers(members)}"
 
 
 def happened(members: CommitGroup) -> float:
@@ -159,13 +160,14 @@ def _session_title(members: CommitGroup, root: str) -> str:
     return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"
 
 
-def _counts(files: list[File]) -> str:
-    kinds = Counter(str(file.meta.get("kind")) for file in files)
+def counts(every: Iterable[str]) -> str:
+    """Count kinds of notes as subjects do: `1 prompt, 4 tool runs`."""
+    kinds = Counter(every)
     return ", ".join(plural.number(kinds[kind], name) for kind, name in COUNTED.items() if kinds[kind])
 
 
-def _subject(project: str, title: str, counts: str) -> str:
-    head, tail = f"{project}: " if project else "", f" ({counts})" if counts else " (session page)"
+def _subject(project: str, title: str, kinds: str) -> str:
+    head, tail = f"{project}: " if project else "", f" ({kinds})" if kinds else " (session page)"
     return head + _cut(note.one_line(title), MAX_SUBJECT_CHARS - len(head) - len(tail)) + tail
 
 

@@ -240,7 +240,8 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     joined = join.join(repo, base, ours, theirs)
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
     apart = set(joined.deletes)  # archives among them, whose notes are files again
-    archived = [path for path in joined.puts if _archive_of(path) not in apart and disk.is_packed(config.vault, path)]
+    packed = (path for path in joined.puts if disk.is_packed(config.vault, path))
+    archived = [path for path in packed if layout.archive_of(layout.folder_of(path)) not in apart]
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
     beside.keep_left_out(config, [])  # notes came that may link to one of them
@@ -269,11 +270,6 @@ def _here(repo: Repository, joined: Joined) -> PackedPaths:
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
     every = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
     return PackedPaths(path for path in every if path not in absent)
-
-
-def _archive_of(path: str) -> str:
-    """Return the archive in which a note of a session lies when it is packed; "" for other files."""
-    return layout.archive_of(layout.folder_of(path))
 
 
 def _take_along(

@@ -202,9 +202,6 @@ class CodexReader:
         self._cwd = text(payload.get("cwd")) or self._cwd
         yield from self._release()
 
-    def _user(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        yield from self._prompted(text(payload.get("message")))
-
     def _prompted(self, words: str) -> Iterator[SavedEvent]:
         words = words.partition(_REQUEST)[2] if _REQUEST in words else words  # an editor's context stands before it
         if not words.strip():
@@ -411,7 +408,7 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
     ("turn_context", ""): CodexReader._turn_begins,
     ("compacted", ""): CodexReader._compacted,
     ("event_msg", "task_started"): CodexReader._turn_begins,
-    ("event_msg", "user_message"): CodexReader._user,
+    ("event_msg", "user_message"): lambda reader, payload: reader._prompted(text(payload.get("message"))),
     ("event_msg", "agent_message"): CodexReader._agent,
     ("event_msg", "token_count"): CodexReader._spent,
     ("event_msg", "task_complete"): CodexReader._completed,

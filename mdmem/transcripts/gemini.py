@@ -59,8 +59,8 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     sent = [] if how.subagents else sorted((path.parent / session).glob("*.json*"))
     others = [other for other in sent if may_hold_private(other, how.rules)]
     quietly = how._replace(skipped=Skipped())
-    told = [of_subagent(_events(_chat(other, Skipped()), other, quietly), session) for other in others]
-    return in_order(_events(chat, path, how), told)
+    readers = (GeminiReader(_chat(other, Skipped()), other, quietly) for other in others)
+    return in_order(GeminiReader(chat, path, how).events(), [of_subagent(one.events(), session) for one in readers])
 
 
 def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:
@@ -143,10 +143,6 @@ def _id(message: dict[str, Any]) -> str:
     return text(message.get("id")) or made_id(message.get("timestamp"), repr(message.get("content"))[:1000])
 
 
-def _events(chat: dict[str, Any], path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    yield from GeminiReader(chat, path, how).events(chat)
-
-
 class GeminiReader:
     """Turns the messages of one chat into events.
 
@@ -154,19 +150,19 @@ class GeminiReader:
     """
 
     def __init__(self, chat: dict[str, Any], path: Path, how: ReadOptions) -> None:
-        self._how = how
+        self._chat, self._how = chat, how
         self._at = moment(chat.get("startTime")) or path.stat().st_mtime
         session = text(chat.get("sessionId")) or path.stem
         self._base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
         self._answer: SavedEvent | None = None
         self._tokens = TurnTokens()
 
-    def events(self, chat: dict[str, Any]) -> Iterator[SavedEvent]:
+    def events(self) -> Iterator[SavedEvent]:
         """Yield the events of the chat, oldest first; what was taken back comes before them."""
-        found = objects(chat.get("messages"))
+        found = objects(self._chat.get("messages"))
         if found:
             yield self._saved("SessionStart", source="startup")
-        for message in objects(chat.get(_GONE)):
+        for message in objects(self._chat.get(_GONE)):
             event = self._saved("BeforeAgent", prompt=_words(message)).event
             event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
             yield from pass_over(event, self._at, self._how)
@@ -198,12 +194,31 @@ class GeminiReader:
         self._answer = self._saved("AfterAgent", prompt_response=words) if words.strip() else None
         if self._answer:
             self._tokens.put_into(self._answer.event)
-        for saved in _tools(message, self._base, self._at, self._how.skipped):
+        for saved in self._tools(message):
             self._answer = None  # what was said before a tool run is not an answer
             yield saved
 
-    def _saved(self, name: str, **fields: Any) -> SavedEvent:
-        return _saved(self._at, self._base, name, **fields)
+    def _tools(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
+        for call in objects(message.get("toolCalls")):
+            status = text(call.get("status"))
+            if status in ("cancelled", "canceled"):
+                self._how.skipped["tool run that was refused"] += 1
+            elif status in ("success", "error", ""):
+                shown = call.get("resultDisplay")
+                response = {"llmContent": _result(call), "returnDisplay": shown if isinstance(shown, dict) else None}
+                if status == "error":
+                    response["error"] = {"message": _result(call)}
+                given = {"tool_name": text(call.get("name")), "tool_input": call.get("args"), "tool_response": response}
+                saved = self._saved("AfterTool", moment(call.get("timestamp")), **given)
+                saved.event.tool_use_id = text(call.get("id")) or saved.event.tool_use_id
+                yield saved
+
+    def _saved(self, name: str, at: float | None = None, **fields: Any) -> SavedEvent:
+        """Make an event as the hook does: from a payload, by the same words."""
+        at = at or self._at
+        event = gemini.read({**self._base, "hook_event_name": name, "timestamp": at, **fields}, {})
+        event.prompt_id = self._base.get("prompt_id", "")
+        return SavedEvent(at, event)
 
 
 def _is_prompt(words: str, skipped: Skipped) -> bool:
@@ -220,23 +235,6 @@ def _words(message: dict[str, Any]) -> str:
     return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
 
 
-def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Skipped) -> Iterator[SavedEvent]:
-    for call in objects(message.get("toolCalls")):
-        when = moment(call.get("timestamp")) or at
-        status = text(call.get("status"))
-        if status in ("cancelled", "canceled"):
-            skipped["tool run that was refused"] += 1
-        elif status in ("success", "error", ""):
-            shown = call.get("resultDisplay")
-            response = {"llmContent": _result(call), "returnDisplay": shown if isinstance(shown, dict) else None}
-            if status == "error":
-                response["error"] = {"message": _result(call)}
-            given = {"tool_name": text(call.get("name")), "tool_input": call.get("args"), "tool_response": response}
-            saved = _saved(when, base, "AfterTool", **given)
-            saved.event.tool_use_id = text(call.get("id")) or saved.event.tool_use_id
-            yield saved
-
-
 def _result(call: dict[str, Any]) -> Any:
     """Return what a tool answered: the outputs in its response parts, else what was shown."""
     parts = call.get("result")
@@ -248,13 +246,6 @@ def _result(call: dict[str, Any]) -> Any:
         else:
             said.append(text(part.get("text")) if isinstance(part, dict) else text(part))
     return "\n".join(filter(None, said)) or call.get("resultDisplay")
-
-
-def _saved(at: float, base: dict[str, Any], name: str, **fields: Any) -> SavedEvent:
-    """Make an event as the hook does: from a payload, by the same words."""
-    event = gemini.read({**base, "hook_event_name": name, "timestamp": at, **fields}, {})
-    event.prompt_id = base.get("prompt_id", "")
-    return SavedEvent(at, event)
 
 
 # -- where a chat happened -------------------------------------------------------------------------
