@@ -108,10 +108,7 @@ def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
 def _explained(found: Explanation) -> dict[str, Any]:
     rows = [
         {
-            "id": one.answer.hits[0].id,
-            "path": one.answer.hits[0].path,
-            "kind": one.answer.hits[0].kind,
-            "title": one.answer.hits[0].title,
+            **{name: getattr(one.answer.hits[0], name) for name in ("id", "path", "kind", "title")},
             "score": round(one.answer.score, 3),
             "words": one.answer.words,
             "weight": round(one.answer.weight, 2),

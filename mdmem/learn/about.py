@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from itertools import chain
 from typing import NamedTuple
@@ -72,10 +72,10 @@ class Knowledge(NamedTuple):
     decisions: list[Decision]
     open_work: list[OpenItem]
     fixes: list[Fix]
-    sessions: list[KnownSession]
-    changed: list[FileChange]
-    links: list[EntityLink]
-    together: list[tuple[str, int]]
+    sessions: Sequence[KnownSession] = ()
+    changed: Sequence[FileChange] = ()
+    links: Sequence[EntityLink] = ()
+    together: Sequence[tuple[str, int]] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -114,10 +114,6 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
             [one for one in decided if view.find(one.path) in naming],
             [one for one in open_ if whole.search(f"{one.text}\n{one.detail}") or _is_of(view, one, naming)],
             solved.Finder(config, view).around(naming, MAX_FIXES),
-            [],
-            [],
-            [],
-            [],
         )
         return _with_sessions(config, view, made, naming)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mdmem.inject import citations, injection_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -102,18 +102,11 @@ def read(view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
     """Return lines of the log with what was cited of each, in their order."""
     rows = list(rows)
     cited = citations.cited_by_session(view, {str(name) for row in rows for name in row.get("ids", ())})
-    made = []
-    for row in rows:
-        of_session = cited.get(str(row.get("session", "")), ())
-        ids = tuple(map(str, row.get("ids", ())))
-        known = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
-        made.append(
-            Injection(
-                **known,
-                why=reasons(row),
-                tokens=tokens(row),
-                ids=ids,
-                cited=tuple(name for name in ids if name in of_session),
-            )
-        )
-    return made
+    return [_injection(row, cited.get(str(row.get("session", "")), ())) for row in rows]
+
+
+def _injection(row: dict[str, Any], cited: Collection[str]) -> Injection:
+    ids = tuple(map(str, row.get("ids", ())))
+    known = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
+    named = tuple(name for name in ids if name in cited)
+    return Injection(**known, why=reasons(row), tokens=tokens(row), ids=ids, cited=named)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape, unescape
 from itertools import pairwise
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
@@ -48,11 +48,15 @@ SAFE_SCHEMES = ("http", "https", "mailto")
 
 def outside(href: str) -> str:
     """Return an address outside the vault, "" when it is none, or none that is safe."""
+    return href if split(href).scheme.lower() in SAFE_SCHEMES else ""
+
+
+def split(href: str) -> SplitResult:
+    """Split an address into its parts; all are "" when it is not a valid one."""
     try:
-        parts = urlsplit(href)
+        return urlsplit(href)
     except ValueError:
-        return ""
-    return href if parts.scheme.lower() in SAFE_SCHEMES else ""
+        return urlsplit("")
 
 
 def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024) -> str:
@@ -221,10 +225,7 @@ def _image(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict
     local = env["links"].picture(source)
     if local:
         return _shown(local, name)
-    try:
-        parts = urlsplit(source)
-    except ValueError:
-        return f'<span class="picture">{name}</span>'
+    parts = split(source)
     if parts.scheme.lower() not in ("http", "https") or env.get("in_link"):
         return f'<span class="picture">{name}</span>'
     where = escape(parts.netloc[:80])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode
 
 from mdmem.vault import attachments, journal
-from mdmem.views.markup import SAFE_SCHEMES
+from mdmem.views import markup
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
 _ATTACHMENTS = {
@@ -73,7 +73,7 @@ def query(page: str, /, **values: str | int) -> str:
 
 def local(to: str) -> str:
     """Return an address of ours; anything that could lead to another site becomes the first page."""
-    parts = urlsplit(to)
+    parts = markup.split(to)
     plain = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
     return to if plain and not parts.scheme and not parts.netloc else "/"
 
@@ -83,12 +83,9 @@ def in_note(target: str, base: str) -> str:
 
     base: the folder of the note, relative to the vault.
     """
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return ""
+    parts = markup.split(target)
     if parts.scheme:
-        return target if parts.scheme.lower() in SAFE_SCHEMES else ""
+        return markup.outside(target)
     if target.startswith(("//", "\\")) or not parts.path:
         return target if target.startswith("#") and target[1:].replace("-", "").isalnum() else ""
     path = posixpath.normpath(posixpath.join(base, unquote(parts.path)))
@@ -109,4 +106,4 @@ def in_help(target: str) -> str:
     name, dot, _ = target.partition(".md")
     if dot and re.fullmatch(r"[\w-]+", name):
         return f"/help/{name}"
-    return target if urlsplit(target).scheme.lower() in SAFE_SCHEMES else ""
+    return markup.outside(target)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from mdmem import timestamps, when
 from mdmem.errors import UsageError
 from mdmem.search.text import analysis
-from mdmem.server.internal.memories import FEEL, Memory, share_of
+from mdmem.server.internal.memories import FEEL, Memory, share, share_of
 from mdmem.vault import user_notes
 
 SORT_ORDERS = ("asc", "desc")
@@ -177,9 +177,8 @@ def _to(key: str, value: Any) -> Keep:
 
 
 def _weight(key: str, value: Any) -> Keep:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(f"The filter {key} must be a number from 0 to 1, not {value!r:.40}.")
-    return lambda memory: share_of(memory.meta.get("weight"), 0.0) >= value
+    least = share(f"The filter {key}", value)
+    return lambda memory: share_of(memory.meta.get("weight"), 0.0) >= least
 
 
 def _texts(key: str, value: Any) -> list[str]:

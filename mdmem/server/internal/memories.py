@@ -209,9 +209,9 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
         raise UsageError(f"deleted_filter must be {', '.join(DELETED)}; not {deleted!r:.40}.")
     wanted = set(user_notes.clean_tags(tags))
     found = []
-    for part in (scope, scope.published):
-        for path, stat in _files(config, part) if part else ():
-            memory = _read(config, part, path, stat) if part else None
+    for part in filter(None, (scope, scope.published)):
+        for path, stat in _files(config, part):
+            memory = _read(config, part, path, stat)
             shown = memory and deleted in ("include", "only" if memory.deleted else "exclude")
             if part is not scope and memory and memory.deleted:
                 continue  # withdrawn by whoever published it
@@ -322,13 +322,14 @@ def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
         if name not in NUMBERS and not (name.startswith(FEEL) and plain):
             raise UsageError(f"{name!r:.60} is not known; there are weight, trust and feel_..., such as feel_joy.")
         if value is not None:
-            found[name] = _share(name, value)
+            found[name] = share(name, value)
     if len(found) > _MAX_FEELINGS:
         raise UsageError(f"A memory takes at most {_MAX_FEELINGS} numbers.")
     return found
 
 
-def _share(name: str, value: Any) -> float:
+def share(name: str, value: Any) -> float:
+    """Return a number from 0 to 1. Raises UsageError for any other value; the message has this name."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{name} must be a number from 0 to 1, not {value!r:.40}.")
     return float(value)

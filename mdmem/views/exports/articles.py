@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from mdmem import plural, timestamps
 from mdmem.history.export import Exported
@@ -231,11 +231,7 @@ class FileLinks(NamedTuple):
 
     def target(self, href: str) -> str:
         """Return the relative address of the page that a link leads to, or its address outside."""
-        to = markup.outside(href)
-        try:
-            parts = urlsplit(href)
-        except ValueError:
-            return ""
+        to, parts = markup.outside(href), markup.split(href)
         if to or parts.scheme or parts.netloc or not parts.path:
             return to
         path = posixpath.normpath(posixpath.join(self.folder, unquote(parts.path)))

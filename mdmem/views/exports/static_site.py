@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from mdmem import plural, timestamps
 from mdmem.config import Config
@@ -197,10 +197,7 @@ class _Pictures:
 
     def place(self, source: str, folder: str, by_name: bool) -> str:
         """Return where a picture lies, from the top of the pages; "" when the vault has none there."""
-        try:
-            parts = urlsplit(source)
-        except ValueError:
-            return ""
+        parts = markup.split(source)
         if parts.scheme or parts.netloc or not parts.path:
             return ""
         return next(filter(None, map(self._copy, self._candidates(unquote(parts.path), folder, by_name))), "")

@@ -113,9 +113,7 @@ def _places(request: PageRequest) -> dict[str, Project]:
     for name in layout.projects(request.config.vault):
         meta = note.load(request.config.vault, f"journal/{name}/{journal.PROJECT_PAGE}").meta
         known = journal.identities(request.config, name)
-        remote = next((one for one in known if not one.startswith("path:")), "")
-        root = next(
-            (one.removeprefix("path:") for one in known if one.startswith("path:")), str(meta.get("root") or "/")
-        )
-        made[name] = Project(name, root, remote)
+        remotes = [one for one in known if not one.startswith("path:")]
+        roots = [one.removeprefix("path:") for one in known if one.startswith("path:")]
+        made[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
     return dict(sorted(made.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))
