@@ -1,4 +1,4 @@
-"""From what a person types (a path, an id, a session, a date) to a file or a commit."""
+"""Find the file or commit that a person names: by a path, an id, a session or a date."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """About: what the vault knows of a file, a symbol, a number such as #123, a commit, a package, an address, a command,
 or an error.
 
-The index has the entities of each note. Only what people wrote on purpose is read for names that no rule finds.
+The index has the entities of each note. For names that no rule finds, only notes that people wrote are searched.
 """
 
 from __future__ import annotations

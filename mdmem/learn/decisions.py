@@ -223,9 +223,9 @@ def statement(parsed: note.Parsed) -> str:
 
 
 def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
-    """Return what people have noted in a note's front matter: done, dismissed, reviewed, … It is not to be shown.
+    """Return what people have noted in a note's front matter: done, dismissed, reviewed, … Never show it.
 
-    A file is read once for as long as the index has it as it is.
+    The file is read again only after the index has seen it change.
     """
     return _noted(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
 

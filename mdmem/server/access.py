@@ -30,10 +30,10 @@ class Access(NamedTuple):
     """One request's place in the vault.
 
     project: the journal's name of the project that is worked in, "" when that is not known.
-    hidden: projects that stay at home, so that no other project is told of them.
-    here: the project that is worked in and the code's branch; what waits on another branch is not found.
-    internal: whose internal memories are meant, or why that cannot be told. trust: how much of the ordinary journal
-    is open: nothing at 0, titles below 0.5, reading below 1. It is 1 for the owner's own requests.
+    hidden: projects that stay on this machine; other projects do not see them.
+    here: the current project and the branch of its code; notes that wait on another branch are not found.
+    internal: whose internal memories are meant, or the error message when that is unknown. trust: how much of the
+    journal is open: nothing at 0, titles below 0.5, text below 1, writing at 1. The owner's own requests have 1.
     """
 
     config: Config

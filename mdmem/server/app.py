@@ -1,7 +1,7 @@
 """App: the tables of tools, resources and prompts as a server of the official SDK.
 
-Built on the SDK's plain `Server`: a client that lists the tools pays for their schemas, one that calls a tool pays for
-that tool's, and nobody pays for both at the start.
+Built on the SDK's plain `Server`, so that schemas are made when they are needed: all when a client lists the tools, one
+when it calls a tool, none at the start.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def schema(row: Tool) -> dict[str, Any]:
 
 
 def _hints(row: Tool) -> types.ToolAnnotations:
-    """Return what a client is told of a tool, where it differs from what the protocol assumes of any."""
+    """Return a tool's hints for the client, as far as they differ from the protocol's defaults."""
     if not row.writes:
         return types.ToolAnnotations(read_only_hint=True)
     return types.ToolAnnotations(destructive_hint=row.destructive, idempotent_hint=row.idempotent or None)

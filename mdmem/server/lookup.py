@@ -1,4 +1,4 @@
-"""Questions to the index: one at a time, brought up to date first, without notes that the request may not see."""
+"""Questions to the index: one at a time, after an update, without notes that the request may not see."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from mdmem.vault import disk, note
 from mdmem.watcher import stillness
 
 BUDGET_SECONDS = 5.0
-"""How long a question waits for the index to take in new notes; what is left is taken in behind it."""
+"""How long a question waits for the index to add new notes; the rest is added afterwards."""
 SWEEP_SECONDS = 30.0
 """How often every file is looked at: a question itself only sees which folders have changed."""
 SWEEP_DELAY_SECONDS = 1.0
 """So long after a question: its answer comes first."""
 MANY_NOTES = 256
-"""After more notes than this were taken in at once, what that took of memory is given back."""
+"""After more new notes than this at once, freed memory is returned to the system."""
 
 _Answer = TypeVar("_Answer")
 _alone = threading.RLock()
-"""An answer is all computing, and the index keeps what it has read: several at once would not be done sooner."""
+"""Answers only compute, and the index caches what it has read: several at once would not be faster."""
 _swept: dict[str, float] = {}
 
 
@@ -96,7 +96,7 @@ def _sweep(config: Config) -> None:
 
 
 def without_hidden(at: Access, query: Query) -> Query:
-    """Leave out what the projects that stay at home have."""
+    """Leave out the notes of projects that stay on this machine."""
     if not at.hidden:
         return query
     hidden = Filter("project", tuple(sorted(name.lower() for name in at.hidden)), wanted=False)

@@ -12,8 +12,8 @@ from mdmem.server.access import FOR_TEXT, FOR_TITLES, FOR_WRITING
 class Tool(NamedTuple):
     """One tool. function: takes an `Access` as `at` and gives plain values; its signature and docstring are the schema.
 
-    text: writes those values as lines. writes, destructive, idempotent: what a client is told of it.
-    extra: further arguments by their pattern, which reach the function together under this name.
+    text: writes those values as lines. writes, destructive, idempotent: hints for the client.
+    extra: a name, a pattern and a schema; arguments that match the pattern are passed as one object of that name.
     needs: how much trust an accessor needs for it; 0 for tools that work with the accessor's own memories.
     """
 

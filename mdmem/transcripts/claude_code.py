@@ -63,14 +63,14 @@ _LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
 
 
 class ClaudeReader:
-    """Turns the lines of one session's file, dead branches left out, into events.
+    """Turns the lines of one session's file into events. Branches that were given up are left out.
 
     session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
 
-    Runs of tools, each the tool and what it was given, by their ids: _uses, which have no result yet; _sent, of
-    sub-agents in the background; _left, commands in the background.
+    _uses, _sent and _left map the id of a tool run to the tool and its input: _uses has no result yet, _sent is a
+    sub-agent in the background, _left is a command in the background.
     _command: a slash command, until the next line shows whether it was for the agent.
-    _queue: what was typed while the agent worked and has not come as a line of its own, by its words.
+    _queue: prompts typed while the agent worked, by their text, until they come as a line of their own.
     """
 
     def __init__(self, session: str, path: str, since: float, skipped: Skipped, *, subagent: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Codex's rollouts: one JSONL file a session, each line `{timestamp, type, payload}`.
 
-What the user typed stands there twice, as an event and as an item for the model, beside other items of the
-user's role that nobody typed: the events are taken, and the items only from a file that has no events.
+A prompt is there twice: as an event, and as an item for the model. Other items have the user's role too, but nobody
+typed them. So events are used, and items only in a file without events.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ def _cwd(path: Path, chat: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=8)
 def _known(gemini_home: Path) -> dict[str, str]:
-    """Return the folders that Gemini CLI knows, by their short names and by their hashes."""
+    """Return the folders that Gemini CLI knows: short name or hash -> folder."""
     places: dict[str, str] = {}
     for name, key in (("projects.json", "projects"), ("trustedFolders.json", "")):
         try:

@@ -1,8 +1,8 @@
 """Replay: a session's saved events, stored in one go by the rules that hooks follow.
 
-The folder of the session stays open, what was stored before is known by its id, and the page is written
-once, at the end. What marks the living session (whether its turn is private, what its private sections
-said) is left alone: a replay keeps marks of its own. It never renumbers, rewrites or brings back a note.
+The session's folder stays open. Notes that were stored before are recognized by their ids. The page is written once, at
+the end. A replay has its own marks (is the turn private, what did private sections say) and leaves those of the live
+session alone. It never renumbers or rewrites a note, and never restores a deleted one.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ Tell = Callable[[int], None]
 
 
 def is_quiet(at: float, now: float) -> bool:
-    """Whether nothing was heard for so long; a time that far ahead is one of a clock that was wrong, and past too."""
+    """Whether nothing was heard for `QUIET_SECONDS`. A time that far in the future is a wrong clock, and counts too."""
     return abs(now - at) > QUIET_SECONDS
 
 
@@ -43,7 +43,7 @@ class SavedEvent(NamedTuple):
 
     at: when it happened, in seconds since the epoch.
     branch, commit: the project's at that time, where the transcript names them.
-    passed_over: nothing of it is stored, as of what the user took back; what it says in private stays known.
+    passed_over: it is not stored, such as a prompt that the user took back; what it says in private stays known.
     """
 
     at: float
@@ -119,7 +119,7 @@ def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEve
 
 
 def pass_over(event: Event, at: float, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Yield an event of which nothing is stored, if a private tag may stand in it."""
+    """Yield an event that is not stored, if it may contain a private tag."""
     said = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
     if how.rules and privacy.may_hold_private(said, how.rules):
         yield SavedEvent(at, event, passed_over=True)
@@ -131,7 +131,7 @@ def in_order(own: Iterator[SavedEvent], others: Iterable[Iterator[SavedEvent]]) 
 
 
 def may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
-    """Whether a private tag may stand in a file: what it hides is known in the session, whose sub-agent saw it."""
+    """Whether a sub-agent's file may contain a private tag; what that hides is private in the whole session."""
     if rules is None:
         return False
     with path.open(encoding="utf-8", errors="replace") as lines:

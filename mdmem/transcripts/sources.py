@@ -103,7 +103,7 @@ def _folder(root: Path) -> TranscriptSource:
 
 
 def recognize(path: Path) -> Source | None:
-    """Return whose transcript a file is, by its first lines; None when it is nobody's."""
+    """Return the agent whose transcript this file is, by its first lines; None when it is no transcript."""
     path = file_of(path)
     if path.suffix not in (".jsonl", ".json", _DATABASE):
         return None

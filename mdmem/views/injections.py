@@ -42,9 +42,11 @@ _CHARS_PER_TOKEN = 4
 
 
 class Injection(NamedTuple):
-    """What one event was given. ids: the memories; none when it asked and got nothing, or was pointed to what the
-    session had been given before. cited: those of them that an answer of the session names. tokens: about how many
-    the block was."""
+    """What was injected at one event.
+
+    ids: the memories; () when nothing was found, or the session had been given them before. cited: those that an
+    answer of the session cites. tokens: the approximate size of the block.
+    """
 
     time: str
     session: str
@@ -90,7 +92,7 @@ def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ..
 
 
 def stamp(path: str) -> tuple[int, int, int]:
-    """Return by what a change of a file is told: its time, size and inode; zeros where there is none."""
+    """Return a file's time, size and inode, which differ after a change; zeros when there is no file."""
     try:
         found = Path(path).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The review queue without reading it: which notes came or changed since the last review, and what else waits."""
+"""The review queue, from the index alone: notes added or changed since the last review, and what else waits."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def last_review(config: Config) -> str:
 
 
 def since(found: Listing, seen: str) -> Iterator[int]:
-    """Yield the notes that came later, nobody has decided about and that may be named, the last one first.
+    """Yield the newer notes that nobody has decided about and that may be shown, newest first.
 
-    One that does not say when it was made is none of them: that would be another number on every machine.
+    A note without a creation time is left out: each machine would count it differently.
     """
     view, created, first = found.view, found.view.numbers("created"), timestamps.epoch(seen)
     hidden = view.of_kinds(note.PAGES) | view.internal

@@ -19,7 +19,7 @@ _ATTACHMENTS = {
 
 
 def note(name: str, path: str = "") -> str:
-    """Return the address of a note's page, by its id where that is a plain one, else by its path."""
+    """Return the address of a note's page: with its id when that is a plain one, else with its path."""
     return f"/note/{quoted(name if _PLAIN_ID.fullmatch(name) or not path else path)}"
 
 

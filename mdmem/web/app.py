@@ -1,4 +1,4 @@
-"""The application: which address is which page, and what becomes of what goes wrong."""
+"""The application: the page of each address, and the page of each error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard before the pages: the HTTP server's own, with a cookie in the place of its token, for this user alone."""
+"""The guard before the pages: the HTTP server's guard, with a cookie instead of a token, and for this user only."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Browser:
 
 
 class Browsers:
-    """All of them; they are kept in memory, so that what a browser holds is worth nothing after this process."""
+    """All browsers that were let in. They are kept in memory only: a cookie is invalid after this process has ended."""
 
     def __init__(self) -> None:
         self._keys: list[str] = []

@@ -130,7 +130,7 @@ def _find(text: str, path: Path) -> _Span:
 
 
 def _span(text: str, start: int, value: int) -> _Span:
-    """Return where a value lies, with the values right inside it, of which nothing further inside is looked at."""
+    """Return the place of a value and of its direct members; deeper levels are not read."""
     if text[value] not in "{[":
         return _Span(start, value, _DECODER.raw_decode(text, value)[1], [])
     children: list[tuple[str | int, _Span]] = []

@@ -30,10 +30,11 @@ def located(place: SettingsPlace, scope: str) -> str:
 class McpClient(NamedTuple):
     """A program that starts MCP servers.
 
-    file: names the settings of a scope, "" when there is no such scope. place: the keys that lead to the servers.
-    extra: what a server's entry has beside how it is started. is_one_list: program and arguments are one list.
-    is_state: the file is the program's own, changed all the time: a copy of it would be old at once.
-    takes_comments: its settings may have comments, which JSON has not.
+    file: returns the settings file of a scope, "" when there is no such scope.
+    place: returns the keys that lead to the servers.
+    extra: further keys of a server's entry. is_one_list: program and arguments are one list.
+    is_state: the program rewrites this file all the time, so a backup of it would soon be out of date.
+    takes_comments: its JSON may have comments.
     """
 
     title: str
@@ -116,18 +117,18 @@ class KnownAgent(NamedTuple):
 
     module: reads its payloads and writes its replies. program: its executable.
     settings: names the file of a scope that holds the hooks. mcp: how it starts MCP servers.
-    entry: returns the handler of one hook, of its command, verb and timeout in seconds.
-    is_grouped: whether the handlers of an event lie in groups with a matcher, not bare in its list.
-    skeleton: what the settings file needs beside the hooks.
-    plugin: the file among the templates that is its plugin, "" where hooks lie in a JSON file.
+    entry: makes the settings entry of one hook from its command, verb and timeout in seconds.
+    is_grouped: whether the entries of an event are in groups with a matcher, instead of a plain list.
+    skeleton: what the settings file needs besides the hooks.
+    plugin: its plugin among the templates; "" where hooks are entries of a JSON file.
     note: what the user should know or do after a registration.
-    transcripts: the module of `mdmem.transcripts` that reads what it saves; "" where it saves nothing of use.
-    instructions: the files that it loads by itself, relative to a project's folder.
-    own_instructions: the user's own file of that kind, relative to the agent's folder; "" for none.
-    own_memory: the file in which it remembers things by itself, and which it loads; "" for none.
-    offers: what `mdmem install` offers beside the hooks, for the file that holds these.
-    resume: the words by which it goes on with a session, whose id follows; none where there is no such command.
-    on_request: an occasion of `inject.on` -> the row of its module's `HOOKS` that it adds.
+    transcripts: the module of `mdmem.transcripts` that reads its transcripts; "" for none.
+    instructions: the instruction files that it loads by itself, relative to the project's folder.
+    own_instructions: the user's own instruction file, relative to the agent's folder; "" for none.
+    own_memory: the agent's own memory file, which it loads by itself; "" for none.
+    offers: further settings that `mdmem install` offers.
+    resume: the command that resumes a session, without the session's id; () for none.
+    on_request: an occasion of `inject.on` -> the row of `HOOKS` that it adds.
     """
 
     module: Agent

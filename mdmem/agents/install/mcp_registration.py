@@ -196,7 +196,7 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
 
 
 def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
-    """Return what is not mdmem's; objects on the way that it leaves empty do not count."""
+    """Return the settings without mdmem's entry, and without objects that are then empty."""
     if not place:
         return {key: value for key, value in data.items() if key != SERVER}
     rest = dict(data)

@@ -1,7 +1,6 @@
 """A settings file changed in one place: every comment, blank line and other value stays as its owner wrote it.
 
-The line is found and changed as text; that the file then says what it said before, and the new value, is
-checked by reading both.
+The line is found and changed as text. Then both versions are parsed, to check that only this value has changed.
 """
 
 from __future__ import annotations

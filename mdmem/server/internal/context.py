@@ -76,11 +76,11 @@ class Context(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Where a context's memories lie, and what marks each of them.
+    """The folder of a context's memories, and the marks that each memory has.
 
-    folder: its path, part by part. tags: every one of them stands on every memory. accessor: likewise, in a key of
-    its own. trust: memories that ask for more are not shown. shared: the folder of what was published to this space
-    or group, which its ghost shows to every accessor; () for any other context.
+    folder: the parts of its path. tags: each memory has all of them. accessor: each memory has it in a key of its own.
+    trust: memories that need more trust are not shown. shared: the folder of what was published to this space or
+    group, which every accessor may see; () for any other context.
     """
 
     kind: str

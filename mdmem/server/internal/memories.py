@@ -64,7 +64,7 @@ class Memory(NamedTuple):
 
     @property
     def age(self) -> tuple[str, int, int, str]:
-        """Return what the newest has most of."""
+        """Return the key by which memories are sorted by age: the newest has the greatest."""
         return self.created, self.sequence, self.mtime_ns, self.id
 
 
@@ -162,7 +162,7 @@ def update(
 
 
 def _commit(config: Config, memory: Memory) -> None:
-    """Commit a memory as it is; a vault without git, or a busy one, keeps nobody from going on."""
+    """Commit a memory as it is. Where the vault has no git or is busy, log that and go on."""
     from mdmem.history import commit
 
     try:
@@ -201,7 +201,7 @@ def _unknown(memory_id: str) -> NotFoundError:
 def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequence[str] = ()) -> list[Memory]:
     """Read the memories of a scope that its accessor may see, newest first, at most `MAX_MEMORIES`.
 
-    tags: every one of these must stand on a memory as well.
+    tags: a memory must have all of these, too.
 
     Raises UsageError when `deleted` is none of `DELETED`.
     """
@@ -268,7 +268,7 @@ def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:
 
 
 def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
-    """Make a memory of a file; None when it does not bear every mark of this scope, or asks for more trust."""
+    """Make a memory of a file; None when it lacks a mark of this scope, or needs more trust."""
     meta = parsed.meta
     tags = tuple(user_notes.tags_of(meta.get("tags")))
     asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # a spoiled one must not show more
