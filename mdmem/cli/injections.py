@@ -276,7 +276,7 @@ class MovedProject(NamedTuple):
 def candidates(config: Config, place: Project) -> list[MovedProject]:
     """Return the projects that may be the one in `place` under an earlier path, those of the same name first.
 
-    A project with a remote is known by that wherever it lies, and is none of them.
+    A project with a remote is recognized by its remote in any folder, so it is left out.
     """
     made = []
     for name in layout.projects(config.vault):

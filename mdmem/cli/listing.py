@@ -196,7 +196,7 @@ _AFTER_SLASH = chr(ord("/") + 1)
 
 
 class Tree:
-    """The folders of a vault, by their paths, and how many notes lie in them."""
+    """The folders of a vault, and the number of notes in each."""
 
     def __init__(self, view: View) -> None:
         self._view = view

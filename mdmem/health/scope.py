@@ -1,7 +1,7 @@
-"""Scope: doctor looks into every note of a small vault; of a large one, into what is new since it looked last.
+"""Scope: doctor checks every note of a small vault; of a large one, only what is new since the last check.
 
-What it has seen is kept as the hashes of the notes that nothing was wrong with, so a note is looked into again when its
-text changes, whatever its time says, and as long as something is wrong with it.
+It keeps the hashes of the notes that are fine. So a note is checked again when its text has changed, whatever its
+mtime says, and as long as something is wrong with it.
 """
 
 from __future__ import annotations

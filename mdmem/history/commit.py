@@ -275,8 +275,8 @@ def _refuse_half_clone(repo: Repository) -> None:
 def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:
     """Write commits on top of `head`; return their ids, and as the last one the tip.
 
-    What was `imported`, and happened long before the last commit, becomes a line of commits with the dates of then,
-    which a merge brings in: within a line git expects dates in their order.
+    What was `imported` and happened long before the last commit becomes a branch of commits with their original dates,
+    which is then merged: git expects the dates along one line in order.
     """
     last = writer.time_of(repo, head) if head and imported else 0.0
     early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]

@@ -293,7 +293,7 @@ def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubt
 
 
 def _refuse_other(root: str, folders: Collection[str]) -> None:
-    """Refuse folders of which one lies behind a link or in a repository of its own.
+    """Refuse folders when one of them is behind a link or in another repository.
 
     Raises:
         _UnsureError: when one does.

@@ -1,7 +1,7 @@
 """Carrying a vault between machines over any git remote: fetch, merge, push. Nothing is lost or forced.
 
-Files are written before the commit that names them: whoever is killed in between leaves notes that the
-next commit takes along, never a commit that looks as if a person had deleted them.
+Files are written before the commit that names them. A process that is killed in between leaves notes that the next
+commit includes, never a commit that looks as if a person had deleted them.
 """
 
 from __future__ import annotations

@@ -275,10 +275,9 @@ def walk(
 ) -> Iterator[WalkedFile]:
     """Yield every note below `root`, folder by folder: `.md` files, without hidden ones, links and templates.
 
-    below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
-    skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
-    path that it had, in place of that file. hides: tells which files and folders are passed over by their paths.
-    met: is told of every file, an archived session's too.
+    below: only this folder, vault-relative. visited: is called with every folder that was read. skip: folders below it
+    that are left out. packed: instead of an archived session's file, yield its notes, each under its original path.
+    hides: whether a path is left out. met: is called with every file, including those of archived sessions.
     """
     from mdmem.vault import layout
 

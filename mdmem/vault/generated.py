@@ -57,7 +57,7 @@ def inside(data: bytes) -> list[str]:
 
 
 def day_pages(root: str) -> dict[str, str]:
-    """Return where the pages of days lie in a vault, by their days: `days/2026-09-14.md`, `days/2026/2026-09-14.md`."""
+    """Return the paths of a vault's day pages, by day: `days/2026-09-14.md` or `days/2026/2026-09-14.md`."""
     years = sorted(name for name in layout.folders(f"{root}/{DAYS}") if len(name) == 4 and name.isdecimal())
     found: dict[str, str] = {}
     for folder in (*(f"{DAYS}/{year}" for year in years), DAYS):

@@ -1,7 +1,7 @@
 """Finding sessions and projects in the journal: by its folders, and faster by records in the state folder.
 
-The folders are the truth. The record of a session, in the user's state folder, is a quick answer, and only
-that: a list of lines, appended only, of which the write half keeps these kinds:
+The folders are the truth. The record of a session, in the user's state folder, is only a cache. It is a list of
+lines that only grows; the write half appends these kinds:
 
     start TAB seconds TAB source            the session began, was resumed, compacted
     folder TAB journal/project/…/name       where its notes are; the last such line counts
@@ -179,9 +179,9 @@ class Record:
 
 
 def session_id(event: Event) -> str:
-    """Return a session's id as it came, when it is one; a hostile or endless one is named by its hash.
+    """Return a session's id as the agent sent it; of one that is malformed or too long, a hash.
 
-    So is one that the gate takes for a secret, since it stands in every note of the session.
+    An id that looks like a secret is hashed, too: every note of the session has it.
     """
     raw = event.session
     if not raw:
@@ -340,7 +340,7 @@ def find_session(
 
 
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:
-    """Return whose a session's folder is, by its page, else by its first note; "" when nothing tells."""
+    """Return the id of the session in a folder, from its page, else from its first note; "" when neither has it."""
     try:
         with disk.open_folder(config.vault, parts) as folder:
             first = min(filter(numbers, folder.names()), key=numbers, default="")

@@ -9,8 +9,8 @@ No other module knows the shape of these paths:
     journal/PROJECT/2024/09/14/SESSION.packed.md    a session of the second, archived
     …/SESSION/part2/NOTE.md                         notes of a session with very many, in either shape
 
-Both shapes lie side by side in one vault for good: no session is ever moved, so that machines agree on where it is.
-Within a session, a note's name is `NOTE.md`, or `part2/NOTE.md` for one that lies in a part.
+A vault may have both shapes, for good: no session is ever moved, so all machines have it in the same place.
+Within a session, a note's name is `NOTE.md`, or `part2/NOTE.md` in a part.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def folder_of(path: str) -> str:
 
 
 def session_of(path: str) -> str:
-    """Return the folder of the session that a note lies in, by its path; "" for any other file."""
+    """Return the folder of a note's session, from the note's path; "" for any other file."""
     folder = folder_of(path)
     return folder if is_session(folder) else ""
 

@@ -289,9 +289,9 @@ def load(root: str, path: str) -> Parsed:
 def parse(data: bytes | str) -> Parsed:
     """Read a file as a note; never raises.
 
-    A byte order mark and CRLF are accepted. A file without front matter is all body. Front matter that is
-    broken, too long or too clever is left out of `meta`, `problem` says what and where, and the body is kept; only
-    that the note is to stay private is read from it all the same.
+    A byte order mark and CRLF are accepted. A file without front matter is all body. Front matter that is broken, too
+    long or too complex is left out of `meta`; `problem` says what is wrong and where, and the body is kept. Whether
+    the note is private is read from it even then.
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")

@@ -1,7 +1,7 @@
-"""What people wrote into the vault by hand, fit to be shown or sent: without private sections and secrets.
+"""What people wrote into the vault by hand, without private sections and secrets, so that it may be shown or sent.
 
-Hooks clean what they store; a file that somebody wrote or edited was cleaned by nobody. Commit, export, search,
-index, injection and the servers all ask here before they show such a text to anything else.
+Hooks clean what they store, but nothing has cleaned a file that a person wrote or edited. Commit, export, search,
+index, injection and the servers call this module before they pass such a text on.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def shown(vault: str, text: str) -> str:
 
 
 def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
-    """Return a note without what is private or secret in its front matter or its text, each by itself.
+    """Return a note without what is private or secret in its front matter and its text; each is cleaned by itself.
 
-    rules: those of the vault, for who cleans many; None to read them. A note that was captured is returned as it is.
+    rules: the vault's; None to read them. A captured note is returned as it is.
     """
     from mdmem.vault import note
 
@@ -84,10 +84,10 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
 
 
 def quoted(vault: str, text: str, most: int = 0) -> str:
-    """Return the same for a text of which a line is quoted, without parsing the front matter of captured notes.
+    """Return the same for a text from which a line is quoted; the front matter of captured notes is not parsed.
 
-    most: how many characters of it are looked at (0: all). Of a very long text twice as many are cleaned, and what is
-    near the cut is left out, so that no secret is cut in two, unless it may hold a tag: what that hides hangs on all.
+    most: characters that are needed (0: all). Of a very long text, twice as many are cleaned, and the end is dropped,
+    so that no secret is cut in two. A text that may contain a tag is cleaned whole: a tag may hide all that follows.
     """
     captured = "\ndigest: " in text[:_HEAD_CHARS]
     if captured and "private" not in text.lower():

@@ -230,10 +230,10 @@ _CAPTURED = frozenset([*note.KINDS, ""]).difference(note.WRITTEN)
 
 
 def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, internal: bool = False) -> bool:
-    """Change one note: `edit` gets its bytes and gives the new ones. False when they are the same.
+    """Change one note: `edit` takes its bytes and returns the new ones. False when they are the same.
 
-    A change that somebody saves meanwhile is never lost: `edit` is then asked again. internal: whether `path` may
-    lie among the internal memories.
+    A change that somebody saves meanwhile is never lost: `edit` is then called again. internal: whether `path` may
+    be an internal memory.
 
     Raises:
         NotFoundError: when there is no such note.

@@ -79,7 +79,7 @@ def match(
     here: Place | None,
     titles_only: bool = False,
 ) -> MatchedPrompts:
-    """Return which prompts answer a query that was read. titles_only: by their titles, and not by their texts."""
+    """Return the prompts that answer a parsed query. titles_only: search their titles, not their texts."""
     if asked.problem:
         return MatchedPrompts([], {}, 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)

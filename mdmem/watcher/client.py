@@ -1,8 +1,8 @@
 """Asking the watcher, which keeps a warm searcher, over a local socket; without one, callers search in-process.
 
-A request is a line of words, a line that says which mdmem asks, lines `NAME=value` of the asker's environment,
-an empty line, and a body. The answer is a line break at once, which says that the watcher is at work, and bytes until
-the end. Nothing slow is imported: the whole question costs less than loading an index.
+A request is a line of words, a line with the asker's version of mdmem, lines `NAME=value` of its environment, an empty
+line, and a body. The watcher sends a line break at once, to show that it is at work, and then the answer. Nothing slow
+is imported: asking costs less than loading an index.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Followed: whether the files that agents keep for themselves, and that mdmem follows, have changed.
 
-They lie outside the vault, so no event tells: they are looked at now and then, by their times alone.
+They are outside the vault, so there are no events for them: their mtimes are checked from time to time.
 """
 
 from __future__ import annotations

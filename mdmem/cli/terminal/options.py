@@ -173,7 +173,7 @@ def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
 
 
 def _in_index(key: str) -> Function:
-    """Complete the value of a facet from what the index knows, as it is: nothing is updated for a keystroke."""
+    """Complete the value of a facet from the index as it is; it is not updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
         from click.shell_completion import CompletionItem

@@ -82,9 +82,9 @@ class ProgressBar:
 
 @contextmanager
 def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
-    """Yield a `tell` by which Ctrl-C stops work between two things of which `what` is told, and nowhere else.
+    """Yield a `tell` that lets Ctrl-C stop the work only between two reports of `what`.
 
-    A second Ctrl-C stops it at once, and says what is left to be done.
+    A second Ctrl-C stops it at once, and prints what is left to be done.
     """
     said = b"\nmdmem: stopping; what was changed is being committed. Ctrl-C again leaves that to you.\n"
     with presses_of_ctrl_c(said) as presses:

@@ -153,8 +153,8 @@ def table(
 ) -> None:
     """Print rows, a line each; a cell's line breaks become spaces. Columns that are empty throughout are left out.
 
-    They are cropped to the width of a terminal, and whole in a pipe. On a narrow terminal a title that could hardly be
-    read any more gets a line of its own, and what does not fit above. screen: as `write` takes it.
+    They are cropped to the width of a terminal, and whole in a pipe. On a narrow terminal the title gets a line of its
+    own, together with the columns that do not fit. screen: as for `write`.
     """
     screen = screen or terminal()
     kept, cells, widest = _read(len(columns), rows)

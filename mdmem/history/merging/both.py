@@ -40,8 +40,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
 
     base: what both come from; None when each side made the note.
 
-    None when it is not text, its front matter cannot be told from its body, or it is not a note, so that two versions
-    of one place could break it: then both files are to be kept.
+    None when it is not text, not a note, or its front matter has no clear end: two versions of one place could break
+    it, so the caller keeps both files.
     """
     if not path.endswith(MARKDOWN):
         return _merge_other(repo, path, ours, base or b"", theirs)
@@ -188,9 +188,9 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
 
 
 def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Merge front matter key by key; return it, and the keys of which a person is to choose one of two values.
+    """Merge front matter key by key; return it, and the keys for which a person has to choose between two values.
 
-    earliest: keys of which the value that sorts first holds. newest: the side whose values hold where both changed one.
+    earliest: keys whose smaller value wins. newest: the side whose value wins where both sides changed a key.
     """
     merged: dict[str, str] = {}
     others: dict[str, str] = {}

@@ -76,7 +76,7 @@ def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
 
 
 def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves], held: Tree) -> Joined:
-    """Merge three trees, some of whose files get another name. held: ours with what is packed as it is."""
+    """Merge three trees, whose files may be renamed. held: our tree, with archives as they are."""
     was, our, their = (
         {to.get(path, path): oid for path, oid in files.items()} if to else files
         for files, to in zip(trees, places, strict=True)

@@ -27,11 +27,11 @@ Place = tuple[str, str]
 
 
 class Places(NamedTuple):
-    """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
+    """The place of each note among the pages: by its path without ending, by its file's name, and by its id.
 
-    by_title: notes of no session, by their titles as links are compared with them; None for one that several have.
-    picture: returns the path of a picture from the top of the pages, by its address in a note, the folder of the note,
-    and whether it may be a mere name; "" for none.
+    by_title: notes outside sessions, by title as `links.as_compared` returns it; None for a title of several notes.
+    picture: returns the path of a picture among the pages, "" for none; it takes the address in the note, the note's
+    folder, and whether a file name alone is enough.
     """
 
     by_path: dict[str, Place]

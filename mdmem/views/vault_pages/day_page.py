@@ -59,7 +59,7 @@ def _written_near(view: View) -> dict[str, list[int]]:
 
 
 def any_day(seconds: float) -> set[str]:
-    """Return the days that a moment lies on, wherever somebody is."""
+    """Return the days that a moment belongs to, in all time zones."""
     return {timestamps.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
 
 

@@ -50,7 +50,7 @@ class Listing:
         self._day_pages = generated.places_of_days(self.root, self.days)
 
     def day_page(self, name: str) -> str:
-        """Return where the page of a day lies, or is to lie, vault-relative."""
+        """Return the vault-relative path of a day's page, whether or not it exists yet."""
         return self._day_pages.get(name, f"{generated.DAYS}/{name}.md")
 
     @contextmanager

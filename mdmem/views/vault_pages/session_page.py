@@ -26,10 +26,10 @@ def lines(
     around: tuple[SessionRow | None, SessionRow | None],
     open_: Iterable[OpenItem],
 ) -> list[str]:
-    """Return what lies between the markers of a session's page.
+    """Return the generated part of a session's page.
 
-    was: what lies there now, as the hooks wrote it. around: the sessions of the project before and after it.
-    open_: what it left open.
+    was: the part that is there now, as the hooks wrote it. around: the project's sessions before and after this one.
+    open_: its open work.
     """
     folder = one.page.rpartition("/")[0]
     before, after = around
@@ -100,9 +100,9 @@ def _to(one: SessionRow, folder: str) -> str:
 
 
 def _run(found: Listing, row: NoteRow) -> str:
-    """Write a run by its title; a failed one with what its error begins with.
+    """Write a run by its title; a failed one with the beginning of its error.
 
-    All of it lies inside the link, which is taken off a page that leaves this machine when the run does not.
+    All of it is inside the link: where the run stays on this machine, the link is removed from pages that leave it.
     """
     title = row.title
     if row.success is False:
