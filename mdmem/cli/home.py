@@ -37,7 +37,7 @@ def show(given_vault: str | None) -> None:
 
 
 def _not_heard() -> str:
-    """Return what to do when no agent was heard from."""
+    """Return what to do when no agent has sent an event yet."""
     from mdmem.agents.install import registration
 
     names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))

@@ -227,7 +227,7 @@ class Tree:
         return sorted(self._view.name(note) for note in self._view.members_of(folder))
 
     def nested(self, folder: str, name: str) -> dict[str, Any]:
-        """Return a folder with all that lies below it."""
+        """Return a folder with everything below it."""
         start = f"{folder}/" if folder else ""
         below = [self.nested(start + one, one) for one in self.folders(folder)]
         return {"name": name, "notes": self.notes(folder), "folders": below, "files": self.files(folder)}

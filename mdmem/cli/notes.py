@@ -138,7 +138,7 @@ def append(settings: Config, reference: str, text: tuple[str, ...], as_json: boo
 
 
 def _path(settings: Config, reference: str) -> str:
-    """Return the note that is to be changed; tell what becomes of the archive in which it lies."""
+    """Return the path of the note to change; print that its archived session will be unpacked."""
     from mdmem.search import index
 
     path = index.resolve(settings, reference)

@@ -19,6 +19,7 @@ from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, fine, note, remove, warning
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git.paths import PackedPaths
+from mdmem.learn import decisions
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
@@ -179,8 +180,6 @@ _SKELETON = {
     "a reason": ("why", "because", "since", "reason", "warum", "weil"),
     "how to apply it": ("how to apply", "apply"),
 }
-_WITH_SKELETON = ("decision", "lesson", "preference")
-_MAX_STATEMENT_CHARS = 300
 
 
 def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
@@ -190,12 +189,12 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     if isinstance(unverified, list) and unverified:
         text = f"{path} quotes something that the cited turn does not say: {unverified[0]!s:.120}"
         yield note(text, f"{_to_edit(path)}, and delete the line `unverified`.")
-    if meta.get("kind") not in _WITH_SKELETON or not (meta.get("status") == "proposed" or meta.get("accepted")):
+    if meta.get("kind") not in decisions.KINDS or not (meta.get("status") == "proposed" or meta.get("accepted")):
         return
     text = parsed.body.lower()
     missing = [what for what, words in _SKELETON.items() if not any(word in text for word in words)]
     statement = next((line for line in parsed.body.splitlines() if line.strip(" #>*-")), "")
-    if not statement or len(statement) > _MAX_STATEMENT_CHARS:
+    if not statement or len(statement) > decisions.MAX_STATEMENT_CHARS:
         missing.insert(0, "a statement in its first line")
     if missing:
         yield note(f"{path} lacks {' and '.join(missing)}.", f"{_to_edit(path)}, or dismiss it.")
@@ -346,7 +345,7 @@ def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
 
 
 def _is_there(root: str, one: WrittenLink, folder: str) -> bool:
-    """Whether a link leads to a file, or an archived note, by its very path: no folder has to be read for that."""
+    """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders."""
     path = posixpath.normpath(posixpath.join(folder, one.target))
     inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
     if one.how != "markdown" or not inside:

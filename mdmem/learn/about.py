@@ -129,7 +129,7 @@ def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
 
 
 def _naming(config: Config, view: View, entity: str) -> set[int]:
-    """Return the notes that name an entity, by the index; where it knows none, the newest in whose text it stands."""
+    """Return the notes that name an entity, by the index; where it has none, the newest notes with it in their text."""
     kind = kind_of(entity)
     if kind == "file":
         tails = path_tails(entity)

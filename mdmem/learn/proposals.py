@@ -206,7 +206,7 @@ class _Finder:
                 yield from _unless_dismissed(parsed.meta, self._made(number, "archive", title, why, noted="archive"))
 
     def stale(self) -> Iterator[Proposal]:
-        """Yield open work that nobody has touched for long."""
+        """Yield open work that is older than `work.STALE_DAYS`."""
         why = f"open for more than {work.STALE_DAYS} days: drop it"
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)

@@ -260,7 +260,7 @@ class _Project:
 
 
 def says_little(text: str) -> bool:
-    """Whether a prompt only agrees, thanks or stops: nobody looks for it later."""
+    """Whether a prompt only agrees, thanks or stops, so that nobody will look for it."""
     return _plain(text) in _DISMISSED | _GO_ON
 
 

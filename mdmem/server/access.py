@@ -46,7 +46,7 @@ class Access(NamedTuple):
 
     @property
     def titles_only(self) -> bool:
-        """Whether no text of the ordinary journal may be shown beside titles."""
+        """Whether only titles of the ordinary journal may be shown, not text."""
         return self.trust < FOR_TEXT
 
     def require(self, needs: float) -> None:

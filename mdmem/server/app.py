@@ -55,12 +55,12 @@ def over_http(vault: str | None) -> Server[Any]:
 
 
 def _meta(request: Request) -> Mapping[str, Any]:
-    """Return what the client, not the model, says beside the arguments of a request."""
+    """Return a request's metadata, which the client sets and the model does not."""
     return dict(request.meta or {})
 
 
 def _http(request: Request) -> Any:
-    """Return the HTTP request, without which nobody can say whose it is: the environment must not say it."""
+    """Return the HTTP request, which says whose it is; the environment must not decide that."""
     if request.request is None:
         raise UsageError("This server answers HTTP requests only.")
     return request.request
@@ -189,7 +189,7 @@ _MARKDOWN = "text/markdown"
 
 
 def _told(row: Resource) -> dict[str, Any]:
-    """Return what a client is told of a resource beside its address."""
+    """Return the description of a resource for clients, without its address."""
     return {"name": row.name, "title": row.title, "description": row.function.__doc__, "mime_type": _MARKDOWN}
 
 

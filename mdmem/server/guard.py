@@ -127,7 +127,7 @@ class Guard:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
     def headers(self, status: int) -> list[tuple[bytes, bytes]]:
-        """Return what a refusal with this status has as headers of its own."""
+        """Return the additional headers of a refusal with this status."""
         return {401: [(b"www-authenticate", b"Bearer")], 405: [(b"allow", b"POST")]}.get(status, [])
 
     def _is_token(self, given: bytes) -> bool:

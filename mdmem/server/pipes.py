@@ -48,7 +48,7 @@ async def _serve(vault: str | None, opening: Opening, stdin: int, stdout: int) -
 
 @contextmanager
 def _claimed(number: int, mode: int) -> Iterator[int]:
-    """Yield a descriptor of a standard stream that nobody else has: what tools print or read must not be a message."""
+    """Yield a private descriptor of a standard stream, so that what tools print or read is not taken for a message."""
     own = os.dup(number)
     try:
         other = os.dup(2) if mode == os.O_WRONLY else os.open(os.devnull, mode)

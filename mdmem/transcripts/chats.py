@@ -76,7 +76,7 @@ def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
 
 
 def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
-    """Return the messages that lead to the one that was shown last; edited and regenerated ones lie beside them."""
+    """Return the messages from the first to the last one shown, without branches that were edited or regenerated."""
     nodes = mapping(chat.get("mapping"))
     here = text(chat.get("current_node")) or next(reversed(nodes), "")
     line: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ def blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def own_text(line: dict[str, Any]) -> str:
-    """Return a message's own text, without what an editor put beside it."""
+    """Return a message's own text, without the context that an editor added."""
     texts = [text(block.get("text")) for block in blocks(line) if block.get("type") == "text"]
     return "\n".join([piece for piece in texts if piece and not _is_editors(piece)])
 

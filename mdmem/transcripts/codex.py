@@ -360,7 +360,7 @@ class CodexReader:
     # -- events ------------------------------------------------------------------------------------
 
     def _release(self) -> Iterator[SavedEvent]:
-        """Yield the prompt that waited for the id of its turn; what is typed later in a turn gets one of its own."""
+        """Yield the prompt that waited for the id of its turn; a later prompt of the turn gets its own id."""
         if self._held is None:
             return
         self._typed += 1

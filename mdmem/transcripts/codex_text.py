@@ -58,7 +58,7 @@ def summed_up(message: str) -> str:
 
 
 def process_of(said: str) -> str:
-    """Return the number of the command that goes on, as the lines before an output say; "" for one that ended."""
+    """Return the number of a running command, from the lines before its output; "" when it has ended."""
     facts, _, _ = said.partition("\nOutput:")
     rest = facts.partition("Process running with session ID ")[2].split("\n")[0].strip()
     return rest if rest.isdecimal() else ""

@@ -134,7 +134,7 @@ def _set(messages: dict[str, Any], given: list[dict[str, Any]]) -> dict[str, Any
 
 
 def _typed(message: dict[str, Any]) -> str:
-    """Return what a message says if somebody typed it, else ""."""
+    """Return a message's text if a person typed it, else ""."""
     words = gemini.typed(_words(message)) if message.get("type") == "user" else ""
     return "" if words.startswith(_UNTYPED) else words.strip()
 

@@ -151,7 +151,7 @@ def _supersede(config: Config, seen: _Followed) -> int:
 
 
 def _named(config: Config, folder: str, note_id: str) -> str:
-    """Return the path of the note with an id, where nobody has edited it or marked it otherwise; else ""."""
+    """Return the path of the note with an id; "" when a person has edited or marked it."""
     for path, parsed in _notes(config, folder):
         if parsed.meta.get("id") == note_id:
             return "" if parsed.meta.get("superseded_by") or followed_copies.is_edited(parsed) else path

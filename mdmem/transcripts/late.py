@@ -70,7 +70,7 @@ def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[s
 
 
 def _began(session: Session) -> float:
-    """Return when mdmem first heard of a session: what came before it was there is left to `mdmem import`."""
+    """Return the time of a session's first event here; what was before is left to `mdmem import`."""
     stored = [epoch(line[2]) for line in session.published()[:1] if len(line) > 2]
     return session.began or next(iter(stored), 0.0) or time.time()
 

@@ -63,7 +63,7 @@ def has_any(root: Path) -> bool:
 
 
 def memories(root: Path) -> list[MarkdownFolder]:
-    """Find what agents remember of their projects by themselves: `memory/` folders beside transcripts."""
+    """Find the agents' own memory files: `memory/` folders beside transcripts."""
     found = []
     for path in sorted(root.glob("*/memory")):
         if path.is_dir() and has_any(path):
@@ -74,7 +74,7 @@ def memories(root: Path) -> list[MarkdownFolder]:
 
 
 def _cwd(folder: Path) -> str:
-    """Take the project's folder from a transcript beside it: the folder's own name does not tell."""
+    """Return the project's folder, from a transcript beside it: the name of this folder does not say it."""
     for path in sorted(folder.glob("*.jsonl"))[:5]:
         for line in head(path).splitlines():
             cwd = text((decode(line, Skipped()) or {}).get("cwd"))
@@ -198,13 +198,13 @@ def _make(
 
 
 def _short(path: Path) -> str:
-    """Write a path without the name of the user whose home it lies in."""
+    """Write a path below the home folder with `~`, without the user's name."""
     home = Path.home()
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
 
 
 def _place(path: str) -> list[str]:
-    """Return which folders and file in the vault a cleaned path stands for: its own names, where they can be."""
+    """Return the folders and file name in the vault for a cleaned path: its own names, where these are allowed."""
     *folders, name = path.split("/")
     parts = [_name(part) for part in folders]
     stem, _, suffix = name.rpartition(".")

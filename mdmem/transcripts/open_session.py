@@ -173,7 +173,7 @@ class OpenSession(Session):
     # -- what was stored before --------------------------------------------------------------------
 
     def is_marked(self, name: str) -> bool:
-        """Whether something private was removed from a note, or nobody can tell because it is gone."""
+        """Whether something private was removed from a note; True when the note is gone, to be safe."""
         folder = self.open_folder()
         try:
             data = disk.read(folder, name) if folder else None

@@ -111,7 +111,7 @@ _TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "
 
 
 def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEvent]:
-    """Yield what a sub-agent with a file of its own did and said, as events of the session that sent it."""
+    """Yield the events of a sub-agent's own file as events of the session that started it."""
     for saved in events:
         if saved.event.name in _TELLING:
             saved.event.subagent, saved.event.session, saved.event.prompt_id = True, session, ""

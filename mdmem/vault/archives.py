@@ -128,7 +128,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
 
 
 def put_back(config: Config, path: str) -> list[str]:
-    """Take apart the archive in which a note lies, if it is packed; return the paths that changed.
+    """Unpack the archive of a note, if it is packed; return the paths that changed.
 
     Raises OSError or VaultError when the vault cannot be written.
     """

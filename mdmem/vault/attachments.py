@@ -49,7 +49,7 @@ def is_at_home(path: str) -> bool:
 
 
 def named(root: str, text: str, settings: Settings) -> list[str]:
-    """Return the files beside notes whose names hold all these words, in the order of paths."""
+    """Return the attachments with all these words in their names, sorted by path."""
     words = text.casefold().split()
     return sorted(
         path

@@ -127,7 +127,7 @@ class ChangedError(BusyError):
 
 
 def change_body(config: Config, path: str, text: str, *, seen: bytes, most: int = MAX_BODY_BYTES) -> None:
-    """Put a text in the place of all that stands below a note's front matter.
+    """Replace the text below a note's front matter.
 
     seen: the file as somebody read it. most: bytes that the text may have.
 
@@ -221,7 +221,7 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 
 
 def is_owned(path: str, data: bytes) -> bool:
-    """Whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
+    """Whether a person or agent wrote a note on purpose: it is neither captured nor an internal memory."""
     kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
     return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
 
@@ -305,7 +305,7 @@ def _has_words(text: str, marker: str) -> bool:
 
 
 def _first_line(text: str, marker: str) -> str:
-    """Take the line that names a text: its first with words beside the private marker, without markdown."""
+    """Return a title for a text: its first line with words other than the private marker, without Markdown."""
     for line in text[:20_000].splitlines():
         words = line.strip().lstrip("#>*- \t").rstrip("* \t")
         if any(c.isalnum() for c in (words.replace(marker, "") if marker else words)):

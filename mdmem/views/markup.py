@@ -119,7 +119,7 @@ def _with_marks(escaped: str, links: NoteLinks | None) -> str:
 
 
 def _bare_link(text: str, links: NoteLinks) -> str:
-    """Write an address that stands in a text as a link, without what ends the sentence or the bracket around it."""
+    """Write an address in a text as a link, without the punctuation that follows it."""
     end = len(text)
     while text[end - 1] in ".,:;!?*_~" or (text[end - 1] == ")" and text.count(")", 0, end) > text.count("(", 0, end)):
         end -= 1
@@ -128,13 +128,13 @@ def _bare_link(text: str, links: NoteLinks) -> str:
 
 
 def _link_to(to: str) -> str:
-    """Write the beginning of a link; a page elsewhere opens beside ours and is not told where it was."""
+    """Write the beginning of a link; a page elsewhere opens in a new tab and is not sent our address."""
     elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
     return f'<a href="{escape(to)}"{elsewhere}>'
 
 
 def _shown(source: str, name: str) -> str:
-    """Write a picture of the vault. name: what stands for it, escaped."""
+    """Write a picture of the vault. name: its alternative text, escaped."""
     return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
 
 

@@ -52,7 +52,7 @@ class MatchedPrompts(NamedTuple):
 
 
 def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query]:
-    """Read a query, and the filters in it and beside it; a value that cannot be read is a problem."""
+    """Parse a query and its filters; a value that cannot be read is reported as a problem."""
     asked = language.parse(text)
     narrowed = filters.with_filters(filters.Query(), None, kind="prompt", **given)
     for key, value, wanted in asked.filters:

@@ -50,7 +50,7 @@ class SessionRow(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """Return the short name that its folder bears."""
+        """Return the short name at the end of its folder's name."""
         return journal.session_tag(self.session)
 
     @property

@@ -1,4 +1,4 @@
-"""Whether events are stored: pauses, when each agent was last heard from, what waits, and what was lost."""
+"""Whether events are stored: pauses, the last event of each agent, what waits, and what was lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LastEvent(NamedTuple):
 
 
 def last_heard(config: Config) -> dict[str, LastEvent]:
-    """Return the last event of each agent that was ever heard from, by the agent's name."""
+    """Return the last event of each agent that has sent one, by the agent's name."""
     folder = Path(config.state_dir, "seen")
     found: dict[str, LastEvent] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

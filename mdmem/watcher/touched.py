@@ -88,7 +88,7 @@ class TouchedFiles:
         return now, paths
 
     def is_heard(self, root: str) -> bool:
-        """Whether all that happened in the vault so far was heard of; False where that cannot be told."""
+        """Whether the events of all changes so far have arrived; False when that is unknown."""
         sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
         if not self._epoch or not sign.parent.is_dir():
             return False

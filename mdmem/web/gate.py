@@ -82,7 +82,7 @@ class PageGuard(Guard):
         return None
 
     def _sent(self, headers: Headers) -> str:
-        """Return the value of our cookie; one that came twice is worth nothing."""
+        """Return the value of our cookie; "" when it was sent twice."""
         pairs = (pair.strip() for line in headers.get(b"cookie", []) for pair in line.decode("latin-1").split(";"))
         found = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
         return found[0] if len(found) == 1 else ""

@@ -109,7 +109,7 @@ def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
 
 
 def _without_strays(text: str, event: str, present: list[Any]) -> str:
-    """Return `text` without the handlers of mdmem's that somebody put into a group with others."""
+    """Return `text` without mdmem's handlers in groups that have others, too."""
     for at, item in enumerate(present):
         if not _is_own_item(item):
             for number, handler in reversed(list(enumerate(_inner(item)))):

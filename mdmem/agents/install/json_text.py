@@ -104,7 +104,7 @@ def _bare(text: str) -> str:
 
 
 def _comments(text: str, start: int, end: int) -> str:
-    """Return what lies between two values, without a comma, where there is a comment; else nothing."""
+    """Return the text between two values, without the comma, if it has a comment; else ""."""
     part, bare = text[start:end], _bare(text)[start:end]
     if part == bare:
         return ""

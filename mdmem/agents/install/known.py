@@ -305,7 +305,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 def resume_command(agent: str, session: str, cwd: str) -> str:
-    """Return the line for a shell by which an agent goes on with a session where it was; "" where there is none."""
+    """Return the shell command that resumes a session in its folder; "" when the agent has none."""
     words = AGENTS[agent].resume if agent in AGENTS else ()
     if not words or not _PLAIN_ID.fullmatch(session):
         return ""

@@ -139,7 +139,7 @@ def code(verb: str) -> str:
 
 
 def _alone(verb: str) -> str:
-    """Return the Python of a verb that is handed over to nobody."""
+    """Return the Python code of a verb that is not handed over to another process."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
     preload = _PRELOAD.format(preload=_literal(os.path.join(_PACKAGE, "preload.py")), package=_literal(_PACKAGE))
@@ -244,7 +244,7 @@ def _write(data: str) -> None:
 
 
 def search_path() -> list[str]:
-    """Return the folders in which a command finds what it imports beside the standard library."""
+    """Return the import path of a command, without the standard library."""
     folders = [os.path.dirname(_PACKAGE)]
     for name in _NEEDS:
         spec = importlib.util.find_spec(name)

@@ -139,7 +139,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
 
 
 def _without(text: str, row: Mapping[str, Any], path: str) -> str:
-    """Return the settings without what one row put in; what somebody has changed since stays."""
+    """Return the settings without what one row has added; what was changed since stays."""
     with settings_file.changing(path):
         place = tuple(row["place"])
         present = json_text.at(json_text.loads(text), place)

@@ -105,7 +105,7 @@ NOTHING = "Nothing found. Try other words or fewer filters; a note need not cont
 
 
 def _nothing(settings: Config) -> str:
-    """Return what a user is told when nothing is found: the vault here may be empty, or a part."""
+    """Return the message for a search without hits: the vault may be empty, or only a part of it may be here."""
     from mdmem.history.git import part
     from mdmem.views import rows
 

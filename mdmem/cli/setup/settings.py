@@ -173,7 +173,7 @@ def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None
 
 
 def _lines(found: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
-    """Write a setting as it stands in a file, and below it what it is for."""
+    """Write a setting as a line of a file, and its meaning below."""
     where = source(found, row)
     named = [] if where == "default" else [(f"  ({where})", "green")]
     yield [(row.key, "bold"), (f" = {render.toml(printed(found, row))}", ""), *named]

@@ -75,7 +75,7 @@ def span(given: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def fits(created: str, first: str, last: str) -> bool:
-    """Whether a time, as notes write it, lies within what `span` returned."""
+    """Whether a time, as notes write it, is within the span that `span` returned."""
     return created >= first and (not last or created < last)
 
 

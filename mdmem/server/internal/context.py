@@ -210,7 +210,7 @@ def scope(config: Config, context: Context) -> Scope:
 
 
 def home(config: Config, context: Context) -> tuple[str, ...]:
-    """Return the folder of a ghost, or of all agents: its configuration lies there, and its memories below."""
+    """Return the folder of a ghost, or of all agents: it has the configuration, and folders with memories."""
     if context.kind == "agent":
         return "internal", "agent"
     owner = _storable(context.owner, privacy.Rules.of(config.settings))

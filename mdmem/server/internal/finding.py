@@ -97,7 +97,7 @@ def _by_rating(ask: Ask) -> list[Memory]:
 
 
 def _by_discovery(ask: Ask) -> list[Memory]:
-    """Return memories in turns: one that matters and is known to, one that nobody rated or linked to yet."""
+    """Return memories in turns: one that is known to matter, then one without a rating and links."""
     fresh = [memory for memory in ask.memories if rating(memory) is None and not ask.links[memory.id]]
     names = {memory.id for memory in fresh}
     known = [memory for memory in ask.memories if memory.id not in names]

@@ -129,5 +129,5 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
 
 
 def _may_be_shared(config: Config, path: str) -> bool:
-    """Whether a note may stand in a digest, which is made to be passed on: none that its front matter keeps private."""
+    """Whether a note may be in a digest, which people pass on: not when its front matter says that it is private."""
     return not people.keeps_private(note.load(config.vault, path).meta)

@@ -50,7 +50,7 @@ def sealed(text: str) -> str:
 
 
 def document(title: str, body: str) -> str:
-    """Return a whole page: nothing is loaded but pictures beside it, and no script runs."""
+    """Return a whole page. It loads only pictures in the same folder, and runs no script."""
     before, after = around(title)
     return f"{before}{body}{after}"
 
@@ -131,7 +131,7 @@ def title_of(one: Exported) -> str:
 
 
 def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
-    """Write a session as a conversation; a person's words on its page stand at the end."""
+    """Write a session as a conversation, and at the end what a person wrote on its page."""
     parts = [
         f'<p class="facts">{escape(" · ".join(filter(None, [one.project, timestamps.readable(one.started)])))}</p>\n'
     ]
@@ -249,7 +249,7 @@ class FileLinks(NamedTuple):
         return self._to(places.by_name.get(stem) or places.by_path.get(stem) or titled)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
-        """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""
+        """Return the relative address of a picture beside the pages; "" when only its text can be shown."""
         place = self.places.picture(source, self.folder, by_name)
         return relative((place, ""), self.page) if place else ""
 

@@ -196,7 +196,7 @@ class _Pictures:
         self._copied: dict[str, str] = {}
 
     def place(self, source: str, folder: str, by_name: bool) -> str:
-        """Return where a picture lies, from the top of the pages; "" when the vault has none there."""
+        """Return the path of a picture among the pages; "" when the vault does not have it."""
         parts = markup.split(source)
         if parts.scheme or parts.netloc or not parts.path:
             return ""
@@ -222,7 +222,7 @@ class _Pictures:
 
 
 def _is_picture(path: str) -> bool:
-    """Whether a path names a picture that people put beside their notes; what lies in the journal was captured."""
+    """Whether a path is a picture that people put beside their notes; files in the journal were captured."""
     if path.startswith(("/", "..", "journal/", "internal/")) or any(part[:1] == "." for part in path.split("/")):
         return False
     return path.rpartition(".")[2].lower() in attachments.PICTURES

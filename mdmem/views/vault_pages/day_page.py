@@ -76,7 +76,7 @@ def first(day: str) -> bytes:
 
 
 def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
-    """Return what lies between the markers. around: the days before and after it that have a page."""
+    """Return the generated part. around: the days before and after it that have a page."""
     before, after = around
     folder = found.day_page(day.name).rpartition("/")[0]
     start = "README.md"  # a person may have moved or deleted it

@@ -80,7 +80,7 @@ class Listing:
         return known[path]
 
     def _is_of(self, path: str, project: str) -> bool:
-        """Whether a note that lies elsewhere is of a project."""
+        """Whether a note outside the project's folder belongs to it."""
         return note.load(self.root, path).meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:

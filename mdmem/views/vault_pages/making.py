@@ -143,7 +143,7 @@ def _with_neighbors(
 
 
 def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages of the days on which something changed, and of those beside them."""
+    """Yield the pages of the days with changes, and of the days before and after these."""
     days = [day for day in day_page.days(found) if day.name in found.days]
     changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
     for place, day in enumerate(days):
@@ -212,7 +212,7 @@ def _united(data: bytes) -> bytes:
 
 
 def _with_markers(path: str, data: bytes) -> bytes:
-    """Return a page that nobody has changed since an earlier version made it with the markers that it lacks."""
+    """Return a page with the markers that it lacks, if nobody has changed it since an earlier version made it."""
     shape = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}.get(path.rpartition("/")[2])
     if shape is None or generated.BEGIN.encode() in data:
         return data

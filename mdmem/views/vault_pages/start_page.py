@@ -26,7 +26,7 @@ MAX_WAITING = 50
 
 
 def lines(found: Listing, left: list[OpenItem]) -> list[str]:
-    """Return what lies between the markers of the start page. left: the open work of all projects."""
+    """Return the generated part of the start page. left: the open work of all projects."""
     named = islice(found.named(found.sessions), MAX_SESSIONS)
     parts = [
         listed.section("Projects", list(islice(_projects(found), MAX_PROJECTS))),
@@ -55,7 +55,7 @@ def _projects(found: Listing) -> Iterator[str]:
 
 
 def _days(found: Listing) -> Iterator[str]:
-    """Write the days on which somebody worked, the last one first, with the number of sessions."""
+    """Write the days with sessions, newest first, with the number of sessions."""
     for name in sorted(found.days, reverse=True):
         held = [one for one in found.sessions if listed.day(one) == name]
         count = sum(1 for _ in found.named(held))

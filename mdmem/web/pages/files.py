@@ -168,7 +168,7 @@ def attachment(request: PageRequest) -> Response:
 
 
 def _places(config: Config, wanted: str, base: str) -> list[str]:
-    """Return where a file may lie: at this path, beside the note, or anywhere under this name."""
+    """Return the paths that a file may have: this one, one beside the note, or any with this name."""
     near = [wanted, *([f"{base}/{wanted}"] if base else [])]
     if "/" in wanted or any(disk.read_path(config.vault, path) is not None for path in near):
         return near

@@ -88,7 +88,7 @@ def growth(view: View) -> Growth | None:
 
 
 def _heard(config: Config) -> list[tuple[str, str]]:
-    """Return which agents were heard from, and when last, the last one first."""
+    """Return the time of each agent's last event, newest first."""
     found = storing.last_heard(config).items()
     return [(name, iso_time(last.when)) for name, last in sorted(found, key=lambda item: -item[1].when)]
 

@@ -66,7 +66,7 @@ def show(request: PageRequest) -> Response:
 
 
 def _html(opened: OpenNote, base: str) -> Markup:
-    """Return a note's text as HTML; one with two versions as it stands, since the marks around them are no Markdown."""
+    """Return a note's text as HTML; of a note with two versions the plain text, since its marks are not Markdown."""
     body = markup.without_title(opened.parsed.body, opened.title)
     if note.has_two_versions(opened.data):
         return Markup('<pre class="block" tabindex="0"><code>{}</code></pre>').format(body[: markdown.MAX_CHARS])

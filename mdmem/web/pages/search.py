@@ -73,7 +73,7 @@ def search(request: PageRequest) -> Response:
 
 
 def _each_once(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """Return hits without the pages of sessions that repeat a prompt beside them: its title is theirs."""
+    """Return hits without session pages whose prompt is a hit, too: both have the same title."""
     shown = list(hits)
     asked = {(hit.session, hit.title) for hit in shown if hit.kind == "prompt" and hit.session}
     return [hit for hit in shown if hit.kind != "session" or (hit.session, hit.title) not in asked]

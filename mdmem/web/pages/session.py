@@ -169,7 +169,7 @@ def _commits(request: PageRequest, every: list[NoteRow]) -> list[tuple[str, str,
 
 
 def _own_words(body: str) -> str:
-    """Return what a person wrote on the session's page: all that stands below the generated part."""
+    """Return what a person wrote on the session's page: the text after the generated part."""
     _, found, rest = body.partition("<!-- mdmem:end -->")
     return rest.strip().removeprefix("## Notes").strip() if found else ""
 

@@ -20,7 +20,7 @@ class PagePart(NamedTuple):
 
 
 def part(total: int, page: int, size: int) -> PagePart:
-    """Return which entries the page shows; one that lies behind the end is the last."""
+    """Return the entries that a page shows; a page number that is too large means the last page."""
     pages = max(-(-total // size), 1)
     page = min(page, pages)
     return PagePart(page, pages, total, (page - 1) * size, min(page * size, total))
