@@ -45,25 +45,16 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
     found = cleaned.findings
     if as_json:
-        render.print_json(
-            {
-                "text": cleaned.value,
-                "private": cleaned.private,
-                "redacted": cleaned.redacted,
-                "unclosed": cleaned.unclosed,
-                "findings": [{"rule": item.rule, "line": item.line, "column": item.column} for item in found],
-            }
-        )
+        counts = {"private": cleaned.private, "redacted": cleaned.redacted, "unclosed": cleaned.unclosed}
+        findings = [{"rule": item.rule, "line": item.line, "column": item.column} for item in found]
+        render.print_json({"text": cleaned.value, **counts, "findings": findings})
         return
     click.echo(cleaned.value.rstrip("\n"))
     for item in found:
         click.secho(f"line {item.line}, column {item.column}: {item.rule}", err=True, dim=True)
     if cleaned.unclosed:
-        what = (
-            "its text is stored, as privacy.unclosed says"
-            if rules.unclosed == "keep"
-            else "what follows it is kept out"
-        )
+        kept, out = "its text is stored, as privacy.unclosed says", "what follows it is kept out"
+        what = kept if rules.unclosed == "keep" else out
         click.secho(f"A private tag is not closed: {what}.", err=True, fg="yellow")
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
 

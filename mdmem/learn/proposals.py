@@ -248,23 +248,19 @@ def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
     decisions.supersede(config, one.id, one.other)
 
 
-def _pin(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
-    user_notes.set_keys(config, one.path, {"pinned": True})
+def _setting(key: str, value: Any) -> Accept:
+    """Return what sets a key in the front matter of the proposal's note."""
+    return lambda config, one, _now: user_notes.set_keys(config, one.path, {key: value})
 
 
-def _archive(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
-    user_notes.set_keys(config, one.path, {"status": "archived"})
-
-
-def _drop(config: Config, one: Proposal, now: float) -> None:
-    work.mark_done(config, one.other, now=now)
+Accept = Callable[[Config, Proposal, float], Any]
 
 
 class ProposalKind(NamedTuple):
     """A kind of proposal: what finds them, what accepting one does, and what a person is asked."""
 
     find: Callable[[_Finder], Iterator[Proposal]]
-    accept: Callable[[Config, Proposal, float], Any]
+    accept: Accept
     question: str
 
 
@@ -273,9 +269,11 @@ KINDS: dict[str, ProposalKind] = {
     "wording": ProposalKind(_Finder.wordings, _write_wording, "write it down?"),
     "supersede": ProposalKind(_Finder.superseding, _supersede, "does it supersede the earlier one?"),
     "merge": ProposalKind(_Finder.doubled, _merge, "merge it into the earlier one?"),
-    "pin": ProposalKind(_Finder.pins, _pin, "pin it?"),
-    "archive": ProposalKind(_Finder.archived, _archive, "archive it?"),
-    "drop": ProposalKind(_Finder.stale, _drop, "drop it?"),
+    "pin": ProposalKind(_Finder.pins, _setting("pinned", True), "pin it?"),
+    "archive": ProposalKind(_Finder.archived, _setting("status", "archived"), "archive it?"),
+    "drop": ProposalKind(
+        _Finder.stale, lambda config, one, now: work.mark_done(config, one.other, now=now), "drop it?"
+    ),
 }
 
 

@@ -31,7 +31,7 @@ def line(gate: Gate, text: str, chars: int = LINE_CHARS) -> str:
 
 
 def text(gate: Gate, body: str) -> str:
-    """Return a stored text made safe, with its lines and spaces; each `<` becomes `&lt;`."""
+    """Return a stored text made safe, with its lines and spaces; `&lt;` replaces each `<` that may begin a tag."""
     return "\n".join(_safe(each) for each in gate.stored(body).split("\n"))
 
 
