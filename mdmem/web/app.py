@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from mdmem import log
-from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, UsageError
+from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.search import freshness
 from mdmem.views import rows
 from mdmem.web import gate, site, writing
@@ -64,7 +64,14 @@ PAGES: dict[str, Handler] = {
 """An address -> the page that answers it."""
 
 STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_STATUS = {AmbiguousError: 300, NotFoundError: 404, UsageError: 400, BusyError: 503, writing.ForgedError: 403}
+_STATUS = {
+    AmbiguousError: 300,
+    NotFoundError: 404,
+    UsageError: 400,
+    BusyError: 503,
+    VaultError: 503,
+    writing.ForgedError: 403,
+}
 
 
 def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:

@@ -333,6 +333,21 @@ def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path
     assert "packed in this file" in page
 
 
+def test_a_vault_that_is_away_is_said_and_is_no_fault_of_the_server(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    away = day.vault.with_name("away")
+    with serving(day.vault, day.env) as served:
+        cookie = served.enter()
+        day.vault.rename(away)
+        status, _, body = served.ask("/preview", headers={"Cookie": cookie})
+        away.rename(day.vault)
+        back = served.ask("/preview", headers={"Cookie": cookie})[0]
+
+    assert status == 503
+    assert f"No vault at {day.vault}" in body
+    assert back == 200
+
+
 def hooked(web: Web, **payload: Any) -> None:
     """Run a hook as an agent does."""
     given = {"cwd": str(web.vault.parent / "api"), "session_id": "commits-1", **payload}
