@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from mdmem import config, plural
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe
-from mdmem.errors import UsageError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -212,7 +213,10 @@ def export(
 def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[int, str]:
     """Write what is wanted; return the number of notes, and what to say of it."""
     from mdmem.views import exports
+    from mdmem.views.vault_pages import upkeep
 
+    with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is exported as it is
+        upkeep.refresh(settings, now=time.time())
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:
         count = exports.site(settings, path, **wanted)

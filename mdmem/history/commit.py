@@ -77,7 +77,6 @@ def commit(
     *,
     session: str | None = None,
     accept: Collection[str] = (),
-    wait_seconds: float = 60.0,
     imported: bool = False,
     mode: LookMode = look.EVERY_FILE,
     tell: steps.Tell = steps.untold,
@@ -86,7 +85,6 @@ def commit(
 
     session: only what this session wrote.
     accept: vault-relative paths that pass the gate whatever they hold; a person has looked at them.
-    wait_seconds: how long to queue behind other committers.
     imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
     mode: whether a short look for what has changed will do. In the background, pages alone are no reason to commit.
     tell: is told what is being done, and how many files are.
@@ -108,7 +106,7 @@ def commit(
             for found in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), _How(wait_seconds, mode, imported=imported, tell=tell))
+    return _commit(config, plan, Wanted(None, accept), _How(mode, imported=imported, tell=tell))
 
 
 def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
@@ -152,7 +150,6 @@ def _differing(config: Config, repo: Repository) -> State:
 class _How(NamedTuple):
     """How a commit is made; the words are those of `commit`."""
 
-    wait_seconds: float = 60.0
     mode: LookMode = look.EVERY_FILE
     imported: bool = False
     tell: steps.Tell = steps.untold
@@ -161,7 +158,7 @@ class _How(NamedTuple):
 def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
     repo = repository.open_vault(config.vault)
     how.tell("Waiting for another process to commit", 0, 0)
-    with lock.held(config.state_dir, wait_seconds=how.wait_seconds) as held:
+    with lock.held(config.state_dir) as held:
         git_index.heal(repo)
         work = _Work(config, repo, plan, wanted, how, held)
         tries = TRIES

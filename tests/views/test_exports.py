@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import sys
+import time
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,6 +24,7 @@ from mdmem import config
 from mdmem.errors import UsageError
 from mdmem.views import exports
 from mdmem.views.exports import articles
+from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
@@ -312,6 +314,32 @@ def test_any_text_becomes_markup_without_scripts_and_handlers(text: str) -> None
     assert tags.bad == []
     assert tags.scripts == 0
     assert not any(link.lower().startswith("javascript:") for link in tags.links)
+
+
+def test_exported_day_pages_have_the_titles_that_notes_have_now(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    path = day.vault / "notes" / "zones.md"
+    text = "---\nkind: decision\ntitle: {}\ncreated: 2026-09-14T08:00:00Z\n---\n\nStore UTC.\n"
+    path.write_text(text.format("Old title"))
+    upkeep.refresh(day.config(), now=time.time())
+    page = day.vault / "days" / "2026-09-14.md"
+    assert "Old title" in page.read_text("utf-8")
+    for number, out in enumerate((("site", "site"), ("all.html",), ("all.jsonl",))):
+        path.write_text(text.format(f"New title {number}"))
+        day.run("export", *out[:-1], str(tmp_path / out[-1]))
+        made = tmp_path / out[-1]
+        exported = "".join(one.read_text("utf-8") for one in (made.rglob("*.html") if made.is_dir() else (made,)))
+        assert "Old title" not in exported
+        assert f"New title {number}" in exported
+        assert f"New title {number - 1}" not in exported
+
+
+def test_a_vault_that_cannot_be_written_is_exported_as_it_is(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    (day.vault / "notes" / "zones.md").write_text("---\ntitle: Zones\ncreated: 2026-09-14T08:00:00Z\n---\n\nUTC.\n")
+    (day.vault / "days").write_text("a file where the pages of days belong")
+    day.run("export", str(tmp_path / "all.html"))
+    assert "Zones" in (tmp_path / "all.html").read_text("utf-8")
 
 
 def test_links_between_notes_lead_from_page_to_page(tmp_path: Path) -> None:
