@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -729,12 +730,13 @@ def test_a_person_and_mdmem_commit_at_the_same_time_and_neither_loses(vault: Pat
     assert git(vault, "status", "--porcelain") == ""
 
 
-def test_committers_queue_and_give_up_with_a_sentence(vault: Path) -> None:
+def test_committers_queue_and_give_up_with_a_sentence(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = start(vault)
     turn(vault)
 
     with lock.held(config.state_dir), pytest.raises(BusyError, match="Nothing is lost"):
-        commit.commit(config, wait_seconds=0.05)
+        monkeypatch.setattr(lock, "held", partial(lock.held, wait_seconds=0.05))
+        commit.commit(config)
 
 
 COMMITTER = """
