@@ -31,7 +31,6 @@ SHOWN = 20
 @click.argument("names", metavar="ID|PATH|SESSION", nargs=-1, shell_complete=options.notes_and_sessions)
 @click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
 @options.window
-@click.option("--before", metavar="TIME", default="", hidden=True, help="Older than this; earlier versions had it.")
 @options.project
 @options.yes
 @options.as_json("an object with the notes that were deleted; needs --yes")
@@ -41,7 +40,6 @@ def forget(
     /,
     names: tuple[str, ...],
     matching: str,
-    before: str,
     project: str | None,
     yes: bool,
     as_json: bool,
@@ -58,14 +56,11 @@ def forget(
     """
     from mdmem.history import forget as work
 
-    if not (names or matching or before or project or any(when.values())):
+    if not (names or matching or project or any(when.values())):
         raise UsageError("Name what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    first, last = options.span(when)
-    ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
-    span = (first, min(ends, default=""))
     with progress.ProgressBar("Looking for notes", shown=not as_json):
-        targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
+        targets = work.plan(settings, names, span=options.span(when), project=project or "", matching=matching)
         worded = work.worded_pages(settings, targets)
     if as_json:
         _forget_as_json(settings, targets, worded)

@@ -218,7 +218,7 @@ def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: P
     mdmem("review", "--kind", "prompt", input="d\nk\n", check=True)
     assert "1. [continue]" not in page.read_text()
     assert "parser fail" not in page.read_text()
-    mdmem("forget", "--before", "2027-01-01", "--yes", check=True)
+    mdmem("forget", "--until", "2027-01-01", "--yes", check=True)
     assert not session_pages(vault)
 
 

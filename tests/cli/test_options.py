@@ -113,11 +113,6 @@ def test_every_command_that_lists_things_prints_json() -> None:
     assert {name for name, one in COMMANDS.items() if "--json" not in shown(one)} == WITHOUT_JSON
 
 
-def test_names_of_earlier_versions_are_understood_and_not_shown(day: Day) -> None:
-    assert "nothing was forgotten" in day.run("forget", "--before", "520w", "--yes").stdout
-    assert "--before" not in day.run("forget", "--help").stdout
-
-
 def test_sessions_in_which_something_failed_are_listed_alone(day: Day) -> None:
     failed = day.run("sessions", "--failed").stdout
 
