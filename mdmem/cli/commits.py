@@ -15,7 +15,7 @@ import click
 
 from mdmem import config, plural, timestamps
 from mdmem.cli.terminal import options, pager, progress, render, settled
-from mdmem.cli.terminal.render import print_json, safe
+from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
 from mdmem.views.vault_pages import upkeep
 
@@ -35,13 +35,11 @@ def print_result(done: CommitResult) -> int:
     for made in done.commits:
         click.echo(f"{made.oid[:8]} {safe(made.subject)}")
     for held in done.held_back:
-        click.secho(safe(str(held)), err=True, fg="yellow")
+        warn(str(held))
     for change in done.staying:
         if change.kind == "changed":
             text = f"{change.path} stays on this machine, but history has it from before. To remove it there, too:"
-            click.secho(
-                safe(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply"), err=True, fg="yellow"
-            )
+            warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
     if done.staged:
         click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
     for left in done.left_out:
@@ -321,5 +319,5 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
 def print_applied(applied: Applied) -> int:
     """Print what a rewrite did; return the exit status."""
     for path in applied.skipped:
-        click.secho(f"Not changed, because it was edited in the meantime: {safe(path)}", err=True, fg="yellow")
+        warn(f"Not changed, because it was edited in the meantime: {path}")
     return print_result(applied.result)

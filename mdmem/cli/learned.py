@@ -347,4 +347,4 @@ def ask(settings: Config, found: Iterable[Proposal]) -> None:
             if answer != "skip":
                 (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=options.now())
         except MdmemError as error:
-            click.secho(render.safe(str(error)), err=True, fg="yellow")
+            render.warn(str(error))

@@ -55,7 +55,7 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     if cleaned.unclosed:
         kept, out = "its text is stored, as privacy.unclosed says", "what follows it is kept out"
         what = kept if rules.unclosed == "keep" else out
-        click.secho(f"A private tag is not closed: {what}.", err=True, fg="yellow")
+        render.warn(f"A private tag is not closed: {what}.")
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
 
 

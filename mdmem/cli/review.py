@@ -13,7 +13,7 @@ import click
 from mdmem import plural, timestamps
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import editor, options
-from mdmem.cli.terminal.render import print_array, safe
+from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
 from mdmem.vault import note
@@ -171,9 +171,9 @@ def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
             return False
         try:
             if answer != "skip" and not undecided.decide(settings, choice, keep="" if answer == "both" else answer):
-                click.secho(f"{safe(choice.path)} has changed in the meantime.", err=True, fg="yellow")
+                warn(f"{choice.path} has changed in the meantime.")
         except MdmemError as error:
-            click.secho(safe(str(error)), err=True, fg="yellow")
+            warn(str(error))
     return True
 
 
@@ -251,7 +251,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
             else:
                 return ReviewDecision(Counter([answer]), _kept(settings, screen, answer))
         except MdmemError as error:
-            click.secho(safe(str(error)), err=True, fg="yellow")
+            warn(str(error))
 
 
 def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
@@ -285,10 +285,10 @@ def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision 
         try:
             return ReviewDecision(Counter([answer]), _decided(settings, item, answer))
         except NotFoundError as error:
-            click.secho(safe(str(error)), err=True, fg="yellow")
+            warn(str(error))
             return _without_steps("skip")
         except MdmemError as error:
-            click.secho(safe(str(error)), err=True, fg="yellow")
+            warn(str(error))
 
 
 def _without_steps(answer: str) -> ReviewDecision | None:

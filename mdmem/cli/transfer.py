@@ -15,7 +15,7 @@ import click
 from mdmem import config, plural
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress
-from mdmem.cli.terminal.render import print_json, safe
+from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import wording
 
@@ -89,16 +89,16 @@ def _tell(done: Synced) -> None:
     for sentence in done.told:
         click.secho(safe(sentence), fg="yellow")
     for held in done.held_back:
-        click.secho(safe(str(held)), err=True, fg="yellow")
+        warn(str(held))
     for place in done.kept:
         what = f"Both machines changed {place.what} of {place.path}; both versions are kept."
-        click.secho(f"{safe(what)} `mdmem review` asks which one stays.", err=True, fg="yellow")
+        warn(f"{what} `mdmem review` asks which one stays.")
     for path in done.conflicts:
-        other = f"the other version is beside {safe(path)}, with .conflict- in its name"
-        click.secho(f"Both machines changed {safe(path)}: {other}. Delete one.", err=True, fg="yellow")
+        other = f"the other version is beside {path}, with .conflict- in its name"
+        warn(f"Both machines changed {path}: {other}. Delete one.")
     for path in done.refused:
         why = "is not a plain file, so it was skipped" if part.can_be(path) else "is not a name that this system allows"
-        click.secho(f"The remote's {safe(path)} {why}.", err=True, fg="yellow")
+        warn(f"The remote's {path} {why}.")
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:
@@ -249,4 +249,4 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
         f"{plural.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."
     )
     for path in made.missing:
-        click.secho(f"Not included, because it is not committed: {safe(path)}", err=True, fg="yellow")
+        warn(f"Not included, because it is not committed: {path}")

@@ -132,7 +132,7 @@ def test_sessions_come_last_first_with_what_they_were_about(day: Day) -> None:
     assert "1 prompt" in out[0]
 
 
-def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
+def test_columns_that_do_not_fit_stand_below_with_the_title(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     console = Console(file=out, width=60, force_terminal=True, color_system=None)
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
@@ -145,7 +145,8 @@ def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
         "10 notes",
         "The export drops a row",
     )
-    render.table(columns, [row], screen=console)
+    monkeypatch.setattr(render, "terminal", lambda: console)
+    render.table(columns, [row])
     assert out.getvalue().splitlines() == [
         "2026-09-14 14:30  21 min  acme-notes-…  b81e4c07  2 prompts",
         "  10 notes  The export drops a row",
@@ -153,13 +154,14 @@ def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
+def test_a_title_can_be_read_on_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     title = "Why does the date parser fail on the 29th of February?"
     out = io.StringIO()
     screen = Console(file=out, force_terminal=True, color_system=None, width=width, soft_wrap=True)
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     row = ("2026-09-14 08:00", "observation", "acme-notes-app", "7gk2q9m4x1", title)
-    render.table(columns, [row], screen=screen)
+    monkeypatch.setattr(render, "terminal", lambda: screen)
+    render.table(columns, [row])
     assert "Why does the date p" in out.getvalue()
     assert all(len(line) <= max(width, 55) for line in out.getvalue().splitlines())
     assert len(out.getvalue().splitlines()) == {40: 3, 60: 2}.get(width, 1)

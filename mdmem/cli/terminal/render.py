@@ -61,6 +61,13 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def warn(text: str) -> None:
+    """Print a warning on stderr, without control characters."""
+    import click  # a plain search needs none
+
+    click.secho(safe(text), err=True, fg="yellow")
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return rich's console for stdout or stderr: color on a terminal only (NO_COLOR is honoured)."""
     from rich.console import Console
@@ -88,9 +95,9 @@ def terminal() -> Console | None:
     return console() if is_terminal() else None
 
 
-def write(lines: Iterable[Iterable[Piece]], screen: Console | None = None) -> None:
-    """Print lines of styled pieces, in color on a terminal. screen: where, if not to stdout."""
-    screen = screen or terminal()
+def write(lines: Iterable[Iterable[Piece]]) -> None:
+    """Print lines of styled pieces, in color on a terminal."""
+    screen = terminal()
     if screen is None:
         sys.stdout.writelines("".join([text for text, _ in line]) + "\n" for line in lines)
         return
@@ -148,15 +155,13 @@ NUMBER = Column(right=True)
 TITLE = Column(gives=True)
 
 
-def table(
-    columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "", screen: Console | None = None
-) -> None:
+def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "") -> None:
     """Print rows, a line each; a cell's line breaks become spaces. Columns that are empty throughout are left out.
 
     They are cropped to the width of a terminal, and whole in a pipe. On a narrow terminal the title gets a line of its
-    own, together with the columns that do not fit. screen: as for `write`.
+    own, together with the columns that do not fit.
     """
-    screen = screen or terminal()
+    screen = terminal()
     kept, cells, widest = _read(len(columns), rows)
     if not kept:
         return
@@ -164,7 +169,7 @@ def table(
     room = screen.width - len(indent) if screen and screen.is_terminal else None
     widths = _widths(columns, widest, room)
     if room is None or widths[-1] >= min(LEAST_LAST, widest[-1]):
-        write(([(indent, ""), *_line(columns, row, widths)] for row in cells), screen)
+        write([(indent, ""), *_line(columns, row, widths)] for row in cells)
         return
     widths = _widths(columns[:-1], widest, room)
     ends = accumulate(width + len(GAP) for width in widths)
@@ -172,12 +177,11 @@ def table(
     left = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
     cuts = [0, cut] if left >= LEAST_LAST else [0, cut, len(columns) - 1]
     widths.append(max(left if left >= LEAST_LAST else room - len(GAP), MIN_CHARS))
-    for row in cells:
-        parts = [
-            [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
-            for start, end in zip(cuts, [*cuts[1:], len(columns)], strict=True)
-        ]
-        write(parts, screen)
+    write(
+        [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
+        for row in cells
+        for start, end in zip(cuts, [*cuts[1:], len(columns)], strict=True)
+    )
 
 
 def _read(count: int, rows: Iterable[Sequence[str]]) -> tuple[list[int], Iterator[list[str]], list[int]]:
