@@ -120,6 +120,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
     if mode.touched:
         token, touched = mode.touched(token)
+    is_heard = touched is not None
     if before and touched is None and mode.background:
         touched = []
         rest = REST * before.cost
@@ -128,7 +129,9 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
         rest = math.inf if is_told else WHOLE_SECONDS
     if before and 0 <= time.time() - before.whole < rest:
         try:
-            return _short(repo, before, token, touched) if mode.only is None else _among(repo, before, mode.only)
+            if mode.only is not None:
+                return _among(repo, before, mode.only)
+            return _short(repo, before, token, touched, is_heard=is_heard)
         except _UnsureError:
             pass
     return _whole(repo, before, token, held, mode.only)
@@ -212,8 +215,14 @@ def _rules(repo: Repository) -> int:
         return 0
 
 
-def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None) -> Look:
-    """Look into the folders that changed, and those in which something was touched; None to let git find that."""
+def _short(
+    repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool = False
+) -> Look:
+    """Look into the folders that changed, and those in which something was touched; None to let git find that.
+
+    is_heard: a watcher has told of all that was touched. Then no time of a folder is asked for, unless one that was
+    known has been moved or deleted, with those below it.
+    """
     began_ns = time.time_ns()
     index = _as_it_was(repo, before, began_ns)
     differing: list[str] = []
@@ -223,8 +232,9 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
         if len(differing) > MANY_TOUCHED:
             raise _UnsureError
     doubted = frozenset((*before.left, *touched))  # the last look need not have seen what was touched before it
-    again = {path.rpartition("/")[0] for path in doubted} | before.times.keys() & touched
-    times, listed = _walk(str(repo.root), before.times, began_ns, again)
+    moved = before.times.keys() & touched
+    again = {path.rpartition("/")[0] for path in doubted} | moved
+    times, listed = _walk(str(repo.root), before.times, began_ns, again, is_heard=is_heard and not moved)
     state = _state(repo, before, listed, doubted)
     same = set(differing).difference(change.path for change in (*state.changes, *state.beside))
     if any(git_index.may_convert(disk.read_file(str(repo.root), path) or b"") for path in same):
@@ -323,11 +333,12 @@ def _entries(root: str, folder: str) -> _Entries | None:
 
 
 def _walk(
-    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = ()
+    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = (), *, is_heard: bool = False
 ) -> tuple[dict[str, int], set[str]]:
     """Read the folders whose time is another than before, and new ones; return the times of all, and which were read.
 
-    again: folders that are read in any case. Folders that are gone are among those that were read.
+    again: folders that are read in any case. is_heard: no other one has changed. Folders that are gone are among those
+    that were read.
 
     Raises:
         _UnsureError: when a folder cannot be read.
@@ -338,6 +349,9 @@ def _walk(
     nested: list[str] = []
     pending = [] if before else [""]
     for folder, at in before.items():  # thousands: a call of `_time` for each would show
+        if is_heard and at >= 0 and folder not in again:
+            times[folder] = at
+            continue
         try:
             found = os.lstat(f"{root}/{folder}")
             if found.st_mtime_ns == at and stat.S_IFMT(found.st_mode) == stat.S_IFDIR and folder not in again:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from mdmem.history.changes import Change
 from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.look import EVERY_FILE, LookMode
+from mdmem.watcher import client
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, captured, git, head_files, put, start, turn
+from tests.watcher.test_watch import running
 
 BACKGROUND = LookMode(background=True)
 
@@ -176,7 +179,21 @@ def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
 def test_short_looks_find_what_looks_at_every_file_find(
     vault: Path, wholes: list[str], steps: int, mode: LookMode
 ) -> None:
+    _compare_looks(settled(vault), wholes, steps, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", few([6, 60], always=[6]))
+def test_looks_that_ask_a_watcher_find_what_looks_at_every_file_find(
+    vault: Path, wholes: list[str], steps: int
+) -> None:
     config = settled(vault)
+    with running(vault, patient=True):
+        _compare_looks(config, wholes, steps, LookMode(touched=partial(client.touched, config)))
+
+
+def _compare_looks(config: Config, wholes: list[str], steps: int, mode: LookMode) -> None:
+    vault = Path(config.vault)
     put(vault, ".gitignore", "*.log\n")
     commit.commit(config)
     commit.commit(config)
@@ -200,7 +217,7 @@ def test_short_looks_find_what_looks_at_every_file_find(
         add,
         move_folder,
         lambda: save(pick(), f"# New {chance.random()}\n"),
-        *([lambda: pick().write_text(f"# In place {chance.random()}\n")] if mode == EVERY_FILE else []),
+        *([lambda: pick().write_text(f"# In place {chance.random()}\n")] if mode != BACKGROUND else []),
         lambda: pick().unlink(),
         lambda: pick().rename(pick().with_name(f"moved-{chance.randrange(10**6)}.md")),
         lambda: commit.commit(config, mode=BACKGROUND),
