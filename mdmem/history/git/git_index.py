@@ -68,12 +68,22 @@ def copied(repo: Repository) -> Iterator[Copy]:
     seen = stamp(repo.git_dir / "index")
     try:
         if seen:
-            # With its time: git mistrusts the entries that are as new as the index itself.
-            shutil.copy2(repo.git_dir / "index", path)
+            _take_copy(repo.git_dir / "index", path)
         yield Copy(path, seen)
     finally:
         path.unlink(missing_ok=True)
         path.with_name(path.name + ".lock").unlink(missing_ok=True)
+
+
+def _take_copy(index: Path, path: Path) -> None:
+    """Give the index a second name: every git writes a new file and renames it, so this one stays as it is.
+
+    Without links, copy it with its time: git mistrusts the entries that are as new as the index itself.
+    """
+    try:
+        path.hardlink_to(index)
+    except (OSError, NotImplementedError):
+        shutil.copy2(index, path)
 
 
 def env(copy: Copy) -> dict[str, str]:
@@ -233,6 +243,9 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
         if stamp(repo.git_dir / "index") != copy.seen:
             lock.unlink()
             return Published.CHANGED
+        if stamp(copy.path) == copy.seen:
+            lock.unlink()  # git wrote nothing: renaming one name of a file to another would leave both
+            return Published.YES
         lock.replace(repo.git_dir / "index")
     except OSError:
         lock.unlink(missing_ok=True)  # it would stop every git from now on
