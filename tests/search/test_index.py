@@ -48,7 +48,7 @@ from mdmem.search.index import (
     tiers,
     writer,
 )
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, without
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
@@ -1498,3 +1498,22 @@ print(size() - before)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 5_000_000
+
+
+@given(
+    st.sets(st.integers(0, 60_000), min_size=1, max_size=300),
+    st.sets(st.integers(0, 60_000), max_size=40),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_a_posting_list_without_deleted_rows_has_the_others_in_order_with_their_weights(
+    rows: set[int], elsewhere: set[int], chance: random.Random, weighted: bool
+) -> None:
+    own = sorted(rows)
+    deleted = elsewhere | set(chance.sample(own, min(len(own), chance.choice([0, 1, 3, len(own)]))))
+    weights = bytes(row % 255 + 1 for row in own) if weighted else None
+
+    left, still = without((array("H", own), weights), deleted)
+
+    assert list(left) == [row for row in own if row not in deleted]
+    assert still == (bytes(row % 255 + 1 for row in left) if weighted else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from functools import cached_property
 from itertools import chain
 from operator import sub
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MANY = 4
 """Of so many times as many notes as there are folders, it is quicker to look where each folder ends."""
+_MANY_MORE = 4
+"""Into a list of so many times more notes, the others are put one by one."""
 MAX_FOLDERS = 2_000
 """Number of folders of which something is cached."""
 
@@ -215,12 +217,23 @@ class Members:
         if folder not in self._known:
             if len(self._known) >= MAX_FOLDERS:
                 self._known.clear()
-            parts = list(self._in_segments(folder))
-            found = list(chain.from_iterable(parts))
-            if len(parts) > 1:  # within a segment they are in order
-                found.sort(key=lambda note: layout.place_in_sequence(self._rows.name(note)))
-            self._known[folder] = found
+            self._known[folder] = self._in_order(sorted(self._in_segments(folder), key=len))
         return self._known[folder]
+
+    def _in_order(self, parts: list[list[int]]) -> list[int]:
+        """Join the notes of a folder in several segments, the most of them last; within a segment they are in order."""
+
+        def place(note: int) -> tuple[int, str]:
+            return layout.place_in_sequence(self._rows.name(note))
+
+        found = parts.pop() if parts else []
+        others = list(chain.from_iterable(parts))
+        if len(others) * _MANY_MORE < len(found):  # such as the page of a session: each name is one more read
+            for note in others:
+                insort(found, note, key=place)
+        elif others:
+            found = sorted([*found, *others], key=place)
+        return found
 
     def of(self, folder: str) -> Iterator[int]:
         """Yield the notes of a folder by its name, in no order, and keep nothing of them."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress, groupby, islice
+from itertools import chain, compress, groupby, islice, pairwise
 from operator import add
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -17,14 +17,17 @@ from mdmem.search.index.folders import MAX_FOLDERS, Few, Leaf, Members, Rows
 from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
+    from mdmem.search.index.layout import Postings
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 10_000
 """Number of terms whose frequency is cached."""
 MAX_ANSWERS = 16
 """Number of answers that are cached with a view."""
+_MANY_MORE = 8
+"""In a list of so many times more rows, a row is looked for by bisection."""
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
@@ -51,6 +54,20 @@ def cached_with_view(
 def path_facet(path: str) -> str:
     """Return the facet that finds a note by its path: 64 bits of a hash, since paths are long."""
     return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
+
+
+def without(postings: Postings, deleted: Set[int]) -> Postings:
+    """Return a posting list without deleted rows. Where there are few, each is looked for in the list."""
+    rows, weights = postings
+    if len(deleted) * _MANY_MORE > len(rows):
+        kept = [row not in deleted for row in rows]
+        return array(rows.typecode, compress(rows, kept)), bytes(compress(weights, kept)) if weights else None
+    places = sorted(place for row in deleted if rows[place := bisect_left(rows, row, hi=len(rows) - 1)] == row)
+    if not places:
+        return postings
+    between = [slice(first + 1, last) for first, last in pairwise([-1, *places, len(rows)])]
+    left = array(rows.typecode, b"".join([rows[part].tobytes() for part in between]))
+    return left, b"".join([weights[part] for part in between]) if weights else None
 
 
 class View:
@@ -98,16 +115,9 @@ class View:
             postings = leaf.terms.postings(field, term)
             if postings is None:
                 continue
-            notes: Sequence[int] = postings[0]
-            weights = postings[1]
-            if leaf.start:
-                notes = shifted(postings[0], leaf.start)
-            if leaf.deleted and not leaf.deleted.isdisjoint(postings[0]):
-                kept = [row not in leaf.deleted for row in postings[0]]
-                notes = list(compress(notes, kept))
-                weights = bytes(compress(weights, kept)) if weights else None
-            if notes:
-                found.append((notes, weights))
+            rows, weights = without(postings, leaf.deleted) if leaf.deleted else postings
+            if rows:
+                found.append((shifted(rows, leaf.start) if leaf.start else rows, weights))
         return found
 
     def each(self, field: str, term: str) -> Iterator[int]:
