@@ -224,8 +224,11 @@ def why(settings: Config, name: str, as_json: bool) -> None:
     Example:  mdmem why notes/decision.md:12
     """
     from mdmem.history import why as work
+    from mdmem.search import index
 
-    found = work.why(settings, name)
+    head, colon, line = name.rpartition(":") if name.rpartition(":")[2].isdigit() else (name, "", "")
+    path = index.path_of_id(settings, head)
+    found = work.why(settings, f"{path}{colon}{line}" if path else name)
     if as_json:
         print_json(found)
         return

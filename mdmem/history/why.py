@@ -91,13 +91,35 @@ FORMAT = f"%H%x00%cI%x00%an%x00%s%x00{SESSION_FORMAT}"
 
 def steps(repo: Repository, path: str) -> list[OriginStep]:
     """List the commits of a file, the first one first; of a captured note also under the names its folders had."""
-    # By the id in its name: git's own way of following takes one note for a copy of another that says the same.
+    found = _commits(repo, [path])
     name = path.rpartition("/")[2]
-    place = f":(glob)**/{name}" if path.startswith("journal/") and find.id_in(name) else f":(literal){path}"
-    words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "--reverse", "HEAD", "--", place)
-    done = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
-    fields = os.fsdecode(done.out).split("\0")
+    if path.startswith("journal/") and find.id_in(name):
+        known, named = {path}, _places(repo, found, name)
+        while more := named - known:
+            known |= more
+            found = _commits(repo, sorted(known))
+            named = _places(repo, found, name)
+    return found[::-1]
+
+
+def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
+    """List the commits of files, the last one first. Of one path, git's commit-graph knows most that it is not in."""
+    words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "HEAD", "--", *paths)
+    fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
     return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+
+
+def _places(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
+    """Return the paths of files with this name that these commits changed.
+
+    A captured note is followed by the id in its name: git's own way takes one note for a copy of another that says the
+    same.
+    """
+    words = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
+    stdin = "".join(f"{one.oid}\n" for one in commits).encode()
+    env = {"GIT_LITERAL_PATHSPECS": "0"}
+    done = repository.attempt(repo, *words, "--", f":(glob)**/{name}", stdin=stdin, env=env)
+    return set(filter(None, os.fsdecode(done.out).split("\0")))
 
 
 def _split(config: Config, name: str) -> tuple[str, int]:

@@ -1387,6 +1387,21 @@ def test_what_segments_hold_is_not_in_memory_when_they_are_put_together(vault: P
 # -- names of notes ----------------------------------------------------------------------------------
 
 
+def test_the_index_gives_the_path_of_an_id_only_where_it_is_sure_of_it(vault: Path, settings: Config) -> None:
+    assert index.path_of_id(settings, "7gk2q9m4x1") == ""
+    write(vault, "notes/one.md", "---\nid: 7gk2q9m4x1\n---\n\nalpha\n")
+    write(vault, "notes/two.md", "---\nid: 7gk3aaaaaa\n---\n\nbeta\n")
+    index.update(settings)
+
+    assert index.path_of_id(settings, "[mem:7GK2q9m4x1]") == index.path_of_id(settings, "7gk2") == "notes/one.md"
+    assert index.path_of_id(settings, "7gk") == index.path_of_id(settings, "zzzzzzzzzz") == ""
+    (vault / "notes/one.md").rename(vault / "notes/moved.md")
+    assert index.path_of_id(settings, "7gk2q9m4x1") == ""
+    for file in Path(settings.index_dir).iterdir():
+        file.write_bytes(b"damaged")
+    assert index.path_of_id(settings, "7gk3aaaaaa") == ""
+
+
 def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Config) -> None:
     write(vault, "s/a.md", "---\nid: 7gk2q9m4x1\n---\nalpha")
     write(vault, "s/b.md", "---\nid: 7gk9999999\n---\nbeta")

@@ -7,7 +7,7 @@ from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.outside import takes_memory, update_outside
 from mdmem.search.index.pending import glance
-from mdmem.search.index.resolve import MIN_PREFIX_CHARS, in_files, resolve, with_id
+from mdmem.search.index.resolve import MIN_PREFIX_CHARS, in_files, path_of_id, resolve, with_id
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
 
@@ -26,6 +26,7 @@ __all__ = [
     "in_files",
     "is_large",
     "opened",
+    "path_of_id",
     "rebuild",
     "repair",
     "resolve",

@@ -57,6 +57,21 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     raise AmbiguousError(text, found)
 
 
+def path_of_id(config: Config, reference: str) -> str:
+    """Return the path of the note with an id, or the beginning of one, as the index has it; "" where it cannot tell.
+
+    Nothing is looked through, so that callers with a slower way of their own can try this first.
+    """
+    try:
+        view = current(config)
+        found = with_id(view, note.id_in_reference(reference).lower()) if view is not None else ()
+        paths = {view.path(number) for number in found} if view is not None else set()
+    except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do: the slower way does without
+        return ""
+    path = paths.pop() if len(paths) == 1 else ""
+    return path if path and disk.read_path(config.vault, path) is not None else ""
+
+
 def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bool]:
     """Return the notes that the index has under an id or a name, and whether there may be more: it is not complete."""
     try:
