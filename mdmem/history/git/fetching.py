@@ -1,4 +1,4 @@
-"""The remote: what it has now, which of its branches holds the vault, and what it had at the last fetch."""
+"""The remote: fetching from it, which of its branches holds the vault, and its state at the last fetch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABANDONED_SECONDS = 10.0
 
 
 class VaultBranch(NamedTuple):
-    """The remote's branch that holds the vault, or is to hold it; the tips of ours and of that one, "" for none."""
+    """The remote's branch that holds or will hold the vault, and the tips of our branch and that one ("" for none)."""
 
     there: str
     ours: str
@@ -22,25 +22,25 @@ class VaultBranch(NamedTuple):
 
 
 def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
-    """Fetch what the remote has; return its branch that holds the vault."""
+    """Fetch all branches of the remote; return the one that holds the vault."""
     for left in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
-        # A fetch that was killed leaves it; one that lives holds it for milliseconds.
+        # Left by a killed fetch: a running one holds it for milliseconds.
         with suppress(FileNotFoundError):
             if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
                 left.unlink()
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
-    whole = [objects.ALL] if repo.is_partial else []  # of what is new, the texts as well
+    whole = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
     bounds = repository.far_end(repo.root, repository.url(repo, remote), "upload-pack")
     repository.run(repo, *words, *bounds, *whole, "--", remote, spec, network=True)
     return vault_branch(repo, remote, branch)
 
 
 def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:
-    """Return the remote's branch that holds the vault: ours, else its default one, else the only one it has.
+    """Return the remote's branch that holds the vault: the upstream, ours by name, the default one, or the only one.
 
-    Two machines whose branches have different names must not pass each other by. What was found is noted as
-    git has it, so that it stays, and plain `git pull` knows it too.
+    Two machines whose branches have different names must still meet. The choice is stored as git's upstream,
+    so that it stays the same and plain `git pull` uses it too.
     """
     prefix = tracked(remote, "refs/heads/")
     form = "--format=%(refname) %(objectname) %(upstream)"
@@ -65,12 +65,12 @@ def _default_branch(repo: Repository, remote: str, branch: str, there: list[str]
 
 
 def tracked(remote: str, there: str) -> str:
-    """Return the ref in which we keep what the remote's branch was when last heard of."""
+    """Return the remote-tracking ref of the remote's branch."""
     return there.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
 def heard(repo: Repository, remote: str) -> dict[str, str]:
-    """Return what the remote's branches were when last heard of, by the refs in which we keep that."""
+    """Return the tips of the remote's branches at the last fetch, by remote-tracking ref."""
     kept = f"{filtering.HEARD}{remote}/"
     known = repository.refs(repo, kept, tracked(remote, "refs/heads/"))
     return {ref.replace(kept, tracked(remote, "refs/heads/"), 1): oid for ref, oid in known.items()}

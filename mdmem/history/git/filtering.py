@@ -1,4 +1,4 @@
-"""Rewriting every commit, in a copy that takes the place of the original only when it is done."""
+"""Rewrite every commit, in a copy that replaces the original only when it is complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mdmem.history.git.surroundings import BOUNDS
 from mdmem.vault import editing, note, packed
 
 FOLDER = git_index.PURGE_FOLDER
-"""The copy, in the git folder. One that an interrupted run left is removed by the next."""
+"""The copy, in the git directory. The next run removes one that an interrupted run left."""
 
 MODULE = "git_filter_repo"
 
@@ -28,12 +28,12 @@ Rules = Iterable[tuple[re.Pattern[bytes], bytes]]
 
 
 def is_installed() -> bool:
-    """Whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
+    """Whether git-filter-repo is installed; it comes with the extra `mdmem[purge]`."""
     return importlib.util.find_spec(MODULE) is not None
 
 
 class Rewritten(NamedTuple):
-    """A rewritten copy, not yet in use. moved: what became of each changed commit (old id -> new id, or "")."""
+    """A rewritten copy, not yet in use. moved: old id -> new id of each rewritten commit, "" for a dropped one."""
 
     folder: Path
     moved: dict[str, str]
@@ -51,12 +51,12 @@ def rewritten(
 ) -> Iterator[Rewritten]:
     """Rewrite all commits of all branches and tags in a copy, which is removed at the end.
 
-    texts, messages: regular expressions over bytes, and what takes the place of what they match, one after the other.
-    drop: paths that go; rename: paths that change their name.
-    keep_named: commits that messages name stay named, else what became of them is: of a purge that was made elsewhere
-    a message names what the old commits were.
+    texts, messages: regular expressions over bytes with their replacements, applied in order.
+    drop: paths to delete; rename: old path -> new path.
+    keep_named: leave commit ids in messages alone instead of updating them. The record of a purge made elsewhere
+    names the old commits.
 
-    Raises GitError when it cannot be done. Nothing has changed then.
+    Raises GitError when it fails; nothing has changed then.
     """
     copy = repo.git_dir / FOLDER
     shutil.rmtree(copy, ignore_errors=True)
@@ -65,7 +65,7 @@ def rewritten(
         bounds = (word for setting in BOUNDS for word in ("--config", setting))  # for the git that filter-repo starts
         words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
         repository.run(repo, *words, str(repo.common_dir), str(copy))
-        # What git knows of remotes is fetched again, and filter-repo would take it for branches.
+        # filter-repo would take remote-tracking refs for branches. They are fetched again later.
         repository.drop_refs(Repository(copy, copy, copy), "refs/remotes")
         named = ["--preserve-commit-hashes"] * keep_named
         _filter(copy, [*named, "--blob-callback", _callback(copy, texts)])
@@ -82,7 +82,7 @@ def rewritten(
 
 
 def cleaned(data: bytes, rules: Rules) -> bytes:
-    """Return a text with the rules applied; a note keeps readable front matter, and counts as edited as before."""
+    """Apply rules to a text; a note keeps valid front matter, and its digest, so that it does not count as edited."""
     after = _replaced(data, rules)
     if after == data:
         return data
@@ -117,7 +117,7 @@ def _cleaned_note(was: bytes, now: bytes, rules: Rules) -> bytes:
 
 
 def _cleaned_values(value: Any, rules: Rules) -> Any:
-    """Return a value of front matter with the rules applied to its texts."""
+    """Apply rules to all texts in a front matter value."""
     if isinstance(value, str):
         return _replaced(value.encode("utf-8", "surrogateescape"), rules).decode("utf-8", "surrogateescape")
     if isinstance(value, dict):
@@ -126,7 +126,7 @@ def _cleaned_values(value: Any, rules: Rules) -> Any:
 
 
 def cleaned_by(file: str, data: bytes) -> bytes:
-    """Return a text with the rules in a file applied: called by git-filter-repo, in a process of its own."""
+    """Apply the rules stored in a file to a text; git-filter-repo calls this in its own process."""
     return cleaned(data, _read_rules(file))
 
 
@@ -136,11 +136,11 @@ def _read_rules(file: str) -> list[tuple[re.Pattern[bytes], bytes]]:
 
 
 HEARD = "refs/mdmem/heard/"
-"""Begins the refs that keep what remotes had when last heard of, as it was rewritten: `<remote>/<branch>` follows."""
+"""Prefix of refs that hold the rewritten remote-tracking refs: `<remote>/<branch>` follows."""
 
 
 def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
-    """Put the rewritten commits in the place of ours: fetch them, move the refs, take the index along."""
+    """Replace our commits by the rewritten ones: fetch them, move the refs, update the index."""
     heard = repository.refs(repo, "refs/remotes")
     known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard.items()}
     writer.mark(repo, writer.tip(repo, repository.branch(repo)))
@@ -153,7 +153,7 @@ def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
 
 
 def put_back_heard(repo: Repository) -> None:
-    """Restore git's own refs from those that keep what remotes had, where a remote has nothing to be replaced."""
+    """Restore the remote-tracking refs from `HEARD`, where a purge has nothing to replace at the remote."""
     for ref, oid in repository.refs(repo, HEARD).items():
         repository.run(repo, "update-ref", ref.replace(HEARD, "refs/remotes/", 1), oid)
     forget_heard(repo)
@@ -165,22 +165,22 @@ def forget_heard(repo: Repository) -> None:
 
 
 def scrub(repo: Repository) -> None:
-    """Forget how things were: reflogs, left-over heads, every object that nothing refers to, packs never finished.
+    """Delete old states: reflogs, pseudo-refs such as ORIG_HEAD, unreachable objects, unfinished packs.
 
     Raises GitError when git fails.
     """
     for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
         (repo.git_dir / name).unlink(missing_ok=True)
-    repository.attempt(repo, "write-tree")  # the index remembers folders that are gone, until it is asked for a tree
+    repository.attempt(repo, "write-tree")  # drops deleted folders from the index's tree cache
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     _list_stash(repo)
     repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
-    for left in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # of a `git repack` that was killed
+    for left in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # from a killed `git repack`
         left.unlink(missing_ok=True)
 
 
 def _list_stash(repo: Repository) -> None:
-    """Put the last entry of `git stash`, rewritten, back on its list; the older ones were in the reflog alone."""
+    """Put the rewritten last stash entry back on the list; older entries were in the reflog alone and are lost."""
     oid = writer.tip(repo, "refs/stash")
     if oid:
         repository.run(repo, "update-ref", "-d", "refs/stash")
@@ -195,7 +195,7 @@ def _filter(copy: Path, words: list[str]) -> None:
 
 
 def _callback(copy: Path, rules: Rules) -> str:
-    """Return what git-filter-repo runs for each text."""
+    """Return the code that git-filter-repo runs for each blob."""
     file = copy / "mdmem-texts"
     file.write_text(repr([(pattern.pattern, instead) for pattern, instead in rules]), "utf-8")
     return f"from {__name__} import cleaned_by\nblob.data = cleaned_by({str(file)!r}, blob.data)"
@@ -214,7 +214,7 @@ def _listed(copy: Path, lines: list[str] | tuple[str, ...]) -> str:
 
 
 def _moved(copy: Path) -> dict[str, str]:
-    """Read what became of the commits that changed; filter-repo adds up several runs by itself."""
+    """Read which commits were rewritten; filter-repo accumulates the map over several runs."""
     file = copy / "filter-repo" / "commit-map"
     rows = [line.split() for line in file.read_text("ascii").splitlines()[1:]] if file.is_file() else []
     return {old: new.strip("0") and new for old, new in rows if old != new}

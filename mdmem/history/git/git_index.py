@@ -1,9 +1,9 @@
-"""The person's index, followed at a distance: what they staged stays theirs, and `git status` stays clean.
+"""The user's index: what they staged stays staged, and `git status` stays clean.
 
-Commits are made without any index. The entries of the committed files, and only those, are brought up to date
-in a private copy, which takes the index's place, as git's own lock protocol has it, before the branch is moved.
-The link that makes `index.lock` is a second name of the private copy: a lock left behind by a killed
-mdmem is known by that, and another program's lock is never touched.
+Commits are made without an index. Then the entries of the committed files, and only those, are updated in a
+private copy, which replaces the index by git's own lock protocol before the branch moves. `index.lock` is made as
+a hard link to the private copy: this tells a lock that a killed mdmem left from one of another program, which is
+never touched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PURGE_FOLDER = "mdmem-purge"
 MERGE_FOLDERS = "mdmem-merge-*"
 
 ABANDONED_SECONDS = 600.0
-"""Merging takes milliseconds, and is done without the committer's lock."""
+"""Merging takes milliseconds. It runs without the committer's lock, so only age shows that a folder is abandoned."""
 
 GONE = b"0" * 6
 
@@ -35,18 +35,18 @@ BYTES = "* -text -eol -ident"
 
 
 Stamp = tuple[int, int, int]
-"""What a file looks like from outside: inode, size, time."""
+"""Identifies a version of a file: inode, size, mtime in nanoseconds."""
 
 
 class Copy(NamedTuple):
-    """A private copy of the index. `seen` is what the index looked like when it was taken, None without one."""
+    """A private copy of the index. seen: the index's stamp when it was copied; None when there was no index."""
 
     path: Path
     seen: Stamp | None
 
 
 class IndexEntry(NamedTuple):
-    """A file as git records it: six digits of mode, or `GONE`; the object's id in hex; the path's bytes."""
+    """An index entry: mode as six digits, or `GONE`; the object's id in hex; the path as bytes."""
 
     mode: bytes
     oid: bytes
@@ -54,7 +54,7 @@ class IndexEntry(NamedTuple):
 
 
 class Published(Enum):
-    """What became of a copy that was to be the index."""
+    """The outcome of `publish`."""
 
     YES = "it is the index now"
     CHANGED = "the index has changed since the copy was taken"
@@ -63,7 +63,7 @@ class Published(Enum):
 
 @contextmanager
 def copied(repo: Repository) -> Iterator[Copy]:
-    """Copy the index, and remove the copy at the end."""
+    """Copy the index; the copy is removed at the end."""
     path = repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}"
     seen = stamp(repo.git_dir / "index")
     try:
@@ -76,9 +76,9 @@ def copied(repo: Repository) -> Iterator[Copy]:
 
 
 def _take_copy(index: Path, path: Path) -> None:
-    """Give the index a second name: every git writes a new file and renames it, so this one stays as it is.
+    """Link the index under a second name. Every git writes a new file and renames it, so this one never changes.
 
-    Without links, copy it with its time: git mistrusts the entries that are as new as the index itself.
+    Without links, copy it with its mtime: git distrusts entries that are as new as the index.
     """
     try:
         path.hardlink_to(index)
@@ -87,12 +87,12 @@ def _take_copy(index: Path, path: Path) -> None:
 
 
 def env(copy: Copy) -> dict[str, str]:
-    """Return the environment in which git works on the copy, where it may write what it learns of the files' times."""
+    """Return the environment in which git uses the copy, and may write refreshed file times to it."""
     return {"GIT_INDEX_FILE": str(copy.path), "GIT_OPTIONAL_LOCKS": "1"}
 
 
 def catch_up(repo: Repository, held: int) -> bool:
-    """Finish what an interrupted run began, and bring the index to the last commit; False when it is busy."""
+    """Finish an interrupted commit and bring the index up to the last commit; False when the index is locked."""
     if writer.marked(repo) is None:
         return True
     branch = repository.branch(repo)
@@ -111,13 +111,13 @@ def catch_up(repo: Repository, held: int) -> bool:
 
 
 def catch_up_copy(repo: Repository, copy: Copy, held: int) -> None:
-    """Update a copy to the last commit, where an interrupted run left the index behind or ahead of it."""
+    """Bring a copy up to the last commit, if an interrupted run left the index before or after it."""
     if writer.marked(repo) is not None:
         _bring_copy(repo, copy, writer.tip(repo, repository.branch(repo)), held)
 
 
 def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:
-    """Update a copy to commit `target` from both commits that an interrupted run may have left the index at."""
+    """Bring a copy to commit `target` from either commit at which an interrupted run may have left the index."""
     _, goal = writer.interrupted(repo)
     if goal:
         advance(repo, copy, goal, target, held)
@@ -125,11 +125,11 @@ def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:
 
 
 def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: int) -> bool:
-    """Put the copy in the index's place, then move the branch from `head` to `goal`; False: look again, try again.
+    """Publish the copy, then move the branch from `head` to `goal`; False when either had changed: look again.
 
-    That is git's own order. The commit of another git in between holds what the index holds, and ours is not made;
-    the other way round it would take ours back, since its index would lack our files. Where another git keeps the
-    index locked, the branch is moved without it, and the next run brings the index along.
+    This is git's own order. Another git that commits in between commits our index entries too, and we retry. In the
+    other order its index would lack our files, and its commit would revert ours. When another git holds the index
+    lock, only the branch moves, and the next run updates the index.
     """
     writer.mark(repo, head, goal)
     published = publish(repo, copy)
@@ -145,7 +145,7 @@ def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: 
 
 
 def follow(repo: Repository, branch: str, head: str, goal: str, held: int) -> None:
-    """Move index and branch from `head` to `goal`; another git that moves the branch meanwhile wins."""
+    """Move index and branch from `head` to `goal`, unless another git moves the branch meanwhile."""
     for _ in range(3):
         with copied(repo) as copy:
             advance(repo, copy, head, goal, held)
@@ -157,9 +157,9 @@ def follow(repo: Repository, branch: str, head: str, goal: str, held: int) -> No
 
 
 def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> None:
-    """Update a copy from commit `base` to commit `head`, leaving alone every path where it was not at `base`.
+    """Update a copy from commit `base` to commit `head`, except for paths that did not match `base`.
 
-    "" stands for no commit at all.
+    "" means no commit.
     """
     if base == head:
         return
@@ -170,7 +170,7 @@ def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> No
 
 
 def tree_changes(repo: Repository, base: str, head: str) -> Iterator[IndexEntry]:
-    """Yield what `head` has that `base` has not, file by file; a deleted file has the mode `GONE`."""
+    """Yield the files that differ in `head` from `base`; a deleted file has the mode `GONE`."""
     for meta, path in _compared(repo, base, head):
         yield IndexEntry(GONE if meta.endswith(b" D") else meta.split(b" ")[1], meta.split(b" ")[3], path)
 
@@ -178,9 +178,9 @@ def tree_changes(repo: Repository, base: str, head: str) -> Iterator[IndexEntry]
 def files_changed(
     repo: Repository, base: str, head: str
 ) -> Iterator[tuple[str, tuple[str, str] | None, tuple[str, str] | None]]:
-    """Yield what is not the same in two commits: a path, with mode and id of what is there before and after, or None.
+    """Yield the paths that differ between two commits, each with (mode, id) before and after; None for no file.
 
-    base: "" stands for no commit at all.
+    base: "" means no commit.
     """
     for meta, path in _compared(repo, base or repository.empty_tree(repo), head):
         was, now, old, new, _ = meta.decode("ascii").removeprefix(":").split(" ")
@@ -193,12 +193,12 @@ def _compared(repo: Repository, base: str, head: str) -> Iterator[tuple[bytes, b
 
 
 def may_convert(data: bytes) -> bool:
-    """Whether git may take a file for changed that is not: it converts line ends and marks of versions."""
+    """Whether git may list an unchanged file as changed, because it converts line endings and `$Id$`."""
     return b"\r" in data or b"$Id" in data
 
 
 def keep_bytes(repo: Repository) -> None:
-    """Set up git to compare files byte by byte in this clone, whatever the attributes in the vault say of line ends."""
+    """Make git compare files byte by byte in this clone, whatever the vault's .gitattributes say about line endings."""
     file = repo.common_dir / "info" / "attributes"
     text = file.read_text("utf-8") if file.is_file() else ""
     if BYTES not in text:
@@ -207,7 +207,7 @@ def keep_bytes(repo: Repository) -> None:
 
 
 def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: int) -> None:
-    """Write these entries into a copy, however many there are."""
+    """Write any number of entries into a copy."""
     here = part.load(repo)
     may_lack = bool(here or part.NEVER_IN_NAMES)
     with tempfile.TemporaryFile(dir=repo.git_dir) as lines, tempfile.TemporaryFile(dir=repo.git_dir) as absent:
@@ -222,7 +222,7 @@ def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: in
 
 
 def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], held: int) -> str:
-    """Return the id of a tree: that of commit `base`, with these entries put into it."""
+    """Return the id of a tree: that of commit `base` with these entries added or replaced."""
     copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
     try:
         repository.run(repo, "read-tree", base, env=env(copy), held=held)
@@ -233,9 +233,9 @@ def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], held: 
 
 
 def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Published:
-    """Put the copy in the index's place, unless the index has changed since, or another git keeps its lock."""
+    """Replace the index by the copy, unless the index has changed since or another git holds its lock."""
     if not copy.path.exists():
-        return Published.YES  # no file was ever in it
+        return Published.YES  # an index without entries
     lock = repo.git_dir / "index.lock"
     if not _link(copy.path, lock, wait_seconds):
         return Published.BUSY
@@ -244,19 +244,19 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
             lock.unlink()
             return Published.CHANGED
         if stamp(copy.path) == copy.seen:
-            lock.unlink()  # git wrote nothing: renaming one name of a file to another would leave both
+            lock.unlink()  # git wrote nothing, and rename(2) between two names of one file keeps both
             return Published.YES
         lock.replace(repo.git_dir / "index")
     except OSError:
-        lock.unlink(missing_ok=True)  # it would stop every git from now on
+        lock.unlink(missing_ok=True)  # a leftover lock would block every git
         raise
     return Published.YES
 
 
 def heal(repo: Repository) -> None:
-    """Remove what a killed mdmem left: private copies, the locks of index and own ref that are ours, half texts.
+    """Remove what a killed mdmem left: private copies, our locks of index and refs, half-written files.
 
-    To be called with the committer's lock held: then no process of ours is at work on them.
+    Call it with the committer's lock held, when no other process of ours uses them.
     """
     writer.unlock_pending(repo)
     lock = repo.git_dir / "index.lock"
@@ -289,7 +289,7 @@ def _link_or_copy(source: Path, lock: Path) -> None:
         lock.hardlink_to(source)
     except FileExistsError:
         raise
-    except (OSError, NotImplementedError):  # a file system, or a system, without links
+    except (OSError, NotImplementedError):  # no hard links here
         with lock.open("xb") as file:
             try:
                 file.write(source.read_bytes())
@@ -300,7 +300,7 @@ def _link_or_copy(source: Path, lock: Path) -> None:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return what an index, or a copy of it, looks like from outside; None where there is none."""
+    """Return the stamp of an index or its copy; None when there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:

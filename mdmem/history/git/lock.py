@@ -1,4 +1,4 @@
-"""One committer at a time: a lock that queues, and that git itself keeps when mdmem is killed."""
+"""The committer's lock: processes queue for it, and git subprocesses keep it when mdmem is killed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mdmem.errors import BusyError
 
 @contextmanager
 def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
-    """Hold the lock `name`, waiting for those before us; gives its descriptor.
+    """Hold the lock `name` for the `with` block; yields its descriptor.
 
-    The descriptor goes to the git processes that write (`repository.run(held=...)`) and to no other:
-    when we are killed, the lock is free once the last of them has ended, never before.
+    Pass the descriptor to git processes that write (`repository.run(held=...)`) and to no others: when we are
+    killed, the lock is free once the last of them has ended, never before.
 
     Raises BusyError when it is not free within `wait_seconds`.
     """

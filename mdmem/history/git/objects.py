@@ -1,6 +1,6 @@
-"""Git's objects as it prints them, and what it has of them where only a part of a vault was cloned.
+"""Read git objects, and fetch missing ones in a partial clone.
 
-Git fetches a text that it lacks when it is asked for, one at a time; what is known to be wanted is fetched together.
+Git fetches a missing blob when it is read, one at a time; blobs that are known to be needed are fetched together.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from mdmem.history.git.repository import Repository
 
 REMOTE = "origin"
 FILTER = "--filter=blob:none"
-"""For `git clone`: commits and folders without texts. A remote that cannot leave them out sends all of them."""
+"""For `git clone`: commits and trees without blobs. A remote that does not support filters sends everything."""
 ALL = "--filter=blob:limit=1g"
-"""For `git fetch`, where texts are missing: leaves out nothing, and lets git take what comes for a part."""
+"""For `git fetch` in a partial clone: leaves out nothing, and git accepts that other blobs are missing."""
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
 
 
 def bring(repo: Repository, oids: Iterable[str]) -> None:
-    """Fetch these texts together, where git may lack them; where that fails git fetches them one by one."""
+    """Fetch these blobs together if git may lack them. When that fails, git fetches each when it is read."""
     if repo.is_partial:
         words = ("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, FILTER, "--stdin", REMOTE)
         repository.attempt(repo, *words, stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"), network=True)
 
 
 def complete(repo: Repository) -> Repository:
-    """Fetch every text of the history that git lacks; return the repository, which is a whole one then.
+    """Fetch every missing blob of the history; return the repository, now complete.
 
     Raises GitError when the remote cannot be reached.
     """
@@ -49,7 +49,7 @@ def complete(repo: Repository) -> Repository:
 
 
 def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield objects of any kind, each with its id, as git keeps them: read by one process, one at a time."""
+    """Yield the ids and bytes of objects of any kind, read one at a time by one git process."""
     with tempfile.TemporaryFile(dir=repo.git_dir) as asked:
         asked.writelines(f"{oid}\n".encode("ascii") for oid in oids)
         if not asked.tell():
@@ -61,20 +61,20 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """Return the id of a text in git, hashed as `like` was."""
+    """Return the id of a blob with this content, by the hash algorithm of the id `like`."""
     hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
-    """Yield every object of the repository, reachable or not: its id, and it unpacked."""
+    """Yield the id and content of every object of the repository, reachable or not."""
     words = ("cat-file", "--batch", "--buffer", "--batch-all-objects", "--unordered")
     with repository.printing(repo, *words) as out:
         yield from _found(out)
 
 
 def printed(out: BinaryIO) -> Iterator[tuple[list[bytes], bytes | None]]:
-    """Yield what `git cat-file --batch` prints of each object: its id, kind and size, and its bytes; None: missing."""
+    """Parse the output of `git cat-file --batch`: yield id, kind and size, and the content (None: missing)."""
     while line := out.readline():
         facts = line.rstrip(b"\n").split(b" ")
         if facts[-1] == b"missing":
@@ -89,11 +89,11 @@ def _found(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 
 Tree = dict[str, tuple[str, str]]
-"""A folder of a commit: name -> mode, object's id."""
+"""A tree object: name -> mode, object id."""
 
 
 def parse_tree(data: bytes, id_bytes: int) -> Tree:
-    """Return a folder as git keeps it. id_bytes: the length of an object's id."""
+    """Parse a tree object. id_bytes: the length of an object id."""
     found: Tree = {}
     at = 0
     while at < len(data):
@@ -105,7 +105,7 @@ def parse_tree(data: bytes, id_bytes: int) -> Tree:
 
 
 def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, Tree]:
-    """Return these folders as a commit has them, without those that it lacks; no path may have a line break."""
+    """Return the trees of those folders that a commit has. No folder may contain a newline."""
     asked = b"".join(os.fsencode(f"{commit}:{folder}\n") for folder in folders)
     told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
     return {
@@ -116,7 +116,7 @@ def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, Tree]:
 
 
 def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the files of a commit, of all folders or of these: the mode, the object's id, and the path."""
+    """Yield mode, object id and path of a commit's files, of all folders or of these."""
     for line in repository.each(repo, "ls-tree", "-r", "-z", oid, "--", *folders):
         facts, _, path = line.partition("\t")
         mode, _, oid = facts.split(" ")
@@ -124,7 +124,7 @@ def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str
 
 
 def changed(repo: Repository, oid: str) -> list[tuple[str, str, str]]:
-    """Return what a commit changed: the paths, with the ids of what was there before and after; "" for no file."""
+    """Return the paths that a commit changed, each with the blob ids before and after; "" for no file."""
     words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
     fields = os.fsdecode(repository.run(repo, *words)).split("\0")
     rows = ((path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False))

@@ -1,7 +1,7 @@
-"""A part of a vault: this machine has the files of some projects, or of the time since a day; git has all of it.
+"""A partial vault: this machine has the files of some projects, or since some day; git has all of them.
 
-What is not here is marked in git's index and named in its sparse-checkout, so that plain git leaves it alone as well.
-Nothing is taken for deleted that never was here.
+Files left out have the skip-worktree bit in the index and match the sparse-checkout patterns, so that plain git
+leaves them alone too. A file that was never here does not count as deleted.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import layout
 
 NAME = "mdmem-part"
-"""A file in the git folder: what of the vault is here."""
+"""File in the git directory that stores the part."""
 
 NEVER_IN_NAMES = frozenset('\\<>:"|?*' if os.sep == "\\" else "")
-"""Characters that no file's name has on this system."""
+"""Characters that file names on this system cannot contain."""
 
 FIRST_YEAR = 1990
 _MAX_BYTES = 64 * 1024
 
 
 class VaultPart(NamedTuple):
-    """What is here of the journal. since: a day, "" for no bound. projects: folders of the journal; none for all.
+    """The part of the journal on this machine. since: a day, "" for no bound. projects: journal folders; () for all.
 
     Notes, internal memories and the pages of projects are always here.
     """
@@ -37,7 +37,7 @@ class VaultPart(NamedTuple):
     projects: tuple[str, ...] = ()
 
     def has(self, path: str) -> bool:
-        """Whether a file is part of it, by its vault path."""
+        """Whether a vault path belongs to the part."""
         parts = path.split("/")
         if parts[0] == "days":
             day = parts[-1][:10]
@@ -50,7 +50,7 @@ class VaultPart(NamedTuple):
         return not layout.is_day(day) or day >= self.since
 
     def patterns(self) -> list[str]:
-        """Return the same for git: the lines of its `info/sparse-checkout`, of which the last that matches counts."""
+        """Return the part as lines of git's `info/sparse-checkout`, in which the last match wins."""
         lines = ["/*"]
         if self.projects:
             lines += ["!/journal/*/*/", *(f"/journal/{_literal(name)}/*/" for name in self.projects)]
@@ -73,7 +73,7 @@ def _literal(name: str) -> str:
 
 
 def of(root: str) -> VaultPart | None:
-    """Return what is here of a vault; None when all of it is, or it is not a repository."""
+    """Return the part of a vault that is on this machine; None for a whole vault, or when it is not a repository."""
     try:
         return load(repository.open_vault(root))
     except (VaultError, GitError):
@@ -81,7 +81,7 @@ def of(root: str) -> VaultPart | None:
 
 
 def load(repo: Repository) -> VaultPart | None:
-    """Return what is here of a vault; None when all of it is."""
+    """Return the part of a vault that is on this machine; None for a whole vault."""
     try:
         data = files.read(str(repo.git_dir / NAME), _MAX_BYTES)
     except OSError:
@@ -91,7 +91,7 @@ def load(repo: Repository) -> VaultPart | None:
 
 
 def save(repo: Repository, part: VaultPart) -> None:
-    """Note what is to be here, for mdmem and for git."""
+    """Store the part, for mdmem and as git's sparse-checkout."""
     text = "".join(f"{line}\n" for line in part.patterns())
     (repo.git_dir / "info").mkdir(exist_ok=True)
     (repo.git_dir / "info" / "sparse-checkout").write_text(text, encoding="utf-8")
@@ -101,16 +101,16 @@ def save(repo: Repository, part: VaultPart) -> None:
 
 
 def forget(repo: Repository) -> None:
-    """Note that all of the vault is to be here."""
+    """Remove the stored part: this machine is to have the whole vault."""
     repository.run(repo, "config", "core.sparseCheckout", "false")
     (repo.git_dir / "info" / "sparse-checkout").unlink(missing_ok=True)
     (repo.git_dir / NAME).unlink(missing_ok=True)
 
 
 def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
-    """Return those of `paths` (vault-relative) that this machine's part leaves out and that are not on disk.
+    """Return the vault-relative `paths` that this machine leaves out and that are not on disk.
 
-    So is a file whose name this system cannot have: git has it, and it stays on other machines.
+    This includes files whose names this system cannot have: git has them, and they stay on other machines.
     """
     part = load(repo)
     if part is None and not NEVER_IN_NAMES:
@@ -119,17 +119,17 @@ def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
 
 
 def is_absent(repo: Repository, part: VaultPart | None, path: str) -> bool:
-    """Whether this part leaves out a file that is not on disk either."""
+    """Whether a file is left out by the part and is not on disk."""
     return not is_part(part, path) and not (can_be(path) and os.path.lexists(repo.root / path))
 
 
 def is_part(part: VaultPart | None, path: str) -> bool:
-    """Whether a file is to be on this machine: it is of this part, or of the whole vault, and can be here."""
+    """Whether a file belongs on this machine: it is in the part (None: everything is), and its name is possible."""
     return can_be(path) and (part is None or part.has(path))
 
 
 def can_be(path: str) -> bool:
-    """Whether this system can have a file at a path: Windows refuses some names."""
+    """Whether this system allows a file at a path: Windows refuses some names."""
     if not NEVER_IN_NAMES:
         return True
     parts = path.split("/")

@@ -1,4 +1,4 @@
-"""The paths of all files of a vault, compressed in memory: as strings they take more than most work on them does."""
+"""The paths of all files of a vault, compressed: as strings they would take more memory than most work on them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 AT_ONCE = 1_000
-"""Number of paths that are packed together, and unpacked when one of them is asked for."""
+"""Number of paths in a compressed block."""
 _LEVEL = 1
 
 
 class PackedPaths(Collection[str]):
-    """Paths in the order in which they were given."""
+    """A compressed list of paths, in the given order."""
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._count = 0

@@ -1,7 +1,7 @@
-"""The one door to git: every git process of mdmem starts here, and nothing of the caller's reaches it.
+"""The only module that starts git, isolated from the caller's environment and configuration.
 
-The repository is named outright (`GIT_DIR`, `GIT_WORK_TREE`), inherited `GIT_*` variables are taken
-out, and the configuration that could start a program, open a prompt or rewrite text is overruled.
+The repository is named explicitly (`GIT_DIR`, `GIT_WORK_TREE`), inherited `GIT_*` variables are removed, and
+settings that could start a program, prompt or convert text are overridden.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from git import Git
 
 OLDEST = "2.32"
-"""The first git that can be told to leave the user's and the system's configuration alone."""
+"""The first git that can ignore the user's and the system's configuration."""
 
 BRANCH = "main"
 """The branch of a new vault."""
 
 READ_BYTES = 64 * 1024
-"""So much of what git prints is read at a time."""
+"""How much of git's output is read at a time."""
 
 OWN_IDENTITY = ("mdmem", "mdmem@localhost")
-"""Who commits when git knows no name and address."""
+"""Name and address of commits when git has none configured."""
 
 
 class Repository(NamedTuple):
     """A vault's repository. Build with `open_vault` or `init`.
 
     root: the vault, absolute.
-    git_dir: where HEAD and the index are; `common_dir`: where objects and refs are. Both are
-    `.git`, unless the vault is a linked work tree.
-    is_partial: texts of the past may be with the remote alone; git fetches one when it is asked for.
+    git_dir: contains HEAD and the index; common_dir: contains objects and refs. Both are `.git`, unless the vault is
+    a linked work tree.
+    is_partial: a partial clone: git may have to fetch a blob when it is read.
     """
 
     root: Path
@@ -60,7 +60,7 @@ class Repository(NamedTuple):
 
 
 class GitResult(NamedTuple):
-    """A git command that has ended."""
+    """The result of a git command."""
 
     status: int
     out: bytes
@@ -68,7 +68,7 @@ class GitResult(NamedTuple):
 
 
 def open_vault(root: str | Path) -> Repository:
-    """Find the repository whose top is `root`; one further up does not count.
+    """Return the repository whose top folder is `root`; one in a parent folder does not count.
 
     Raises:
         VaultError: when there is none.
@@ -88,9 +88,9 @@ def open_vault(root: str | Path) -> Repository:
 
 
 def _make_private(repo: Repository) -> None:
-    """Close the repository's folder to others. Raises GitError when it is somebody else's."""
+    """Make the git directory private. Raises GitError when it belongs to another user."""
     if repo.git_dir != repo.root / ".git" or repo.git_dir.is_symlink():
-        return  # kept elsewhere by its owner
+        return  # its owner keeps it elsewhere
     try:
         files.check_folder(str(repo.git_dir))
     except OSError as error:
@@ -98,7 +98,7 @@ def _make_private(repo: Repository) -> None:
 
 
 def init(root: str | Path) -> Repository:
-    """Make `root` a repository, unless it is one. No template, so no hooks; nothing is committed.
+    """Make `root` a repository unless it is one. No template, so no hooks; no commit.
 
     Raises GitError when git is missing or fails.
     """
@@ -110,7 +110,7 @@ def init(root: str | Path) -> Repository:
 
 
 def is_inside_other_repository(path: str | Path) -> str | None:
-    """Return the repository whose work tree `path` lies in, or None. One that begins at `path` does not count."""
+    """Return the repository whose work tree contains `path`, or None. One whose top folder is `path` does not count."""
     for parent in Path(path).resolve().parents:
         if (parent / ".git").exists():
             return str(parent)
@@ -125,13 +125,13 @@ def run(
     held: int | None = None,
     network: bool = False,
 ) -> bytes:
-    """Run one git command on the vault and return what it printed.
+    """Run one git command on the vault and return its output.
 
-    stdin: bytes, or a file to be read from where it stands.
-    held: the descriptor of a lock that the process is to keep until it ends, should we be killed before.
+    stdin: bytes, or a file, read from its current position.
+    held: descriptor of a lock that the process keeps until it ends, even if we are killed before.
     network: let git read the user's configuration, for credentials and addresses.
 
-    Raises GitError when it fails; the message has git's own reason.
+    Raises GitError with git's reason when the command fails.
     """
     done = attempt(repo, *args, stdin=stdin, env=env, held=held, network=network)
     if done.status:
@@ -147,7 +147,7 @@ def attempt(
     held: int | None = None,
     network: bool = False,
 ) -> GitResult:
-    """Run one git command as `run` does, and leave its exit status to the caller."""
+    """Run one git command like `run`, but leave its exit status to the caller."""
     extra = _places(repo, env, network=network)
     if not isinstance(stdin, bytes) or not stdin:
         return start(
@@ -175,16 +175,16 @@ def start(
     network: bool = False,
     check: bool = True,
 ) -> GitResult:
-    """Start git in `cwd` with a literal argument list; wait for its end.
+    """Run git in `cwd` with these arguments and wait for it.
 
     Raises GitError when git is missing, or (with `check`) when it fails.
     """
     git, missing = _load()
     ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
     command = _command(git, args, ours, network)
-    # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
+    # A new session: no terminal to prompt on, and ^C cannot stop git in the middle of a write.
     how: dict[str, Any] = {"start_new_session": True, "pass_fds": () if held is None or os.name == "nt" else (held,)}
-    if os.name != "nt" and not network:  # a remote on this machine has the modes that its users have chosen
+    if os.name != "nt" and not network:  # a remote on this machine keeps its users' file modes
         how["umask"] = 0o077
     try:
         if network:
@@ -221,11 +221,11 @@ def printing(
     env: dict[str, str] | None = None,
     network: bool = False,
 ) -> Iterator[BinaryIO]:
-    """Open what one git command on the vault prints, to be read while it does: there may be more than fits in memory.
+    """Open the output of one git command for streaming: it may not fit in memory.
 
-    Git is ended when it is not read to the end.
+    Git is terminated when the output is not read to its end.
 
-    Raises GitError when git is missing, or fails.
+    Raises GitError when git is missing or fails.
     """
     git, missing = _load()
     ours = ENVIRONMENT | _places(repo, env, network=network)
@@ -234,7 +234,7 @@ def printing(
         kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
     except (missing, OSError) as error:
         raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
-    process: Any = kept.proc  # `kept` ends it when nothing refers to it any longer
+    process: Any = kept.proc  # `kept` kills the process when garbage-collected
     said: list[bytes] = []
     listening = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)
     listening.start()
@@ -255,7 +255,7 @@ def printing(
 
 
 def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[str]:
-    """Yield, as text, what one git command on the vault ends with a zero byte, while it prints it.
+    """Yield a git command's NUL-terminated output, decoded, as it is printed.
 
     Raises GitError when it fails.
     """
@@ -263,7 +263,7 @@ def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Ite
 
 
 def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end: bytes = b"\0") -> Iterator[bytes]:
-    """Yield the bytes that one git command on the vault ends with `end`, while it prints it.
+    """Yield a git command's output, split at `end`, as it is printed.
 
     Raises GitError when it fails.
     """
@@ -277,7 +277,7 @@ def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end:
 
 
 def _stoppable(git: Any) -> GitResult:
-    """Wait for a git that speaks with a remote; it ends when we are stopped, and removes what it has half-way."""
+    """Wait for a git command that uses the network; terminate it when interrupted, so that it cleans up."""
     process = git.proc
     try:
         out, err = process.communicate()
@@ -289,7 +289,7 @@ def _stoppable(git: Any) -> GitResult:
 
 
 def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
-    """Start a Python program that starts git itself, in a repository of its own (a bare one, in `cwd`).
+    """Run a Python program that starts git itself, on the bare repository `cwd`.
 
     Raises GitError when it cannot be started.
     """
@@ -306,7 +306,7 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
 
 
 def reason(done: GitResult) -> str:
-    """Return git's own first word on a failure, one line; what follows is advice."""
+    """Return the first error line that git printed; the lines after it are advice."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal:", "error:"))]
     text = (said or lines or [f"exit status {done.status}"])[0]
@@ -314,7 +314,7 @@ def reason(done: GitResult) -> str:
 
 
 def branch(repo: Repository) -> str:
-    """Return the full name of the branch that is checked out; it need not have a commit.
+    """Return the full ref name of the checked-out branch; it may have no commit yet.
 
     Raises GitError when none is.
     """
@@ -325,13 +325,13 @@ def branch(repo: Repository) -> str:
 
 
 def refs(repo: Repository, *patterns: str) -> dict[str, str]:
-    """Return refs, those below some names or all of them, each with the id that it holds."""
+    """Return ref -> object id, of all refs or those that match the patterns."""
     listed = run(repo, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)
     return dict(line.split(" ", 1) for line in os.fsdecode(listed).splitlines())
 
 
 def drop_refs(repo: Repository, below: str) -> None:
-    """Delete the refs below a name."""
+    """Delete all refs below a prefix."""
     run(repo, "update-ref", "--stdin", stdin=run(repo, "for-each-ref", "--format=delete %(refname)", below))
 
 
@@ -341,9 +341,9 @@ def url(repo: Repository, remote: str) -> str:
 
 
 def far_end(root: Path, address: str, program: str) -> list[str]:
-    """Return the option that bounds the memory of the git behind a remote, when that is a folder on this machine.
+    """Return the option that bounds the memory of the remote's git when the remote is a folder on this machine.
 
-    Our settings do not reach it. program: what git starts there, "upload-pack" to fetch, "receive-pack" to push.
+    Our settings do not reach that process. program: "upload-pack" to fetch, "receive-pack" to push.
     """
     if not (address.startswith("file://") or (root / address).is_dir()):
         return []
@@ -351,12 +351,12 @@ def far_end(root: Path, address: str, program: str) -> list[str]:
 
 
 def empty_tree(repo: Repository) -> str:
-    """Return the id of the tree without files."""
+    """Return the id of the empty tree."""
     return run(repo, "hash-object", "-t", "tree", os.devnull).decode("ascii").strip()
 
 
 def identity(repo: Repository) -> tuple[str, str]:
-    """Return who commits: `user.name` and `user.email` as git has them, else mdmem's own."""
+    """Return the committer's name and address: git's `user.name` and `user.email`, else mdmem's own."""
     done = attempt(repo, "config", "--null", "--get-regexp", r"^user\.(name|email)$", network=True)
     found = dict(entry.split("\n", 1) for entry in done.out.decode("utf-8", "replace").split("\0") if "\n" in entry)
     name, email = (_clean_name(found.get(key, "")) for key in ("user.name", "user.email"))
@@ -368,7 +368,7 @@ def _clean_name(text: str) -> str:
 
 
 def _load() -> tuple[type[Git], type[Exception]]:
-    """Import GitPython, which looks for git as it is imported, a hundred milliseconds of CPU."""
+    """Import GitPython. It looks for git on import, which takes about 100 ms of CPU."""
     try:
         import git
     except ImportError as error:
@@ -377,13 +377,13 @@ def _load() -> tuple[type[Git], type[Exception]]:
 
 
 def _without_inherited(ours: dict[str, str], network: bool) -> list[str]:
-    """Begin the command with what takes the caller's `GIT_*` out; nothing when there are none.
+    """Return a command prefix that removes the caller's `GIT_*` variables; [] when there are none.
 
-    GitPython can add to the environment, not remove, and an empty `GIT_INDEX_FILE` is not an absent one.
+    GitPython can only add variables, and an empty `GIT_INDEX_FILE` differs from an unset one.
     """
     kept = KEPT_FOR_THE_NETWORK if network else ()
     names = [name for name in os.environ if name.startswith("GIT_") and name not in ours and name not in kept]
-    if os.name == "nt":  # where no program `env` is: what this process inherited, nobody else in it needs
+    if os.name == "nt":  # no `env` program here; nothing else in this process needs them
         for name in names:
             del os.environ[name]
         return []
@@ -406,13 +406,10 @@ def _locate(root: Path) -> Repository | None:
 
 
 def _refuse_programs(repo: Repository) -> bytes:
-    """Refuse a vault whose own configuration names a program: a filter, a proxy, a way to a remote.
+    """Return the vault's own git configuration in lower case; raise GitError when it names a program.
 
-    Return that configuration, in lower case.
-
-    What the user's own configuration names is theirs to run.
-
-    Git is asked only when a word of the file gives reason to.
+    Such as a filter, a proxy or a transport. Programs in the user's configuration are theirs to run. Git is asked
+    only when the file contains one of `HINTS`.
     """
     files = (repo.common_dir / "config", repo.git_dir / "config.worktree")
     text = b"".join(file.read_bytes() for file in files if file.is_file()).lower()

@@ -1,15 +1,15 @@
-"""The environment and configuration of mdmem's git processes, whatever user, caller and vault have set up."""
+"""Environment and settings of mdmem's git processes, independent of user, caller and vault."""
 
 from __future__ import annotations
 
 import os
 
 BOUNDS = (
-    # of packs a part is in memory at a time: without bounds, a look through all commits holds all that they have
+    # read packs in small windows: unbounded, a walk over all commits keeps everything in memory
     "core.packedGitLimit=8m",
     "core.packedGitWindowSize=1m",
     "core.deltaBaseCacheLimit=16m",
-    # what a push, a clone or gc packs anew is compared in a window of bounded size, by no more than two threads
+    # a push, a clone or gc compresses in a bounded window, with at most two threads
     "pack.windowMemory=32m",
     "pack.deltaCacheSize=16m",
     "pack.threads=2",
@@ -28,12 +28,12 @@ OVERRULED = (
     "tag.gpgSign=false",
     "push.gpgSign=false",
     "protocol.ext.allow=never",
-    # work in the background, which would hold locks after we have gone
+    # no background work: it would hold locks after we have ended
     "gc.auto=0",
     "gc.autoDetach=false",
     "maintenance.auto=false",
     "fetch.writeCommitGraph=false",
-    # what is read and written is the file's own bytes, and all the files
+    # read and write the exact bytes of all files
     "core.autocrlf=false",
     "core.safecrlf=false",
     "core.attributesFile=/dev/null",
@@ -42,22 +42,22 @@ OVERRULED = (
     "core.symlinks=false",
     "core.fileMode=false",
     "core.bigFileThreshold=512m",
-    # every folder is listed: git's cache of untracked files was seen to lack new ones for good
+    # list every folder: git's untracked cache was seen to miss new files permanently
     "core.untrackedCache=false",
     "status.showUntrackedFiles=all",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
-    # a commit that was reported survives a power cut
+    # a reported commit survives a power cut
     "core.fsync=committed,reference",
     *BOUNDS,
-    # no repository but the one that is named; no trees from a remote that a work tree cannot hold
+    # use no repository but the given one; accept no trees that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",
-    # another git at work is waited for
+    # wait for other git processes
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
 )
-"""Settings of every command, stronger than those of any file."""
+"""Settings of every command; they override those of all files."""
 
 ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -71,10 +71,10 @@ ENVIRONMENT = {
 }
 
 LOCAL_ONLY = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-"""Also for commands that need no credentials and no name: the files of the user and the system are not read."""
+"""For commands that need no credentials and no identity: ignore the configuration of user and system."""
 
 KEPT_FOR_THE_NETWORK = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT")
-"""The caller's own way to a remote, for fetch and push alone."""
+"""Variables that choose the caller's transport, for fetch and push only."""
 
 STARTS_PROGRAMS = (
     ("filter.", (".clean", ".smudge", ".process")),
@@ -84,10 +84,10 @@ STARTS_PROGRAMS = (
     ("remote.", (".uploadpack", ".receivepack", ".vcs")),
     ("credential.", (".helper",)),
 )
-"""Beginnings and ends of keys in a repository's configuration that name a program for git to start."""
+"""Prefixes and suffixes of configuration keys that name a program for git to start."""
 
 HINTS = (
     b"[filter", b"fsmonitor", b"[diff", b"[merge", b"include", b"gitproxy", b"sshcommand", b"alternaterefs",
     b"uploadpack", b"receivepack", b"vcs", b"helper",
 )  # fmt: skip
-"""What a configuration holds, in lower case, that may have such a key."""
+"""Words, in lower case, of which a configuration with such a key contains at least one."""

@@ -1,4 +1,4 @@
-"""Texts of files that git has, by path: read one at a time, when they are asked for, however many there are."""
+"""File contents by path, read from git one at a time, so that any number of files fits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mdmem.history.git.repository import Repository
 
 
 class Texts(MutableMapping[str, bytes]):
-    """The texts of files: bytes where they are held, the id of a blob where git has them.
+    """File contents: bytes in memory, or the id of a blob in git.
 
-    files: theirs from now on, since a copy for each of a vault's files would show.
+    files: owned by this object from now on. A copy would cost memory for each file of the vault.
     """
 
     def __init__(self, repo: Repository, files: Mapping[str, str | bytes]) -> None:
@@ -38,24 +38,24 @@ class Texts(MutableMapping[str, bytes]):
         return path in self._files
 
     def items(self) -> ItemsView[str, bytes]:
-        """Return the paths with their texts, which are read as they are asked for."""
+        """Return paths and contents; each content is read during iteration."""
         return _Items(self)
 
     def is_as(self, path: str, data: bytes | None) -> bool:
-        """Whether the text at a path is this one, without reading it; None: there is none."""
+        """Whether the file at a path has this content, without reading it; None: there is no file."""
         held = self._files.get(path)
         if held is None or data is None:
             return held is None and data is None
         return held == data if isinstance(held, bytes) else objects.blob_id(data, held) == held
 
     def without(self, paths: Collection[str]) -> Texts:
-        """Return the same texts but for those at these paths."""
+        """Return a mapping without these paths."""
         if not paths:
             return self
         return Texts(self._repo, {path: held for path, held in self._files.items() if path not in paths})
 
     def read(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the paths with their texts. Raises KeyError when git lacks a text."""
+        """Yield paths and contents. Raises KeyError when git lacks a blob."""
         texts = objects.read(self._repo, (held for held in self._files.values() if isinstance(held, str)))
         for path, held in self._files.items():
             oid, data = next(texts, ("", b"")) if isinstance(held, str) else (held, held)

@@ -1,4 +1,4 @@
-"""Packing the repository, when there is reason to and nobody waits."""
+"""Pack the repository in the background when enough has gathered."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from mdmem.history.git import lock, repository
 from mdmem.history.git.repository import Repository
 
 LOOSE_OBJECTS = 5_000
-"""Number of unpacked objects from which on they are packed: about as many notes, in commits of a turn each."""
+"""Number of loose objects from which on they are packed: about as many notes, with a commit per turn."""
 
 PACKS = 50
 
 COMMITS = 200
-"""Number of commits from which on git lists them in its commit-graph, so that a log of one file reads few of them."""
+"""Number of commits from which on git writes a commit-graph, which speeds up the log of a file."""
 
 LARGE_PACK = "256m"
-"""A pack that is larger is not packed again: it is read by git's index of several packs."""
+"""Packs larger than this are not repacked; the multi-pack-index covers them."""
 
 ABANDONED_SECONDS = 86_400.0
-"""No git writes to a file for so long and then goes on."""
+"""A temporary file this old belongs to a killed git."""
 
 HALF_WRITTEN = ("[0-9a-f][0-9a-f]/tmp_obj_*", "pack/tmp_*", "pack/.tmp-*", "info/commit-graphs/tmp_*")
-"""What git calls a file among its objects that is not complete yet."""
+"""Patterns of git's incomplete files in `objects`."""
 
 
 def tidy(config: Config) -> bool:
-    """Pack what has gathered, if it is much; False when another process does so already.
+    """Pack the repository if enough has gathered; False when another process is packing.
 
-    Commits need not wait for it: git keeps what is younger than two weeks, whoever refers to it.
+    Commits need not wait for it: git keeps unreachable objects that are younger than two weeks.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -60,27 +60,27 @@ def tidy(config: Config) -> bool:
 
 
 def abandoned(config: Config) -> list[Path]:
-    """Return the half-written files of gits that were killed, a day ago or more; git removes them when it packs all.
+    """Return unfinished files of killed git processes, a day old or more; a full `git gc` would remove them.
 
     Raises VaultError when the vault is not a repository.
     """
     objects = repository.open_vault(config.vault).common_dir / "objects"
     found: list[Path] = []
     for path in (path for pattern in HALF_WRITTEN for path in objects.glob(pattern)):
-        with suppress(OSError):  # gone meanwhile
+        with suppress(OSError):  # deleted meanwhile
             found += [path] if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS else []
     return found
 
 
 def remove_abandoned(config: Config) -> None:
-    """Remove those files. Raises VaultError when the vault is not a repository."""
+    """Remove the abandoned files. Raises VaultError when the vault is not a repository."""
     for path in abandoned(config):
         with suppress(OSError):
             path.unlink()
 
 
 def _unlisted(repo: Repository) -> int:
-    """Return how many packs git's index of several packs does not list."""
+    """Return the number of packs that the multi-pack-index does not list."""
     packs = repo.common_dir / "objects" / "pack"
     try:
         with (packs / "multi-pack-index").open("rb") as file:

@@ -1,6 +1,6 @@
-"""Commits written by `git fast-import`, from bytes in memory: no index, no filters, no hooks.
+"""Write commits with `git fast-import`, from bytes in memory: no index, no filters, no hooks.
 
-Its cost does not grow with the vault. The branch is moved afterwards, in one step, only if nobody else moved it.
+The cost does not grow with the vault. Afterwards the branch moves in one step, unless somebody else has moved it.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 
 MARK = "mdmem-commit"
-"""A file in the git folder while commits are written: the commit before them, "" for none; then, on a second line,
-the tip that the branch has and the one that it is about to get."""
+"""File in the git directory while commits are written. Line 1: the last commit before them, "" for none; line 2: the
+branch's tip and the commit it is about to move to."""
 
 PENDING = "refs/mdmem/pending"
-"""Keeps commits that no branch has yet from git's garbage collection."""
+"""Ref that protects commits from garbage collection until a branch has them."""
 
 LONG_AGO_SECONDS = 3600.0
-"""What happened longer ago was not captured just now, but imported, or is committed late."""
+"""Older events were not captured just now, but imported or committed late."""
 
 STALE_SECONDS = 1.0
-"""Git holds the lock of a ref for milliseconds."""
+"""Git holds a ref's lock for milliseconds; an older lock is stale."""
 
 
 class CommitDraft(NamedTuple):
-    """A commit to be.
+    """A commit to write.
 
     message: subject, body, trailers.
     puts: vault path -> the file's bytes; deletes: vault paths.
-    merges: commits that are its further parents.
-    author: who wrote it and when, as git keeps that ("Ada <ada@example.org> 1789372800 +0200"); "": who commits, now.
-    happened: when what it holds happened, in seconds; 0 for now.
+    merges: additional parents.
+    author: author and time in git's format ("Ada <ada@example.org> 1789372800 +0200"); "" for the committer, now.
+    happened: when the committed events happened, in seconds; 0 for now.
     """
 
     message: str
@@ -48,9 +48,9 @@ class CommitDraft(NamedTuple):
 
 
 def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -> list[str]:
-    """Write commits on top of `head` ("" for none) that no branch has yet; return their ids, oldest first.
+    """Write commits on top of `head` ("" for none), without moving a branch; return their ids, oldest first.
 
-    held: the descriptor of the lock that git is to keep until it ends.
+    held: descriptor of the lock that git keeps until it ends.
 
     Raises GitError when git fails.
     """
@@ -68,7 +68,7 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
 
 
 def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool:
-    """Move a branch from `head` ("" when it has no commit) to `goal`; False when another git has moved it.
+    """Move a branch from `head` ("" for no commit) to `goal`; False when another git process has moved it.
 
     Raises GitError when git fails.
     """
@@ -82,9 +82,9 @@ def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool
 
 
 def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], held: int) -> bool:
-    """Write commits on top of `head`, the tip of `branch`, and move the branch; False when another git has moved it.
+    """Write commits on top of `head`, the tip of `branch`, and move it; False when another git process has moved it.
 
-    For commits that leave the index as it is; others go through `index.move`.
+    For commits that leave the index alone; others need `git_index.move`.
 
     Raises GitError when git fails.
     """
@@ -96,7 +96,7 @@ def _failed(repo: Repository, done: repository.GitResult) -> GitError:
 
 
 def time_of(repo: Repository, oid: str) -> float:
-    """Return when a commit was made, in seconds."""
+    """Return a commit's committer time in seconds."""
     return float(repository.run(repo, "log", "-1", "--format=%ct", oid))
 
 
@@ -107,18 +107,18 @@ def tip(repo: Repository, branch: str) -> str:
 
 
 def mark(repo: Repository, head: str, goal: str = "") -> None:
-    """Note that commits are being written on top of `head`; the base of a mark that is there already stays.
+    """Record that commits on top of `head` are being written; an existing mark keeps its base.
 
-    goal: the commit that the branch is about to get.
+    goal: the commit that the branch is about to move to.
     """
     base = marked(repo)
-    temp = repo.git_dir / f"{MARK}.new"  # the committer's lock is held: one name, and what a kill left is used up
+    temp = repo.git_dir / f"{MARK}.new"  # one name is enough under the committer's lock; a leftover is overwritten
     temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
     temp.replace(repo.git_dir / MARK)
 
 
 def marked(repo: Repository) -> str | None:
-    """Return the commit that was the last before an interrupted run, "" for none; None when nothing was interrupted."""
+    """Return the last commit before an interrupted run, "" for none; None when no run was interrupted."""
     try:
         return (repo.git_dir / MARK).read_text("ascii").partition("\n")[0].strip()
     except FileNotFoundError:
@@ -126,21 +126,21 @@ def marked(repo: Repository) -> str | None:
 
 
 def interrupted(repo: Repository) -> tuple[str, str]:
-    """Return from which tip an interrupted run was about to move the branch, and where to; "" for not that far."""
+    """Return the tip from which an interrupted run was about to move the branch, and where to; "" before that point."""
     head, _, goal = (repo.git_dir / MARK).read_text("ascii").partition("\n")[2].partition(" ")
     return head, goal
 
 
 def unmark(repo: Repository) -> None:
-    """Note that index and branch agree again."""
+    """Record that index and branch agree again."""
     (repo.git_dir / MARK).unlink(missing_ok=True)
 
 
 def heal(repo: Repository, branch: str) -> None:
-    """Remove the locks of refs that a killed run of ours left.
+    """Remove ref locks that a killed run of ours left.
 
-    To be called with the committer's lock held, which git itself keeps until it ends: a lock that is
-    younger than our mark, and stays, is then nobody's.
+    Call it with the committer's lock held. Git keeps that lock until it ends, so that a ref lock which is younger
+    than our mark, and stays, has no owner.
     """
     path = repo.git_dir / MARK
     if not path.exists():
@@ -155,9 +155,9 @@ def heal(repo: Repository, branch: str) -> None:
 
 
 def unlock_pending(repo: Repository) -> None:
-    """Remove the lock of `PENDING`, which nobody else has, and that of the packed refs if a git held both.
+    """Remove the lock of `PENDING`, which only we use, and that of packed-refs if the same git held both.
 
-    To be called as `heal`: also a run that went on may have had its git killed.
+    Call it like `heal`, but also without a mark: a run may go on after its git was killed.
     """
     ours, packed = (repo.common_dir / f"{name}.lock" for name in (PENDING, "packed-refs"))
     if ours.exists():
@@ -172,9 +172,9 @@ def _person(who: str) -> dict[str, str]:
 
 
 def _committed(repo: Repository, head: str, drafts: list[CommitDraft]) -> list[float]:
-    """Return each commit's time: now; of what was stored long ago (imported), that of then, unless a commit is newer.
+    """Return each commit's time: now, or for imported events their own time, but never before an earlier commit.
 
-    Git takes commits for older than the ones that follow: `git log --since` would stop at an older one in between.
+    Git expects ascending times: `git log --since` stops at the first older commit.
     """
     now = time.time()
     if not any(draft.happened and draft.happened < now - LONG_AGO_SECONDS for draft in drafts):
@@ -214,6 +214,6 @@ def _stream(branch: str, head: str, drafts: list[CommitDraft], who: str, committ
 
 
 def _quoted(path: str) -> bytes:
-    """Write a path between quotes, as fast-import reads any path."""
+    """Quote a path for fast-import."""
     raw = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + raw + b'"'

@@ -1,4 +1,4 @@
-"""Archiving a year: what is committed of it is packed, a file a session, in commits of its own."""
+"""Archive a year: pack its committed notes, one file per session, in commits of their own."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from mdmem.steps import Tell, told, untold
 from mdmem.vault import archives, disk, layout, packed
 
 FILES_AT_ONCE = 5_000
-"""Number of changed files from which on one commit is made, at the end of a session: a year may have any number."""
+"""Number of changed files after which to commit, at the end of a session: a year may have any number."""
 
 _SESSIONS_AT_ONCE = 100
-"""Number of sessions that one question to git names."""
+"""Number of sessions per query to git."""
 
 
 class LeftSession(NamedTuple):
-    """A session that stays as it is, and why."""
+    """A session that was not packed, and why."""
 
     folder: str
     why: str
 
 
 class Archived(NamedTuple):
-    """What was done, or would be: how many sessions and notes were packed (or taken apart), and what was left."""
+    """The result, possibly of a dry run: how many sessions and notes were (un)packed, and which sessions were left."""
 
     sessions: int
     notes: int
@@ -43,17 +43,17 @@ class Archived(NamedTuple):
 def pack(
     config: Config, year: int, *, project: str = "", now: float, dry: bool = False, tell: Tell = untold
 ) -> Archived:
-    """Pack the sessions of a year that is over, a file each, and commit that.
+    """Pack the sessions of a past year, one file each, and commit that.
 
-    project: only the folder of the journal with this name. dry: change nothing. tell: is told what is being done.
+    project: only this journal folder. dry: change nothing. tell: progress callback.
 
     Raises:
         UsageError: when the year is not over.
-        VaultError, BusyError, GitError: as `commit.commit`; what was packed stays so, and the next commit takes it.
+        VaultError, BusyError, GitError: as `commit.commit`; packed sessions stay packed, and the next commit has them.
     """
     if year >= time.localtime(now).tm_year:
         raise UsageError(f"{year} is not over: only sessions of past years are archived.")
-    commit.commit(config, tell=tell)  # what history does not have stays a file of its own
+    commit.commit(config, tell=tell)  # only committed notes are packed
     folders = archives.sessions(config.vault, str(year), project)
     parts = _Parts(config, f"Archive {year}", tell)
     left: list[LeftSession] = []
@@ -71,7 +71,7 @@ def pack(
 
 
 def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold) -> Archived:
-    """Take the archives of a year apart again, and commit that. Raises what `commit.commit` raises."""
+    """Unpack the archives of a year and commit that. Raises what `commit.commit` raises."""
     commit.commit(config, tell=tell)
     folders = list(archives.packed_sessions(config.vault, str(year), project))
     parts = _Parts(config, f"Unpack the archive of {year}", tell)
@@ -82,7 +82,7 @@ def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold)
 
 
 class _Parts:
-    """What was done so far: committed session by session, as soon as it is more than `FILES_AT_ONCE`."""
+    """Collects changes by session, and commits them when there are more than `FILES_AT_ONCE`."""
 
     def __init__(self, config: Config, what: str, tell: Tell) -> None:
         self._config, self._what, self._tell = config, what, tell
@@ -91,14 +91,14 @@ class _Parts:
         self._sessions = self._notes = 0
 
     def add(self, changed: list[str], notes: int) -> None:
-        """Take a session in, with the files that changed for it."""
+        """Add a session with the files that changed for it."""
         self._changed += changed
         self._sessions, self._notes = self._sessions + 1, self._notes + notes
         if len(self._changed) >= FILES_AT_ONCE:
             self._commit()
 
     def ended(self) -> Archived:
-        """Commit the rest, and return what was done."""
+        """Commit the rest, and return the result."""
         self._commit()
         return self._done
 
@@ -112,7 +112,7 @@ class _Parts:
 
 
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Return what notes held at a commit, in files of their own or in archives, as far as they were there."""
+    """Return path -> content of notes at a commit, whether in files or archives; without those it lacks."""
     tree = join.tree(repo, oid)[0] if oid and paths else {}
     place = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
     blobs = {path: tree[where] for path, where in place.items() if where in tree}
@@ -125,7 +125,7 @@ def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, by
 
 
 class _Ready:
-    """What a session must be to be packed: committed as it is, and let through by the gate."""
+    """Checks that a session may be packed: committed as it is, and accepted by the gate."""
 
     def __init__(self, config: Config) -> None:
         self._root = config.vault
@@ -135,29 +135,29 @@ class _Ready:
         self._private = private.projects(config.vault)
 
     def read(self, folders: Collection[str]) -> None:
-        """Ask git for what is committed of these sessions; the next question is about others."""
+        """Load the committed files of these sessions, in place of the ones before."""
         head = writer.tip(self._repo, "HEAD")
         places = [*folders, *map(layout.archive_of, folders)]
         self._committed = {path: oid for _, oid, path in objects.listed(self._repo, head, *places)} if head else {}
 
     def check(self, folder: str, notes: dict[str, bytes]) -> None:
-        """Look at the notes of a session.
+        """Check the notes of a session.
 
         Raises:
-            VaultError: with the reason why they stay as they are.
+            VaultError: with the reason why they cannot be packed.
         """
         if layout.project_of(folder) in self._private:
             raise VaultError("its project stays on this machine")
-        target = layout.archive_of(folder)  # it has those that a killed run has packed already
+        target = layout.archive_of(folder)  # may contain notes that a killed run packed
         is_begun = self._has(target, disk.read_file(self._root, target) or b"")
         for name, data in notes.items():
             path = f"{folder}/{name}"
             if not self._has(path, data) and not (is_begun and disk.is_packed(self._root, path)):
                 raise VaultError(f"{name} is not committed")
             if self._gate.look(path, data):
-                raise VaultError(f"the privacy rules of today would not commit {name}")
+                raise VaultError(f"the current privacy rules hold {name} back")
 
     def _has(self, path: str, data: bytes) -> bool:
-        """Whether the last commit has this text at this path."""
+        """Whether the last commit has this content at this path."""
         oid = self._committed.get(path, "")
         return bool(oid) and objects.blob_id(data, oid) == oid

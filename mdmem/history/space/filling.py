@@ -1,4 +1,4 @@
-"""The files of a clone, written from what git has: all of them, or those of a part. No file is overwritten."""
+"""Write the files of a clone from git: all of them, or those of a part. No file is overwritten."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mdmem.vault import disk
 
 Tell = Callable[[int, int], None]
 AT_ONCE = 1_000
-"""Maximum number of files whose texts are asked for at a time."""
+"""Number of files read from git at a time."""
 
 
 def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
-    """Write the files of a clone, also of one that broke off: it has no index yet."""
+    """Write the files of a clone, also of an interrupted one: it has no index yet."""
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:
         return
@@ -33,11 +33,11 @@ def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
 
 
 def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> int:
-    """Write the files that a part of a vault does not have; return how many. Interrupted, it can be run again.
+    """Write the files that a partial vault lacks; return how many. Run it again after an interruption.
 
     Raises:
-        NotFoundError: when all of the vault is here.
-        BusyError, GitError, OSError: when it cannot be done.
+        NotFoundError: when the vault is not partial.
+        BusyError, GitError, OSError: when it fails.
     """
     held = part.load(repo)
     if held is None:
@@ -53,12 +53,12 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
 
 
 def _absent(repo: Repository, held: VaultPart | None) -> Iterator[tuple[str, str]]:
-    """Yield the files of the last commit that are neither part of what is here nor on disk."""
+    """Yield the files of the last commit that are outside the part and not on disk."""
     return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, held, path))
 
 
 def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tell: Tell) -> int:
-    """Write files, of each its path and the id of its text, never holding all of them; return how many."""
+    """Write files, given as path and blob id, some at a time; return how many."""
     total, done = sum(1 for _ in files()), 0
     rest = files()
     while chunk := list(islice(rest, AT_ONCE)):
@@ -69,7 +69,7 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tel
             found, data = next(texts, ("", b""))
             if found != oid:
                 raise GitError(
-                    f"git has no text for {path}, and cannot fetch it. Run the command again when the remote answers."
+                    f"git lacks the content of {path} and cannot fetch it. Run this again when the remote is reachable."
                 )
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
