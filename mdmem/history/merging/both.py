@@ -1,4 +1,4 @@
-"""One note that was changed on two machines: nothing of either is lost."""
+"""Merge a note that was changed on two machines, without losing anything of either."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from mdmem.history.merging.merge import KeptBoth
 from mdmem.vault import editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
-"""Files of which a line more does no harm."""
+"""Files that are lists of lines, where a surplus line does no harm."""
 
 LATEST_WINS = frozenset(["ended", "updated", "reviewed", "accepted", "version"])
 
 MADE_TWICE = front_matter.EARLIEST_WINS | {"title", "aliases", "project"}
-"""The same of a session's page that two machines made, each after its own first prompt."""
+"""Keys whose smaller value wins in a session page that two machines made, each after its own first prompt."""
 
 INTERNAL = "internal/"
-"""The folder of the memories of ghosts and agents."""
+"""Folder of the memories of ghosts and agents."""
 
 OTHER = "_other"
-"""Ends the name of the front matter key that holds the other side's value."""
+"""Suffix of the front matter key that holds the other side's value."""
 
 
 class Both(NamedTuple):
-    """The note with both sides' changes. kept, keys: places and front matter keys with two versions, to choose from."""
+    """A merged note. kept, keys: places and front matter keys that now have two versions, to choose from."""
 
     data: bytes
     kept: tuple[KeptBoth, ...] = ()
@@ -36,12 +36,12 @@ class Both(NamedTuple):
 
 
 def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, theirs: bytes) -> Both | None:
-    """Merge two versions of a note: its front matter key by key, its body line by line.
+    """Merge two versions of a note: front matter by key, body by line.
 
-    base: what both come from; None when each side made the note.
+    base: the common ancestor; None when each side made the note.
 
-    None when it is not text, not a note, or its front matter has no clear end: two versions of one place could break
-    it, so the caller keeps both files.
+    Return None for a file that is not text, cannot be merged, or whose front matter has no clear end: keeping two
+    versions of a place could break it, so the caller keeps both files.
     """
     if not path.endswith(MARKDOWN):
         return _merge_other(repo, path, ours, base or b"", theirs)
@@ -63,7 +63,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     (our, was, their), gap = _without_gaps(*bodies)
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
         our, their = (_headed(body, side, head) for body, side in ((our, heads.ours), (their, heads.theirs)))
-    # Where both sides changed a line of a page, both stay, unmarked.
+    # On a generated page, lines that both sides changed are both kept without a mark.
     body = merge.three_way(repo, our.encode(), was.encode(), their.encode(), union=is_written, added=base is not None)
     above = (front + gap).count(b"\n")
     kept = (KeptBoth(*((first + above, last + above) for first, last in place)) for place in body.kept)
@@ -79,15 +79,15 @@ def _merge_other(repo: Repository, path: str, ours: bytes, base: bytes, theirs: 
 
 
 def _is_written_by_mdmem(path: str) -> bool:
-    """Whether a note is a page of a project, a session or a day."""
+    """Whether a path is that of a project's, a session's or a day's page."""
     is_project = path.rpartition("/")[2] == journal.PROJECT_PAGE
     return is_project or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
 
 
 def _with_one_generated_part(ours: bytes, base: bytes, theirs: bytes) -> list[str]:
-    """Return three versions of a note as texts with the same part between the markers, which is made again later.
+    """Decode three versions of a note and give them the same generated part, which is rebuilt later.
 
-    Only what it says of the last review comes from nowhere else, and the later one holds.
+    Only its line on the last review has no other source: the part with the later review is used.
     """
     sides = (generated.inside(ours), generated.inside(theirs))
     like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
@@ -95,13 +95,13 @@ def _with_one_generated_part(ours: bytes, base: bytes, theirs: bytes) -> list[st
 
 
 def _headed(body: str, side: dict[str, str], head: str) -> str:
-    """Return a side's body under the heading that the merged front matter has as its title."""
+    """Replace the heading of a side's body, its title, by the merged title."""
     own, new = (_value(entries.get("title", ""), "title") or "" for entries in (side, _entries(head)))
     return body.replace(f"# {own}\n", f"# {new}\n", 1)
 
 
 def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
-    """Return the note of a followed file with one of its texts; where a person has edited that, the other is named."""
+    """Return a followed file's note with one side's text; if a person has edited that, record the other's digest."""
     sides = [note.parse(side) for side in (ours, theirs)]
     edited, other = sorted(sides, key=followed_copies.is_edited, reverse=True)
     keys = {followed_copies.DIGEST: edited.meta[followed_copies.DIGEST]}
@@ -111,9 +111,9 @@ def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _with_one_title(ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, bytes]:
-    """Return both versions of a session's page with one title where each got a new one and no person has chosen it.
+    """Give both versions of a session's page the same title, when each got a new one and no person chose either.
 
-    A page gets the title of its first prompt that is left, and that as its only alias, or a date when none is.
+    A generated title is that of the first prompt left, or a date, and is also the page's only alias.
     """
     metas = [note.parse(data).meta for data in (ours, base, theirs)]
     our, was, their = (str(meta.get("title", "")) for meta in metas)
@@ -144,7 +144,7 @@ def _text(data: bytes) -> str | None:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """Cut a text into the lines of its front matter, fences left out, and everything after."""
+    """Split a text into its front matter, without fences, and the rest."""
     if not text.startswith("---\n"):
         return "", text
     end = text.index("\n---\n", 3)
@@ -152,7 +152,7 @@ def _cut(text: str) -> tuple[str, str]:
 
 
 def _without_gaps(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
-    """Return three bodies without the blank line after their front matter, and that line, if the merged note has it."""
+    """Remove the blank line after the front matter from three bodies; return it if the merged note has one."""
     bodies = (ours, base, theirs)
     has = [body.startswith("\n") for body in bodies]
     gap = has[2] if has[0] == has[1] else has[0]
@@ -160,7 +160,7 @@ def _without_gaps(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
 
 
 def _entries(head: str) -> dict[str, str]:
-    """Cut front matter into its keys, each with all the lines that belong to it; comments belong to what is above."""
+    """Split front matter into key -> all its lines; a comment belongs to the key above it."""
     found: dict[str, str] = {}
     key = ""
     for line in head.splitlines(keepends=True):
@@ -171,7 +171,7 @@ def _entries(head: str) -> dict[str, str]:
 
 
 class _Heads(NamedTuple):
-    """The front matter of three versions of a note: key -> its lines."""
+    """Front matter of three versions of a note, as key -> lines."""
 
     ours: dict[str, str]
     base: dict[str, str]
@@ -179,7 +179,7 @@ class _Heads(NamedTuple):
 
 
 def _newest(path: str, heads: _Heads) -> dict[str, str]:
-    """Return the side of an agent's memory that was updated last: nobody is there to choose between two numbers."""
+    """Return the later updated side of an internal memory, {} for other notes: no person is there to choose."""
     if not path.startswith(INTERNAL):
         return {}
     return max(
@@ -188,9 +188,9 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
 
 
 def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Merge front matter key by key; return it, and the keys for which a person has to choose between two values.
+    """Merge front matter key by key; return it, and the keys with two values that a person has to choose from.
 
-    earliest: keys whose smaller value wins. newest: the side whose value wins where both sides changed a key.
+    earliest: keys whose smaller value wins. newest: the side that wins where both changed a key.
     """
     merged: dict[str, str] = {}
     others: dict[str, str] = {}
@@ -213,11 +213,11 @@ def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, s
 
 
 def _with_others(merged: dict[str, str], others: dict[str, str]) -> str:
-    """Write front matter with each value that was not chosen under a key of its own, below the one that was."""
+    """Write front matter; below each key with an unchosen value, that value under a key of its own."""
     lines: list[str] = []
     for key, entry in merged.items():
         name = _other_key(key) if key in others else ""
-        if name and name in merged:  # one waits there already
+        if name and name in merged:  # an earlier one is undecided
             known = _value(merged[name], name)
             values = [*(known if isinstance(known, list) else [known]), _value(others[key], key)]
             merged[name] = _written(name, list(dict.fromkeys(map(str, values))))
@@ -231,9 +231,9 @@ def _other_key(key: str) -> str:
 
 
 def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, str]:
-    """Merge two values of one key; of texts that both sides changed, return the second one too, in sorted order.
+    """Merge two values of one key; when both sides changed a text, return the two, sorted.
 
-    Lists get what either side added, and lose what either side took out; of times, the later one holds.
+    Lists get what either side added and lose what either side removed; of times, the later one wins.
     """
     one, base, other = (_value(text, key) for text in (our, was, their))
     if isinstance(one, list) and isinstance(other, list):
@@ -249,7 +249,7 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         return min(our, their), ""  # the same moment, written in two zones
     if newest:
         return newest, ""
-    if key.endswith(OTHER):  # what was not chosen, twice
+    if key.endswith(OTHER):  # unchosen values of both sides
         values = [value for side in (one, other) for value in (side if isinstance(side, list) else [side])]
         return _written(key, sorted(set(map(str, values)))), ""
     return min(our, their), max(our, their)
@@ -260,7 +260,7 @@ def _written(key: str, value: list[str]) -> str:
 
 
 def _place(key: str, entry: str) -> tuple[float, str]:
-    """Return by what times and numbers are sorted: what they mean, then how they are written."""
+    """Return a sort key for times and numbers: the value, then the text."""
     value = _value(entry, key)
     return (float(value) if isinstance(value, int) else timestamps.epoch(str(value)), entry)
 

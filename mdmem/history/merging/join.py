@@ -1,4 +1,4 @@
-"""Two histories into one tree: what each side added, changed, deleted or renamed, path by path."""
+"""Join two histories in one tree: what each side added, changed, deleted or renamed, path by path."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mdmem.vault import archives, generated, layout
 
 
 class Joined(NamedTuple):
-    """How our tree becomes the common one.
+    """The changes that turn our tree into the joined one.
 
-    puts: path -> bytes, read as they are asked for; deletes: paths.
-    conflicts: files that could not be merged; the other version is beside them.
-    kept: places of notes that have two versions now, for a person to choose.
-    refused: what theirs has and no vault takes, such as links.
-    moved: deleted path of ours -> the path under which the file is put.
+    puts: path -> bytes, read lazily; deletes: paths.
+    conflicts: files that could not be merged; the other version is put beside them.
+    kept: places of notes that now have two versions, for a person to choose.
+    refused: paths of theirs that a vault does not accept, such as links.
+    moved: deleted path of ours -> the file's new path.
     """
 
     puts: Texts
@@ -36,10 +36,10 @@ class Joined(NamedTuple):
 
 
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
-    """Merge two commits that come from `base` ("" when they have nothing in common).
+    """Merge two commits with the common ancestor `base` ("" for none).
 
-    A note that one side deleted and the other changed is kept, but for a day's page of which only mdmem's own part
-    changed. What one side moved is moved for the other as well.
+    A note that one side deleted and the other changed is kept, except a day's page of which only the generated part
+    changed. A rename on one side applies to the other as well.
     """
     if base == ours:
         return _followed(repo, ours, theirs)
@@ -54,7 +54,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
 
 
 def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
-    """Merge what two commits changed, without a look at the rest; None where that has a say: when a file was moved."""
+    """Merge two commits by their changed files alone; None when that is not enough, as after a rename."""
     was: Tree = {}
     refused: list[str] = []
     sides: list[dict[str, str | None]] = []
@@ -76,7 +76,7 @@ def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
 
 
 def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves], held: Tree) -> Joined:
-    """Merge three trees, whose files may be renamed. held: our tree, with archives as they are."""
+    """Merge three trees after renaming files. held: our tree with sessions still archived."""
     was, our, their = (
         {to.get(path, path): oid for path, oid in files.items()} if to else files
         for files, to in zip(trees, places, strict=True)
@@ -101,7 +101,7 @@ def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves
 
 
 def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
-    """Go from our commit to one that follows it: what is the same in both is not looked at."""
+    """Fast-forward from our commit to a descendant, reading only the files that differ."""
     was: Tree = {}
     now: Tree = {}
     refused: list[str] = []
@@ -120,7 +120,7 @@ def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
 
 
 def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
-    """Return what `tree` does, with the paths and ids of the base where nothing has changed: they are held once."""
+    """Return the same as `tree`, reusing the strings of the base for unchanged files to save memory."""
     found, refused = dict(was), dict.fromkeys(strange)
     for path, before, after in git_index.files_changed(repo, base, oid):
         if before:
@@ -134,7 +134,7 @@ def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str)
 
 
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
-    """List the files of a commit, and apart from them what no vault takes."""
+    """Return the files of a commit, and the paths that a vault does not accept."""
     found: Tree = {}
     refused: list[str] = []
     for mode, blob, path in objects.listed(repo, oid):
@@ -146,18 +146,18 @@ def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
 
 
 def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
-    """Yield the files of a commit, one at a time: the path, and the id of the text."""
+    """Yield path and blob id of a commit's files, one at a time."""
     return ((path, blob) for mode, blob, path in objects.listed(repo, oid) if _is_file(mode, path))
 
 
 def _is_file(mode: str, path: str) -> bool:
-    """Whether a vault takes what lies at a path."""
+    """Whether a vault accepts a tree entry: a regular file at a safe path."""
     parts = path.split("/")
     return mode.startswith("100") and not any(part.lower().rstrip(". ") in ("", ".git", "git~1") for part in parts)
 
 
 def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
-    """Decide on one path by the ids of three blobs; None when it goes, or when the texts have to be merged."""
+    """Choose between the blob ids of one path; None when the file is deleted or its texts have to be merged."""
     if our == their or their == was:
         return our
     if our == was:
@@ -168,7 +168,7 @@ def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
 
 
 def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[str]:
-    """Return the pages of days that one side deleted and on which nobody has written on the other side since."""
+    """Return the day pages that one side deleted, and the other changed in the generated part at most."""
     once = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
     left = {path: (was[path], our.get(path) or their[path]) for path in once}
     texts = past.objects_of(repo, sorted({oid for oids in left.values() for oid in oids})) if left else {}
@@ -178,7 +178,7 @@ def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[st
 def _resolve(
     repo: Repository, paths: list[str], trees: tuple[Tree, Tree, Tree], conflicts: list[str], kept: list[KeptPlace]
 ) -> dict[str, bytes]:
-    """Merge the texts that both sides changed; what cannot be merged becomes two files."""
+    """Merge texts that both sides changed; one that cannot be merged becomes two files."""
     was, our, their = trees
     oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
     texts = past.objects_of(repo, sorted(oids))
@@ -196,11 +196,11 @@ def _resolve(
     return done
 
 
-# -- sessions that one side has packed while the other worked on them: merged note by note --------------
+# -- sessions that one side archived while the other changed them: merged note by note ------------------
 
 
 def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, Tree, Tree]:
-    """Return three trees with the notes of a session in the place of its archive, where both sides have changed it."""
+    """Unpack the archives of sessions that both sides changed, in all three trees."""
     trees = (was, ours, theirs)
     packs = {path for tree in trees for path in tree if layout.archived_in(path)}
     if not packs:
@@ -217,13 +217,13 @@ def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple
 
 
 def _tag(path: str) -> str:
-    """Return what the name of a session's folder, or of its archive, ends in."""
+    """Return the tag at the end of the name of a session's folder or archive."""
     folder = layout.archived_in(path) or layout.folder_of(path)
     return folder.rpartition("/")[2].rpartition("-")[2]
 
 
 def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return what a tree has of each of these sessions."""
+    """Return the files that a tree has of each of these sessions."""
     found: dict[str, list[tuple[str, str]]] = {}
     for path, oid in tree.items():
         if layout.is_in_session(path) or layout.archived_in(path):
@@ -234,7 +234,7 @@ def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
 
 
 def _with_notes(repo: Repository, tree: Tree, packs: Iterable[str], texts: dict[str, bytes]) -> Tree:
-    """Return a tree with the notes of these archives; a note's own file comes before the packed one."""
+    """Return a tree with these archives unpacked; a note's own file takes precedence over the packed one."""
     made = dict(tree)
     for path in sorted(packs):
         folder = layout.archived_in(path)
@@ -244,5 +244,5 @@ def _with_notes(repo: Repository, tree: Tree, packs: Iterable[str], texts: dict[
 
 
 def _stored(repo: Repository, data: bytes) -> str:
-    """Return the id of a text, which is written into the repository unless it has it from before it was packed."""
+    """Return the blob id of a text, after writing it into the repository if it is missing."""
     return repository.run(repo, "hash-object", "-w", "--stdin", stdin=data).decode("ascii").strip()

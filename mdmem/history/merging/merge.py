@@ -1,4 +1,4 @@
-"""Three texts into one: what two sides made of a common one."""
+"""Three-way merge of texts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from mdmem.history.git.repository import Repository
 MARK_CHARS = 31
 
 FOLDER_PREFIX = git_index.MERGE_FOLDERS.removesuffix("*")
-"""Begins the name of the folder, in the git folder, where three texts lie while they are merged."""
+"""Prefix of the temporary folders, in the git directory, for the three texts of a merge."""
 
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)")
 _STRUCTURE = re.compile(rb"\s*(?:$|[-*+>|#]|\d+[.)]\s|`{3}|~{3})")
-"""Matches a line that is a block by itself, or ends one: blank, an item, a row, a quote, a heading, a fence."""
+"""Matches a line that is or ends a block: blank, list item, table row, quote, heading, fence."""
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 
 
 class KeptBoth(NamedTuple):
-    """A place of a text that both sides have put something else in: both versions are there.
+    """A place that both sides changed differently; the text contains both versions.
 
-    one, other: the first line of each, counted from 1, and the last. They may share lines.
+    one, other: first and last line of each version, from 1. They may share lines.
     """
 
     one: tuple[int, int]
@@ -36,19 +36,19 @@ class KeptBoth(NamedTuple):
 
 
 class Versions(NamedTuple):
-    """The lines that two sides have in one place; the same ones where they agree."""
+    """The lines of both sides in one place; equal where they agree."""
 
     ours: list[bytes]
     theirs: list[bytes]
 
     @property
     def agree(self) -> bool:
-        """Whether there is nothing to choose."""
+        """Whether both sides are equal."""
         return self.ours == self.theirs
 
 
 class Merged(NamedTuple):
-    """The result, and the places that both sides have changed differently, where both versions are kept."""
+    """The merged text, and the places where it contains both versions."""
 
     data: bytes
     kept: tuple[KeptBoth, ...] = ()
@@ -57,10 +57,10 @@ class Merged(NamedTuple):
 def three_way(
     repo: Repository, ours: bytes, base: bytes, theirs: bytes, *, union: bool = False, added: bool = False
 ) -> Merged:
-    """Merge what `theirs` did to `base` into `ours`; the result is the same whichever of the two is ours.
+    """Merge the changes from `base` to `theirs` into `ours`; swapping the sides gives the same result.
 
-    union: where both changed the same lines, keep the lines of both; that is no place to choose. added: do what
-    both did, wherever they have not both put something else in the place of the same line.
+    union: keep both sides' lines where both changed the same ones, without reporting a place. added: apply both
+    sides' changes, except where both replaced the same line.
 
     Raises GitError when git fails.
     """
@@ -80,7 +80,7 @@ def three_way(
 
 
 class _Place(NamedTuple):
-    """The lines of one place that both sides had changed, in our version, in what both come from, in theirs."""
+    """The lines of a place that both sides changed: ours, the common ancestor's, theirs."""
 
     ours: list[bytes]
     base: list[bytes]
@@ -88,7 +88,7 @@ class _Place(NamedTuple):
 
 
 def _with_both(data: bytes, added: bool) -> Merged:
-    """Put both versions of each place, one after the other, where git has put its marks."""
+    """Replace each of git's conflict blocks by both versions, one after the other."""
     fences = [mark * MARK_CHARS for mark in (b"<", b"|", b"=", b">")]
     parts: list[Versions] = []
     place = _Place([], [], [])
@@ -109,7 +109,7 @@ def _with_both(data: bytes, added: bool) -> Merged:
 
 
 def _settled(place: _Place, added: bool) -> list[Versions]:
-    """Return what becomes of one place: lines on which both sides agree, and versions of which a person chooses."""
+    """Resolve one conflict block into lines on which both sides agree, and versions for a person to choose."""
     together = _together(place) if added else None
     if together is not None:
         return _agreed(together)
@@ -117,7 +117,7 @@ def _settled(place: _Place, added: bool) -> list[Versions]:
     before = _shared(ours, theirs)
     after = _shared(ours[before:][::-1], theirs[before:][::-1])
     middle = Versions(ours[before : len(ours) - after], theirs[before : len(theirs) - after])
-    if added or not place.base:  # nothing that was there was deleted by one and changed by the other
+    if added or not place.base:  # no line was deleted by one side and changed by the other
         whole = _longer(middle)
         middle = middle if whole is None else Versions(whole, whole)
     middles = _agreed(middle.ours) if middle.agree else [middle]
@@ -125,7 +125,7 @@ def _settled(place: _Place, added: bool) -> list[Versions]:
 
 
 def _together(place: _Place) -> list[bytes] | None:
-    """Do what both sides did; None where both put something else in the place of the same line."""
+    """Apply both sides' changes; None where both replaced the same line."""
     ours, base, theirs = place
     if not base:
         before = _shared(ours, theirs)
@@ -150,7 +150,7 @@ def _together(place: _Place) -> list[bytes] | None:
 
 
 def _aligned(base: list[bytes], lines: list[bytes]) -> list[tuple[int, int]]:
-    """Return which lines of two lists are the same ones, by their places in both."""
+    """Return the pairs of positions at which two lists have the same line."""
     if (places := _found(base, lines)) is not None:
         return list(enumerate(places))
     if (places := _found(lines, base)) is not None:
@@ -160,7 +160,7 @@ def _aligned(base: list[bytes], lines: list[bytes]) -> list[tuple[int, int]]:
 
 
 def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
-    """Return where lines stand among others, in their order; None when some do not."""
+    """Return the positions of `lines` as a subsequence of `among`; None when they are not one."""
     places: list[int] = []
     at = -1
     for line in lines:
@@ -173,29 +173,29 @@ def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
 
 
 def _shared(one: list[bytes], other: list[bytes]) -> int:
-    """Count the lines that two lists begin with alike."""
+    """Return the length of the common prefix of two lists."""
     same = (at for at, (line, like) in enumerate(zip(one, other, strict=False)) if line != like)
     return next(same, min(len(one), len(other)))
 
 
-# -- two versions of a place, one after the other: each whole, no fence left open, nothing there twice --
+# -- both versions of a place, one after the other: whole blocks, no open fence, no repeated lines ------
 
 
 def _agreed(lines: list[bytes]) -> list[Versions]:
-    """Return lines on which both sides agree, each by itself."""
+    """Return each line as a part on which both sides agree."""
     return [Versions([line], [line]) for line in lines]
 
 
 def _longer(versions: Versions) -> list[bytes] | None:
-    """Return the version that has all lines of the other; None when each has some of its own."""
+    """Return the version that contains all lines of the other; None when each has lines of its own."""
     one, other = sorted(versions, key=lambda lines: (-len(lines), lines))
     return one if Counter(other) <= Counter(one) else None
 
 
 def _joined(parts: list[Versions]) -> tuple[list[bytes], tuple[KeptBoth, ...]]:
-    """Write parts as one text, and name the places that have both versions.
+    """Join parts into one text; also return the places that have both versions.
 
-    The same for either direction. Two versions that are paragraphs by themselves stay so.
+    Swapping the sides gives the same result. Versions that are separate paragraphs stay separate.
     """
     lines: list[bytes] = []
     kept: list[KeptBoth] = []
@@ -215,7 +215,7 @@ def _joined(parts: list[Versions]) -> tuple[list[bytes], tuple[KeptBoth, ...]]:
 
 
 def _in_turn(versions: Versions, *, is_alone: bool) -> tuple[list[bytes], KeptBoth]:
-    """Return one version and then the other; lines in which one ends and the other begins are there once."""
+    """Return one version followed by the other; lines in which they overlap appear once."""
     first, second = sorted(versions, key=lambda lines: (_fence_after(lines, b"") != b"", lines))
     for one, other in ((first, second), (second, first)):
         shared = next(
@@ -231,9 +231,9 @@ def _in_turn(versions: Versions, *, is_alone: bool) -> tuple[list[bytes], KeptBo
 
 
 def _whole(parts: list[Versions]) -> list[Versions]:
-    """Widen the places with two versions until each holds whole blocks.
+    """Widen places with two versions to whole blocks.
 
-    A fence that one version opens is closed in it; two places of one paragraph, or of one fence, are one place.
+    A fence is closed in the version that opens it; two places in one paragraph or fence become one.
     """
     done: list[Versions] = []
     fence = b""
@@ -252,17 +252,17 @@ def _whole(parts: list[Versions]) -> list[Versions]:
 
 
 def _closed(parts: list[Versions], at: int, fence: bytes) -> int:
-    """Return where a place ends that begins at `at`: where both versions are in the same fence again, or in none."""
+    """Return the end of a place that begins at `at`: where the fences that both versions opened are closed."""
     states = (fence, fence)
     for end in range(at, len(parts)):
         states = (_fence_after(parts[end].ours, states[0]), _fence_after(parts[end].theirs, states[1]))
         if states == (fence, fence):
             return end + 1
-    return at + 1  # a fence that is never closed: it was written so
+    return at + 1  # the fence is never closed in the original either
 
 
 def _same_block(parts: list[Versions], end: int, fence: bytes) -> int:
-    """Return where the next place with two versions is, when only lines of the same block are in between; else -1."""
+    """Return where the next place with two versions is, if it is in the same block; else -1."""
     for at in range(end, len(parts)):
         if not parts[at].agree:
             return at
@@ -273,7 +273,7 @@ def _same_block(parts: list[Versions], end: int, fence: bytes) -> int:
 
 
 def _fence_after(lines: list[bytes], fence: bytes) -> bytes:
-    """Return the fence that is open after these lines, when `fence` was before them; b"" for none."""
+    """Return the fence that is open after these lines, b"" for none. fence: the one open before them."""
     for line in lines:
         found = _FENCE.match(line.rstrip())
         if found and not fence:

@@ -1,4 +1,4 @@
-"""Which file of one tree is which of another: by the note's id, by what is in it, by the folder it was moved with."""
+"""Match the files of two trees: by the note's id, by content, by the folder they were moved with."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from mdmem.history.git.texts import Texts
 from mdmem.vault import journal, note
 
 Tree = dict[str, str]
-"""Path -> blob id; links, nested repositories and paths that no vault has are left out."""
+"""Path -> blob id, without links, nested repositories and paths that a vault does not accept."""
 
 Moves = dict[str, str]
-"""Path (or folder, without a slash at its end) -> its new name."""
+"""Path, or folder without trailing slash -> its new name."""
 
 _PROJECT = "project "
 
 
 class Side(NamedTuple):
-    """One of two trees that come from a common one: its commit, its files, and which of the common ones it moved."""
+    """One of two trees with a common ancestor: its commit, its files, and the files and folders that it moved."""
 
     oid: str
     files: Tree
@@ -33,11 +33,10 @@ class Side(NamedTuple):
 
 
 def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs: tuple[str, Tree]) -> list[Moves]:
-    """Return which paths of three trees (the common one, ours, theirs) get another name, as a side has moved them.
+    """Return the renames to apply to three trees (the common one, ours, theirs), from the moves of both sides.
 
-    What a side has added to a folder that the other one moved goes along, as does a second folder of a session.
-    Where both moved a file, or both made it, the name that sorts first counts. A name that is taken is not given
-    away: such a file keeps its own.
+    Files that one side added to a folder which the other moved go along, as does a session's second folder.
+    Where both moved or made a file, the name that sorts first wins. A file whose new name is taken keeps its own.
     """
     our, their = (_side(repo, base, was, *side) for side in (ours, theirs))
     folders = _both_folders(our, their)
@@ -71,7 +70,7 @@ def _added(was: Tree, side: Side) -> list[str]:
 
 
 def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves:
-    """Find where the files are that have left their path: by id, by the same text, by one that is much like it."""
+    """Match files that left their path with new ones: by id, by equal content, by similar content."""
     gone = {path: blob for path, blob in was.items() if path not in now}
     new = {path: blob for path, blob in now.items() if path not in was} if gone else {}
     if not new:
@@ -92,7 +91,7 @@ def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves
 
 
 def _alike(repo: Repository, base: str, oid: str, gone: set[str], new: set[str]) -> Moves:
-    """Ask git, of files without an id, which were moved and changed."""
+    """Have git match files without an id that were moved and changed."""
     if not gone or not new:
         return {}
     words = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
@@ -104,13 +103,13 @@ def _alike(repo: Repository, base: str, oid: str, gone: set[str], new: set[str])
 
 
 def _identities(repo: Repository, files: Tree) -> dict[str, str]:
-    """Return what makes each note itself, by path; their texts are read some at a time."""
+    """Return the identity of each note by path; their texts are read one at a time."""
     notes = Texts(repo, {path: blob for path, blob in files.items() if _is_note(path)})
     return {path: _identity(path, data) for path, data in notes.items()}
 
 
 def _identity(path: str, data: bytes) -> str:
-    """Return what makes a note itself wherever it lies: its id, or of a project's page its project; "" for neither."""
+    """Return what identifies a note wherever it is: its id, or a project page's project; "" for neither."""
     if not _is_note(path):
         return ""
     meta = note.parse(data).meta
@@ -121,7 +120,7 @@ def _identity(path: str, data: bytes) -> str:
 
 
 def _captured_id(path: str) -> str:
-    """Return the id in a captured note's name; a name that a person gave may end like one by chance."""
+    """Return the id in a captured note's name. A name that a person chose may look like it has one."""
     return find.id_in(path) if journal.numbers(path.rpartition("/")[2]) else ""
 
 
@@ -130,13 +129,13 @@ def _is_note(path: str) -> bool:
 
 
 def _best(path: str, like: list[str]) -> str:
-    """Pick, of several that could be it, one with the same name."""
+    """Pick a candidate with the same file name, else the first."""
     name = path.rpartition("/")[2]
     return next((one for one in like if one.rpartition("/")[2] == name), like[0] if like else "")
 
 
 def _folders(moves: Moves, now: Tree) -> Moves:
-    """Find the folders that were moved, as their files show: of those nothing is left under the old name."""
+    """Return the moved folders, judged by their files: only folders of which nothing is left."""
     votes: dict[str, Counter[str]] = {}
     for old, new in moves.items():
         for left, right in _differing(old, new):
@@ -146,7 +145,7 @@ def _folders(moves: Moves, now: Tree) -> Moves:
 
 
 def _differing(old: str, new: str) -> Iterable[tuple[str, str]]:
-    """Yield the folders of two paths, from below, as long as what is below them has the same names; none is equal."""
+    """Yield the differing folders of two paths, bottom up, as long as the names below them are equal."""
     while True:
         old, _, old_name = old.rpartition("/")
         new, _, new_name = new.rpartition("/")
@@ -162,19 +161,19 @@ def _above(path: str) -> Iterable[str]:
 
 
 def _both_folders(our: Side, their: Side) -> Moves:
-    """Return where folders go in the end; where both sides have moved one, to the name that sorts first."""
+    """Return the final names of moved folders; where both sides moved one, the name that sorts first."""
     every = {*our.folders, *their.folders}
     return {old: min(side.folders[old] for side in (our, their) if old in side.folders) for old in every}
 
 
 def _target(path: str, side: Side, folders: Moves) -> str:
-    """Return where a file goes that a side has moved: one that went along with its folder goes where that goes."""
+    """Return the new path of a file that a side moved; with its folder, if it moved along with that."""
     new = side.moves[path]
     return _within(path, folders) if new == _within(path, side.folders) else new
 
 
 def _following(side: Side, other: Side) -> Moves:
-    """Return where folders of one side go, since the other has moved them; where both have, to the same name."""
+    """Return where one side's folders go because the other moved them; a folder that both moved gets one name."""
     both = {side.folders[old]: min(side.folders[old], new) for old, new in other.folders.items() if old in side.folders}
     return {**other.folders, **both}
 
@@ -187,7 +186,7 @@ def _within(path: str, folders: Mapping[str, str]) -> str:
 def _made_twice(
     repo: Repository, our: Side, our_new: list[str], their: Side, their_new: list[str]
 ) -> tuple[Moves, Moves]:
-    """Find notes that both sides made under different names, and the folders of sessions and projects made twice."""
+    """Find notes that both sides made under different names, and sessions' and projects' folders made twice."""
     if not our_new or not their_new:
         return {}, {}
     fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda one: len(one[1]))
@@ -211,7 +210,7 @@ def _made_twice(
 
 
 def _ids(repo: Repository, files: Tree, paths: list[str], among: Container[str] | None = None) -> dict[str, str]:
-    """Map ids to paths, for those that one file alone has. among: only these ids; None for all."""
+    """Return id -> path, for ids that only one file has. among: only these ids; None for all."""
     if among is not None and not among:
         return {}
     unnamed = [path for path in paths if _is_note(path) and not _captured_id(path)]
@@ -232,7 +231,7 @@ def _is_page(path: str) -> bool:
 
 
 def _moved(files: Tree, to: Moves) -> Moves:
-    """Return the new names of those files of a tree that get one; a file whose new name is taken keeps its own."""
+    """Return the renames that apply to a tree; a file whose new name is taken keeps its own."""
     moving = sorted(path for path, new in to.items() if path in files and new != path)
     taken = files.keys() - moving if moving else set()
     done: Moves = {}

@@ -1,7 +1,7 @@
-"""Places where two machines changed the same line: both versions are kept, and a person chooses, here or elsewhere.
+"""Places that two machines changed differently: the note keeps both versions, and a person chooses, on any machine.
 
-The commit that merges names them in its trailers, so every machine knows; the commit of a decision names them as well.
-A place of which one version is gone from the note has been decided in an editor.
+The merge commit names them in trailers, so that every machine knows them; so does the commit of a decision.
+When one version is no longer in the note, somebody has decided in an editor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRAILER = "Kept-Both"
 DECIDED = "Decided"
 
 MOST = 5
-"""Number of places that a hint names."""
+"""Maximum number of places that a hint names."""
 
 MAX_STATE_BYTES = 4 << 20
 
@@ -40,7 +40,7 @@ _PLACE = re.compile(r"(.+):(?:(\d+)-(\d+),(\d+)-(\d+)|([^:]+))", re.DOTALL)
 
 
 class KeptPlace(NamedTuple):
-    """A place of a note: two runs of lines, or a key of its front matter, whose other value is under `KEY_other`."""
+    """A place of a note: two runs of lines, or a front matter key whose other value is under `KEY_other`."""
 
     path: str
     lines: KeptBoth | None
@@ -48,7 +48,7 @@ class KeptPlace(NamedTuple):
 
     @property
     def what(self) -> str:
-        """Return in words what both machines changed."""
+        """Return what both machines changed, in words."""
         if self.lines is None:
             return f"`{self.key}`"
         (first, _), (_, last) = self.lines
@@ -56,14 +56,14 @@ class KeptPlace(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return how a commit's message names it."""
+        """Return the name of the place in commit messages."""
         return f"{self.path}:{','.join(f'{first}-{last}' for first, last in self.lines) if self.lines else self.key}"
 
 
 class OpenChoice(NamedTuple):
-    """A place that waits for a decision: where it is now, and both versions as they are in the note.
+    """A place that waits for a decision: its current path, and both versions as the note has them.
 
-    line: 0 for a key of the front matter. named: how commits name it.
+    line: 0 for a front matter key. named: its names in commit messages.
     """
 
     path: str
@@ -80,13 +80,13 @@ def places(path: str, merged: Both) -> list[KeptPlace]:
 
 
 def trailers(kept: Iterable[KeptPlace]) -> str:
-    """Return the end of a commit's message; a name that no line can hold is left out."""
+    """Return the trailers of a merge commit; a name that does not fit on a line is left out."""
     lines = "".join(f"{TRAILER}: {place.name}\n" for place in kept if place.name.isprintable())
     return f"\n{lines}" if lines else ""
 
 
 def waiting(config: Config) -> list[OpenChoice]:
-    """Return the places about which nobody has decided, in the order of their notes.
+    """Return the undecided places, sorted by note.
 
     Raises VaultError when the vault is not a repository.
     """
@@ -102,7 +102,7 @@ def waiting(config: Config) -> list[OpenChoice]:
 
 
 def hint(config: Config) -> str:
-    """Return one sentence about the places that wait, and what to do; "" when there are none."""
+    """Return a sentence about the undecided places and what to do; "" when there are none."""
     try:
         found = waiting(config)
     except (VaultError, GitError):
@@ -114,7 +114,7 @@ def hint(config: Config) -> str:
 
 
 def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
-    """Keep one of two versions ("one", "other"), or both (""), and commit that; False when the note has changed.
+    """Keep one version ("one", "other") or both ("") and commit that; False when the note has changed.
 
     Raises what `rewrite.apply` raises.
     """
@@ -134,16 +134,16 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
 
 
 class _Known(NamedTuple):
-    """What the history up to `tip` says: the places that no commit has decided, each with the commit that names it."""
+    """The undecided places in the history up to `tip`, each with the commit that names it."""
 
     tip: str
     places: list[tuple[str, str]]
 
 
 def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
-    """List the places that commits name and no later one has decided, with these commits; the last one first.
+    """Return (commit, name) of the places that no later commit has decided, newest commit first.
 
-    What was found is kept in the state folder, so only commits since then are read.
+    The result is stored in the state folder, so that only newer commits are read next time.
     """
     tip = writer.tip(repo, "HEAD")
     state = str(Path(config.state_dir, "kept-both"))
@@ -151,7 +151,7 @@ def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
     if known.tip == tip or not tip:
         return known.places if tip else []
     if known.tip and repository.attempt(repo, "merge-base", "--is-ancestor", known.tip, tip).status:
-        known = _Known("", [])  # the history was written again
+        known = _Known("", [])  # history was rewritten
     words = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
     done = repository.attempt(repo, *words, tip, *([f"^{known.tip}"] if known.tip else []))
     decided: set[str] = set()
@@ -186,7 +186,7 @@ def _parse(value: str) -> KeptPlace | None:
 
 
 def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
-    """Read these files of commits; None for one that there is not."""
+    """Read these files of commits; None for a missing one."""
     if not names:
         return []
     out = repository.run(repo, "cat-file", "--batch", stdin=os.fsencode("\n".join([*names, ""])))
@@ -194,7 +194,7 @@ def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
 
 
 def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
-    """Look whether both versions are still in the note, wherever it is by now. was: the note when they were kept."""
+    """Return the choice if the note, now possibly elsewhere, still has both versions. was: the note after the merge."""
     path = place.path
     now = disk.read_path(config.vault, path)
     if now is None:
@@ -214,7 +214,7 @@ def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
 
 
 def _moved(config: Config, data: bytes) -> str:
-    """Return where a note with an id is by now; "" for one without, and one that is gone."""
+    """Return the current path of a note by its id; "" when it has none or is deleted."""
     name = str(note.parse(data).meta.get("id", ""))
     if name:
         with suppress(NotFoundError):
@@ -223,13 +223,13 @@ def _moved(config: Config, data: bytes) -> str:
 
 
 def _line_of(text: str, block: str) -> int:
-    """Return the line with which a run of whole lines begins, counted from 1; 0 when the text has none such."""
+    """Return the line number, from 1, at which these whole lines begin in a text; 0 when it lacks them."""
     at = f"\n{text}\n".find(f"\n{block}\n")
     return text.count("\n", 0, at) + 1 if at >= 0 else 0
 
 
 def _without(data: bytes, choice: OpenChoice, keep: str) -> bytes | None:
-    """Return a note with one version only; None when it no longer has both."""
+    """Return the note with one version only; None when it no longer has both."""
     if choice.key:
         meta = note.parse(data).meta
         if None in (meta.get(choice.key), meta.get(choice.key + OTHER)):
@@ -245,7 +245,7 @@ def _without(data: bytes, choice: OpenChoice, keep: str) -> bytes | None:
     size, more = kept.count("\n") + 1, gone.count("\n") + 1
     begin, end = min(place, rest) - 1, max(place - 1 + size, rest - 1 + more)
     between = lines[min(place - 1 + size, rest - 1 + more) : max(place, rest) - 1]
-    if not any(line.strip() for line in between):  # next to each other, as they were put there
+    if not any(line.strip() for line in between):  # still next to each other, as the merge put them
         lines[begin:end] = kept.split("\n")
     else:
         del lines[rest - 1 : rest - 1 + more]
