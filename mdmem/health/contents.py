@@ -53,7 +53,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             data = disk.read_path(config.vault, path)
         except PermissionError:
             file = shlex.quote(str(Path(config.vault, path)))
-            text = f"{path} may not be read, so no search finds it, and no commit takes it."
+            text = f"{path} cannot be read, so search and commits leave it out."
             found.add("", warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`"))
             continue
         if data is None:

@@ -1,4 +1,4 @@
-"""Reading changed files for a commit, a batch at a time: what passed the privacy gate, what is left out, and why."""
+"""Read changed files for a commit in batches: what passes the privacy gate, what is left out, and why."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, layout, note
 
 MAX_BYTES = 8 * 1024 * 1024
-"""So much text is held at a time, up to the end of a folder; what is left follows in further commits."""
+"""Text read per batch; the folder is finished if it fits in twice as much. The rest goes into further commits."""
 
 
 NEEDED = ("kind", "title", "session", "project", "agent", "created")
-"""What a commit's message is made of; the rest of front matter is not held."""
+"""Front matter keys that a commit's message needs; the others are not kept in memory."""
 
 
 class Wanted(NamedTuple):
-    """What is to be committed. only: these paths; None for all. accept: paths that pass the gate whatever they hold.
+    """What to commit. only: these paths; None for all. accept: paths that pass the gate whatever they contain.
 
-    tell: is told how many files were read, of this total.
+    tell: progress callback; total: the number of files it reports at least.
     """
 
     only: Collection[str] | None = None
@@ -37,16 +37,16 @@ class Wanted(NamedTuple):
     total: int = 0
 
     def has(self, path: str) -> bool:
-        """Whether a path is among them."""
+        """Whether to commit this path."""
         return self.only is None or path in self.only
 
 
 class CommitBatch(NamedTuple):
-    """What was read.
+    """One batch of changed files.
 
-    staying: changed notes that stay on this machine; git may know them from before.
-    rest: what did not fit; None when all did.
-    converted: git takes a file for changed that is not, since it converts its line ends.
+    staying: changed notes that stay on this machine; earlier commits may contain them.
+    rest: what did not fit; None when everything did.
+    converted: git lists an unchanged file as changed because it converts line endings.
     """
 
     files: list[File]
@@ -58,10 +58,10 @@ class CommitBatch(NamedTuple):
 
 
 def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked: set[str]) -> CommitBatch:
-    """Read the changed files that pass the gate, up to a batch's size; notes first.
+    """Read changed files that pass the gate, notes first, up to the size of a batch.
 
-    state: as `in_order` returns it. Where more has changed than it lists, the files beside notes are left for later.
-    linked: what notes that stay on this machine link to, of the batches before; those of this one are added.
+    state: as `in_order` returns it. While it has further changes, files beside notes wait for a later batch.
+    linked: link targets of the private notes in earlier batches; those of this batch are added.
     """
     reading = _Reading(config, repo, wanted, Targets(linked), is_part=state.is_part)
     folder = ""
@@ -78,7 +78,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
     if state.further or wanted.only is not None:
         beside.forget_linked(config, reading.targets)
     if state.further:
-        return reading.batch([], None)  # what the notes behind these link to is not known
+        return reading.batch([], None)  # the links of the notes still to come are unknown
     others = [one for one in state.beside if wanted.has(one.path)]
     others = [one for one in others if attachments.is_visible(one.path, config.settings)]
     taken, left = beside.choose(config, repo, others, reading.targets, wanted.only or ())
@@ -93,9 +93,9 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
 
 
 def in_order(state: State) -> State:
-    """Sort what has changed by folder, and a session's page behind its notes, which decide what it may name."""
+    """Sort changes by folder, a session's page after its notes: they decide which of them the page may name."""
     folders: dict[str, list[Change]] = {}
-    for change in state.changes:  # a key for each of them would take more memory than all of them
+    for change in state.changes:  # a sort key each would take more memory than the changes
         folders.setdefault(layout.folder_of(change.path), []).append(change)
     return state._replace(
         changes=[one for name in sorted(folders) for one in sorted(folders.pop(name), key=_pages_last)]
@@ -103,9 +103,9 @@ def in_order(state: State) -> State:
 
 
 class _Reading:
-    """A batch while it is read. room: how many bytes more fit in. targets: what the notes read so far link to.
+    """A batch being read. room: bytes still free. targets: what the notes read so far link to.
 
-    is_part: of a folder, more may have changed than is read here.
+    is_part: other changes of the same folder may be in another batch.
     """
 
     def __init__(self, config: Config, repo: Repository, wanted: Wanted, targets: Targets, *, is_part: bool) -> None:
@@ -127,11 +127,11 @@ class _Reading:
         self._converted = False
 
     def batch(self, left_out: list[LeftOut], rest: State | None) -> CommitBatch:
-        """Return what was read."""
+        """Return the batch."""
         return CommitBatch(self._files, self._held_back, left_out, self._private, rest, self._converted)
 
     def add(self, change: Change) -> None:
-        """Read a note, or one of the vault's known files."""
+        """Read a note or one of the vault's own files."""
         folder, name = layout.split(change.path)
         only, is_wanted = self._wanted.only, self._wanted.has(change.path)
         if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):
@@ -147,7 +147,7 @@ class _Reading:
         if is_private:
             self._private.append(change)
             self._staying.add(name)
-        elif is_wanted:  # else it was looked at only to see whether the page that is wanted may name it
+        elif is_wanted:  # else read only to know whether the wanted page may name it
             if journal.is_page(change.path) and (
                 staying := self._staying.union(self._unlisted() if self._is_part else ())
             ):
@@ -155,7 +155,7 @@ class _Reading:
             self._pass(file)
 
     def _unlisted(self) -> Iterator[str]:
-        """Yield the other notes of the folder that stay on this machine."""
+        """Yield the names of the folder's other notes that stay on this machine."""
         for name in set(disk.names_in(self._root, self._folder)) - self._listed:
             path = f"{self._folder}/{name}"
             with suppress(PermissionError):
@@ -164,12 +164,12 @@ class _Reading:
                     yield name
 
     def add_beside(self, change: Change) -> None:
-        """Read another file; where its folder stays on this machine, so does the file."""
+        """Read a file beside notes, unless its project stays on this machine."""
         if self._wanted.has(change.path) and not private.is_private(change.path, {}, self._projects):
             self._pass(self._fresh(change))
 
     def _fresh(self, change: Change) -> File | None:
-        """Read a file; None when there is nothing to commit about it, it is too large or may not be read."""
+        """Read a file; None when it has no change to commit, is too large or cannot be read."""
         try:
             file = _read_file(self._root, change)
         except PermissionError:
@@ -184,11 +184,11 @@ class _Reading:
         return file
 
     def _pass(self, file: File | None) -> None:
-        """Take a file that passes the gate."""
+        """Add a file to the batch if it passes the gate."""
         if file is None:
             return
         path = file.change.path
-        is_free = path in self._wanted.accept or file.change.kind == "deleted"  # its name is in history, whatever it is
+        is_free = path in self._wanted.accept or file.change.kind == "deleted"  # history has its name already
         held = None if is_free else self._gate.look(path, file.data)
         if held:
             before = past.objects_of(self._repo, [file.change.oid])[file.change.oid] if file.change.oid else b""
@@ -203,17 +203,17 @@ def _pages_last(change: Change) -> tuple[bool, str]:
 
 
 def _read_file(root: str, change: Change) -> File | None:
-    """Read one changed file; None when there is nothing to commit about it (yet)."""
+    """Read one changed file; None when there is nothing to commit (yet)."""
     data = disk.read_file(root, change.path)
     if change.kind == "deleted":
         return File(change, b"", {}) if data is None else None
     if data is None:
-        return None  # missing again, or a link
+        return None  # deleted since, or a link
     return File(change, data, private.meta_of(change.path, data) if changes.is_own(change.path) else {})
 
 
 def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> File | None:
-    """Take notes that stay on this machine off a page that does not; None when nothing else had changed."""
+    """Take private notes off a page that is not private; None when the page has no other change."""
     data = pages.without(root, page.change.path, page.data, names, marker)
     if data != page.data:
         with disk.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:

@@ -1,7 +1,7 @@
-"""Files beside notes, such as images: which of them are committed, and which are left out, and why.
+"""Files beside notes, such as images: which are committed, which are left out, and why.
 
-Committed is what lies in `notes/`, a canvas or a base anywhere, and whatever a note links to. A large file is not,
-nor what only notes link to that stay on this machine.
+Committed: files in `notes/`, canvas and base files anywhere, and whatever a note links to. Left out: large files,
+and files that only private notes link to.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ NO_LINK = "no note links to it"
 ONLY_PRIVATE = "only notes link to it that stay on this machine"
 
 NAME = "left-out"
-"""A file of state: what was left out, as far as was looked last."""
+"""State file with the files that the last full commit left out."""
 
 
 class LeftOut(NamedTuple):
-    """A file that is not committed, and why not."""
+    """A file that is not committed, and why."""
 
     path: str
     why: str
@@ -38,30 +38,30 @@ class LeftOut(NamedTuple):
 
 
 class Targets:
-    """What notes link to, as they write it: of notes that are committed, and of those that stay on this machine."""
+    """Link targets as notes write them: of notes that are committed, and of notes that stay on this machine."""
 
     def __init__(self, private: set[str]) -> None:
-        """private: what is known of the latter so far; it is added to."""
+        """private: the private notes' targets so far; `add` extends it."""
         self.public: set[str] = set()
         self.private = private
 
     def add(self, path: str, data: bytes, *, private: bool) -> None:
-        """Add the links of a note."""
+        """Add a note's links."""
         (self.private if private else self.public).update(_targets(path, data))
 
 
 def max_bytes(config: Config) -> int:
-    """Return how large a file may be that is committed."""
+    """Return the largest size of a file that is committed."""
     return min(config.settings.sync.max_file_mb * 1_000_000, disk.MAX_READ_BYTES - 1)
 
 
 def choose(
     config: Config, repo: Repository, changes: Collection[Change], seen: Targets, wanted: Collection[str] = ()
 ) -> tuple[list[Change], list[LeftOut]]:
-    """Part changes of files beside notes into those that are committed, and those that are left out.
+    """Split changed files beside notes into those to commit and those to leave out.
 
-    What git knows already is followed, also when it was moved. seen: what notes link to, as far as they were read.
-    wanted: paths that are committed whether or not a note links to them.
+    Files that git tracks are committed, also when moved. seen: link targets of the notes read so far.
+    wanted: paths to commit whether or not a note links to them.
     """
     filtered = _filtered(repo, [change.path for change in changes])
     taken: list[Change] = []
@@ -87,17 +87,17 @@ def choose(
 
 
 def _is_part(path: str, seen: Targets) -> bool:
-    """Whether a new file is part of the vault, as far as that can be told without all notes."""
+    """Whether the notes read so far suffice to tell that a new file belongs to the vault."""
     return is_linked(path, seen.public) or (attachments.is_at_home(path) and not is_linked(path, seen.private))
 
 
 def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
-    """Whether a new file is one that git knows under a name which is gone."""
+    """Whether a new file has the content of a tracked file that was deleted."""
     return any(objects.blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
 
 
 def _why_not(config: Config, change: Change) -> str:
-    """Return why a file is not committed even if a note links to it; "" when it may be."""
+    """Return why a file is not committed even if a note links to it; "" when nothing forbids it."""
     try:
         size = os.lstat(Path(config.vault, change.path)).st_size
     except OSError:
@@ -107,7 +107,7 @@ def _why_not(config: Config, change: Change) -> str:
 
 
 def is_linked(path: str, targets: Collection[str]) -> bool:
-    """Whether a path is among the targets of links, which may lack the folders in front."""
+    """Whether a path is among the targets; a target may lack leading folders."""
     rest = path.lower()
     while rest:
         if rest in targets:
@@ -117,7 +117,7 @@ def is_linked(path: str, targets: Collection[str]) -> bool:
 
 
 def _targets(path: str, data: bytes) -> set[str]:
-    """Return what a note links to: paths in the vault, or ends of paths, in lower case."""
+    """Return what a note links to, in lower case: vault paths, or their last parts."""
     if b"](" not in data and b"[[" not in data:
         return set()
     folder = path.rpartition("/")[0]
@@ -130,7 +130,7 @@ def _targets(path: str, data: bytes) -> set[str]:
 
 
 def left_out(config: Config) -> list[LeftOut]:
-    """Return what is not part of the vault's history, as far as the last commit has seen."""
+    """Return the existing files that the last full commit left out."""
     try:
         fields = Path(config.state_dir, NAME).read_text("utf-8", "surrogateescape").split("\0")
     except OSError:
@@ -140,7 +140,7 @@ def left_out(config: Config) -> list[LeftOut]:
 
 
 def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
-    """Note what was left out, for those who ask, and so that no note is searched for a link to it again."""
+    """Store what was left out, to show it and to avoid searching all notes again for links to it."""
     file = Path(config.state_dir, NAME)
     text = "\0".join(part for one in left for part in one)
     if text:
@@ -150,7 +150,7 @@ def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
 
 
 def forget_linked(config: Config, seen: Targets) -> None:
-    """Let the next `choose` look for links to what was left out and these notes link to: it may not see them."""
+    """Forget left-out files that these notes link to, so that the next `choose` searches all notes for links."""
     known = left_out(config)
     still = [one for one in known if not is_linked(one.path, seen.public)]
     if len(still) < len(known):
@@ -158,14 +158,14 @@ def forget_linked(config: Config, seen: Targets) -> None:
 
 
 def _linked_in_history(config: Config, repo: Repository, paths: Collection[str]) -> set[str]:
-    """Return the files to which a committed note links; of those that none did before, no note is read again."""
+    """Return the files that a committed note links to. Files known to have no link are not searched for again."""
     known = {one.path for one in left_out(config) if one.why in (NO_LINK, ONLY_PRIVATE)} if paths else set()
     new = [path for path in paths if path not in known]
     return _searched(repo, new) if new else set()
 
 
 def _searched(repo: Repository, paths: Iterable[str]) -> set[str]:
-    """Look for the names of files in all notes that git knows, and then whether they stand in links."""
+    """Search all tracked notes for the files' names, then check whether they are in links."""
     paths = list(paths)
     names = {path.rpartition("/")[2] for path in paths}
     words = "".join(f"{word}\n" for name in sorted(names) for word in {name, quote(name)} if "\n" not in word)
@@ -179,7 +179,7 @@ def _searched(repo: Repository, paths: Iterable[str]) -> set[str]:
 
 
 def _filtered(repo: Repository, paths: Collection[str]) -> frozenset[str]:
-    """Return the files that the vault's attributes hand to a program, which mdmem does not start."""
+    """Return the files that the vault's .gitattributes hand to a filter program, which mdmem does not start."""
     attributes = repo.root / ".gitattributes"
     if not attributes.is_file() or b"filter=" not in attributes.read_bytes():
         return frozenset()

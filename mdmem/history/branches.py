@@ -1,4 +1,4 @@
-"""Notes that wait on a branch of the code: released for every branch, or dropped; and what has become of the branch."""
+"""Notes that wait on a branch of the code: released for every branch, or dropped; and what became of the branch."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mdmem.vault import disk, editing, note
 
 MERGED, GONE = "merged", "gone"
 FIRST_PARENTS = 20_000
-"""Maximum number of commits of the default branch that are searched for one that a merge has brought in."""
+"""Maximum number of the default branch's commits that are searched for the branch's tip."""
 
 
 def release(config: Config, paths: Collection[str], branch: str) -> Applied:
-    """Release these notes, which wait on `branch`, and commit that. Every other byte of them stays.
+    """Release the notes that wait on `branch` and commit that; only their `staged` key changes.
 
     Raises what `rewrite.apply` raises.
     """
@@ -29,7 +29,7 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
         try:
             after = editing.set_keys(data, {"staged": None}) if data is not None else None
         except UsageError:
-            after = None  # somebody has broken its front matter
+            after = None  # its front matter cannot be edited
         if data is None or after is None:
             skipped.append(path)
         else:
@@ -39,7 +39,7 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
 
 
 def drop(config: Config, paths: Collection[str], branch: str, update_page: UpdatePage) -> Applied:
-    """Delete these notes, which wait on `branch`, and commit that. They stay in history.
+    """Delete the notes that wait on `branch` and commit that. They stay in history.
 
     Raises what `rewrite.apply` raises.
     """
@@ -50,10 +50,10 @@ def drop(config: Config, paths: Collection[str], branch: str, update_page: Updat
 
 
 def fate(root: str, branch: str, commits: Collection[str]) -> str:
-    """Return what has become of a branch of the code: MERGED, GONE, or "" while it is there or nobody can tell.
+    """Return what became of a branch of the code: MERGED, GONE, or "" while it exists or nobody can tell.
 
     root: the code's repository. commits: where the branch was when its notes were made, 8 hex digits each.
-    A branch on which nothing was committed yet is part of the default one as well; it is not merged.
+    A branch without commits of its own is also contained in the default branch; it does not count as merged.
     """
     default = project.default_branch(root)
     if not default:
@@ -91,7 +91,7 @@ def _git(root: Path, *words: str) -> repository.GitResult:
 
 
 def _waiting(config: Config, path: str, branch: str) -> bytes | None:
-    """Read a note that waits on this branch; None when it does not, or no longer."""
+    """Read a note that waits on this branch; None when it does not (any more)."""
     data = disk.read_path(config.vault, path)
     waits = data is not None and str(note.parse(data).meta.get("staged", "")) == branch
     return data if waits else None

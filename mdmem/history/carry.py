@@ -1,6 +1,6 @@
-"""Carrying commits over a purge: what one side added since is put on top of the rewritten history, through its filter.
+"""Carry commits over a purge: replay what one side added since, filtered, on top of the rewritten history.
 
-What both sides had in common is filtered as the other one was, so that nothing but what is new counts as changed.
+The common base is filtered like the other side, so that only what is new counts as changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mdmem.history.purge_record import PurgeRecord
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
-    """Plan here the purges that `record` tells of: the texts are in commits that `old` has and `new` has not."""
+    """Plan the purges in `record` for this clone: their texts are in commits that `old` has and `new` lacks."""
     words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
     oids = repository.run(repo, *words).decode("ascii").split()
     texts = (
@@ -33,9 +33,9 @@ def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: s
 def unmet(
     repo: Repository, record: PurgeRecord, other: str, replaced: frozenset[str] = frozenset()
 ) -> PurgeRecord | None:
-    """Return what purges have told, if they have rewritten commits that `other` still has.
+    """Return `record` if it names rewritten commits that `other` still has, else None.
 
-    replaced: commits that `other` had, and that a purge of its own has rewritten meanwhile.
+    replaced: commits that `other` had until a purge of its own rewrote them.
     """
     has = not replaced.isdisjoint(record.oids) or any(
         repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in record.oids
@@ -44,9 +44,9 @@ def unmet(
 
 
 def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> tuple[str, Joined]:
-    """Put what `own` has added since `base` ("" when that is not known) on top of `onto`, which was purged.
+    """Put what `own` has added since `base` on top of the purged `onto`. base: "" when it is not known.
 
-    Return the new tip, and what the carried commits changed on top of the rewritten history. No ref is moved.
+    Return the new tip, and the merge of the carried changes into `onto`. No ref is moved.
     """
     clean_base = filtered(repo, base, planned, held) if base else ""
     clean_own = filtered(repo, own, planned, held)
@@ -65,14 +65,14 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
 
 
 def last_common(repo: Repository, theirs: str) -> str:
-    """Return the newest commit of theirs that a purge of this clone has rewritten; "" when there is none."""
+    """Return the newest commit of `theirs` that a purge in this clone has rewritten; "" when there is none."""
     known = purge_record.replaced(repo)
     oids = repository.run(repo, "rev-list", "--topo-order", theirs).decode("ascii").split()
     return next((oid for oid in oids if oid in known), "")
 
 
 def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
-    """Write a commit whose tree is that of another one, purged; return the same where there is nothing to purge."""
+    """Write a commit with the purged tree of another; return that one itself when there is nothing to purge."""
     files, _ = join.tree(repo, oid)
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
@@ -88,7 +88,7 @@ def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
 
 
 def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -> list[CommitDraft]:
-    """Make each commit again, oldest first, of what it did to the files that the end result differs in."""
+    """Replay each commit, oldest first, limited to the files in which the merged result differs."""
     form = "--format=%H%x00%an <%ae> %ad%x00%B%x00"
     words = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
     fields = os.fsdecode(repository.run(repo, *words)).split("\0")

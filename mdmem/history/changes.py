@@ -1,4 +1,4 @@
-"""What has changed in a vault since its last commit, and which of it is mdmem's to commit."""
+"""What has changed in a vault since its last commit, and what of it mdmem commits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mdmem.vault import disk, layout
 MARKDOWN = disk.NOTE_ENDINGS
 
 OWN_FILES = frozenset(["mdmem.toml", ".gitignore", ".gitattributes", "CODEOWNERS", ".github/CODEOWNERS"])
-"""What is mdmem's own beside notes."""
+"""Files of the vault that mdmem commits besides notes."""
 
 UNDER_WAY = {
     "MERGE_HEAD": "A merge",
@@ -24,23 +24,23 @@ UNDER_WAY = {
     "rebase-merge": "A rebase",
     "rebase-apply": "A rebase",
 }
-"""Files in the git folder that tell what a person has begun."""
+"""Files in the git directory that show an unfinished operation, and its name."""
 
 
 MOST = 50_000
-"""Maximum number of changed notes that are listed at a time, however many have changed."""
+"""Maximum number of changed notes listed at a time."""
 
 
 FEW = 5_000
-"""Where some paths alone matter, of no more changed notes elsewhere is it kept that they have changed."""
+"""When only some paths matter: maximum number of other changed notes listed."""
 
 
 class Change(NamedTuple):
     """A file that differs from the last commit.
 
-    path: relative to the vault, with slashes; bytes that are no UTF-8 are surrogates.
+    path: relative to the vault, with slashes; bytes that are not UTF-8 become surrogates.
     kind: "added", "changed" or "deleted".
-    oid: its blob in the last commit, "" for an added one.
+    oid: its blob in the last commit, "" for an added file.
     """
 
     path: str
@@ -49,16 +49,15 @@ class Change(NamedTuple):
 
 
 class State(NamedTuple):
-    """A vault against its last commit.
+    """A vault compared with its last commit.
 
-    branch: the full name of the branch; it need not exist yet.
-    head: the last commit's id, "" before the first.
-    changes: notes, and the vault's few known files, in the order of paths. beside: every other file.
-    staged: paths that a person has staged; they stay theirs.
-    further: how many changes of notes come behind these, for which `find` is to be asked again. after: where it goes
-    on then. What lies beside notes is listed with the last of them. is_part: some changes came before these, or come
-    behind them: what changed in a folder may be in several parts. is_cut: some changes are listed nowhere, since only
-    others matter.
+    branch: full ref name of the branch; it may not exist yet.
+    head: id of the last commit, "" before the first.
+    changes: notes and the vault's own files, sorted by path. beside: all other files, listed with the last notes.
+    staged: paths that a person has staged; mdmem does not commit them.
+    further: number of changed notes after these; pass `after` to `find` to list them.
+    is_part: the changes of a folder may be spread over several listings.
+    is_cut: some changes are in no listing, since only other paths matter.
     """
 
     branch: str
@@ -73,12 +72,12 @@ class State(NamedTuple):
 
 
 def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Collection[str] | None = None) -> State:
-    """Compare the vault with its last commit, by way of a copy of the index.
+    """Compare the vault with its last commit, using a copy of the index.
 
-    after: where an earlier listing stopped; what it has is left out. only: these paths, and their sessions, matter.
+    after: the `State.after` of an earlier listing, to continue it. only: paths that matter; their sessions do too.
 
     Raises:
-        BusyError: when a person is half-way through a merge, a rebase or the like.
+        BusyError: during an unfinished merge, rebase or the like.
         GitError: when no branch is checked out.
     """
     refuse_half_way(repo)
@@ -104,9 +103,9 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
 def compare(
     repo: Repository, held: int, after: bytes = b"", only: Collection[str] | None = None
 ) -> tuple[State, git_index.Stamp | None]:
-    """Compare the vault with its last commit; return what the index looks like as well.
+    """Compare the vault with its last commit; also return the stamp of the index.
 
-    What git learns of the files' times in its copy of the index is not lost. after, only: as for `find`.
+    What git learns about file times in its copy of the index is published to the index. after, only: as for `find`.
 
     Raises what `find` raises.
     """
@@ -122,7 +121,7 @@ def compare(
 
 
 class _Listing:
-    """What git has said so far of changed files: those that it tracks, then new ones, each in the order of bytes."""
+    """Parsed lines of `git status`: tracked files, then new ones, each sorted by bytes."""
 
     def __init__(self, after: bytes, only: Collection[str] | None) -> None:
         self._skipped = after
@@ -136,7 +135,7 @@ class _Listing:
         self._staged: list[str] = []
 
     def add(self, line: str) -> None:
-        """Take a line of `git status`."""
+        """Add a line of `git status`."""
         if line[0] == "?":
             change = Change(line[2:], "added")
         else:
@@ -165,7 +164,7 @@ class _Listing:
         return layout.session_of(path) not in self._sessions
 
     def state(self, branch: str, head: str) -> State:
-        """Return what was listed."""
+        """Return the listed changes."""
         self._changes.sort()
         self._beside.sort()
         is_part = bool(self._skipped or self._further or self._is_cut)
@@ -175,22 +174,22 @@ class _Listing:
 
 
 def _place(kind: str, change: Change) -> bytes:
-    """Return by what lines of `git status` are in order."""
+    """Return the sort key of a line of `git status`."""
     return os.fsencode(kind + change.path)
 
 
 def is_own(path: str) -> bool:
-    """Whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
+    """Whether a path is a note that is not hidden, or one of the vault's own files."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
 
 
 def refuse_half_way(repo: Repository) -> None:
-    """Raise BusyError when a person is half-way through a merge, a rebase or the like."""
+    """Raise BusyError during an unfinished merge, rebase or the like."""
     if what := half_way(repo.git_dir):
         raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")
 
 
 def half_way(git_dir: Path) -> str:
-    """Return what a person is half-way through with git, such as "A merge"; "" for nothing."""
+    """Return the git operation that a person has not finished, such as "A merge"; "" for none."""
     return next((what for name, what in UNDER_WAY.items() if (git_dir / name).exists()), "")

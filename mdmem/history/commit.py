@@ -1,7 +1,7 @@
-"""Committing a vault: one commit a session, one for what people did, nothing of anybody else's.
+"""Commit a vault: one commit per session, one for people's changes, nothing that somebody else staged.
 
-Only bytes that passed the gate are written. A mark in the git folder, set before and removed after,
-tells the next run what a killed one left to be finished.
+Only bytes that passed the gate are written. A mark in the git directory, set before and removed after,
+tells the next run to finish what a killed one left.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from mdmem.history.look import Look, LookMode
 from mdmem.history.message import File
 
 TRIES = 20
-"""How often a commit starts over because another git has moved the branch, after a pause of random length."""
+"""How often a commit starts over, after a random pause, because another git process changed branch or index."""
 
 MAX_PAUSE_SECONDS = 0.2
 
 EARLIER_SECONDS = 86_400.0
-"""What happened so long before the last commit is dated then, in a line of commits of its own."""
+"""Imported sessions this much older than the last commit keep their dates, in a line of commits of their own."""
 
 
 class PlannedCommit(NamedTuple):
-    """A commit to be: its message, its files, and when the last of it happened (0: now)."""
+    """A commit to make: its message, its files, and when the last of it happened (0: now)."""
 
     text: str
     files: list[File]
@@ -44,11 +44,11 @@ class PlannedCommit(NamedTuple):
 
 
 Plan = Callable[[list[File], bool], list[PlannedCommit]]
-"""Sorts changed files into commits, and is told whether some were made before, of what did not fit into one batch."""
+"""Sorts changed files into commits; the flag is true when earlier batches were already committed."""
 
 
 class Commit(NamedTuple):
-    """A commit that was made. session: "" for what a person did; files: how many it changes."""
+    """A commit that was made. session: "" for a person's changes; files: how many it changes."""
 
     oid: str
     subject: str
@@ -57,11 +57,11 @@ class Commit(NamedTuple):
 
 
 class CommitResult(NamedTuple):
-    """What `commit` did.
+    """The result of `commit`.
 
-    commits: oldest first; none when nothing had changed.
+    commits: oldest first; empty when nothing had changed.
     held_back: files whose text the privacy rules would change; they stay uncommitted.
-    staged: paths that a person has staged; they stay theirs. left_out: files that are not part of the vault's history.
+    staged: paths that a person has staged; they stay staged. left_out: files that do not belong in history.
     staying: changed notes that stay on this machine.
     """
 
@@ -81,18 +81,18 @@ def commit(
     mode: LookMode = look.EVERY_FILE,
     tell: steps.Tell = steps.untold,
 ) -> CommitResult:
-    """Commit what has changed in the vault; safe to call at any time, from any number of processes.
+    """Commit what has changed in the vault. Safe to call at any time, from any number of processes.
 
-    session: only what this session wrote.
-    accept: vault-relative paths that pass the gate whatever they hold; a person has looked at them.
-    imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
-    mode: whether a short look for what has changed will do. In the background, pages alone are no reason to commit.
-    tell: is told what is being done, and how many files are.
+    session: commit only what this session wrote.
+    accept: vault-relative paths that pass the gate whatever they contain, because a person has checked them.
+    imported: keep the original dates of what happened long before the last commit, in a line of commits of its own.
+    mode: how to look for changes. In the background, generated parts of pages alone are not committed.
+    tell: progress callback.
 
     Raises:
         VaultError: when the vault is not a repository.
-        BusyError: when others kept the repository busy, or a person's merge is under way.
-        GitError: when git fails. The notes are safe in each case, and a later commit takes them along.
+        BusyError: when another process keeps the lock or the branch moving, or during an unfinished merge.
+        GitError: when git fails. In each case the notes are safe, and a later commit includes them.
     """
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
@@ -100,7 +100,7 @@ def commit(
         before = past.objects_of(repository.open_vault(config.vault), listed)
         groups = [found for found in message.group(files, before) if session in (None, found.session)]
         if mode.background and all(message.is_upkeep(found, before) for found in groups):
-            return []  # such as the end of a session on its page: the next commit takes it along
+            return []  # such as a session's end on its page: the next commit includes it
         return [
             PlannedCommit(message.write(found, config.vault), [*found.files, *found.pages], message.happened(found))
             for found in groups
@@ -110,9 +110,9 @@ def commit(
 
 
 def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
-    """Commit these vault-relative paths, as far as they have changed, as one commit with this message.
+    """Commit the changes of these vault-relative paths as one commit with this message.
 
-    What is too much for one follows in commits that say so, since the message may count all of it.
+    What does not fit into one batch follows in commits marked `(continued)`, since the message may count all of it.
     Raises what `commit` raises.
     """
 
@@ -125,7 +125,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.
 
 
 def waiting(config: Config) -> CommitBatch:
-    """Return what the next commit would take, and what it would leave, as far as it fits into one batch.
+    """Return what the next commit would take and leave, up to one batch.
 
     Raises what `commit` raises.
     """
@@ -134,7 +134,7 @@ def waiting(config: Config) -> CommitBatch:
 
 
 def _differing(config: Config, repo: Repository) -> State:
-    """Compare the vault with its last commit; what is seen is kept for the next look, unless somebody is committing."""
+    """Compare the vault with its last commit, and store the result for the next scan unless a commit is running."""
     try:
         with lock.held(config.state_dir, wait_seconds=0) as held:
             seen = look.find(config, repo, look.EVERY_FILE, held)
@@ -148,7 +148,7 @@ def _differing(config: Config, repo: Repository) -> State:
 
 
 class _How(NamedTuple):
-    """How a commit is made; the words are those of `commit`."""
+    """How to commit; the fields are parameters of `commit`."""
 
     mode: LookMode = look.EVERY_FILE
     imported: bool = False
@@ -170,12 +170,12 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResu
                 return work.done
             if len(work.done.commits) == before:
                 tries -= 1
-                time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - no secret, two clocks out of step
+                time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - not a secret: it keeps two processes out of step
     raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")
 
 
 class _Written(NamedTuple):
-    """Commits that were made. head: the last one. stamp: what the index looks like now; None: it is not known."""
+    """Commits that were made. head: the last one. stamp: that of the index now; None when it is not known."""
 
     commits: list[Commit]
     head: str
@@ -183,7 +183,7 @@ class _Written(NamedTuple):
 
 
 class _Work:
-    """A commit under way, with the committer's lock held. done: what it did so far."""
+    """A commit in progress, under the committer's lock. done: the result so far."""
 
     def __init__(self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, how: _How, held: int) -> None:
         self.done = CommitResult([], [], [], [], [])
@@ -193,7 +193,7 @@ class _Work:
         self._linked: set[str] = set()
 
     def round(self) -> bool:
-        """Look for what has changed and commit it; False when another git came in between."""
+        """Look for changes and commit them; False when another git process interfered."""
         self._how.tell("Looking for changes", 0, 0)
         seen = look.find(self._config, self._repo, self._how.mode, self._held)
         wanted = self._wanted._replace(tell=self._how.tell, total=len(seen.state.changes) + seen.state.further)
@@ -207,9 +207,9 @@ class _Work:
         return False
 
     def _batches(self, seen: Look, wanted: Wanted, left: list[Change]) -> _Written | None:
-        """Commit what a look lists, batch by batch; None when another git came in between.
+        """Commit what a scan lists, batch by batch; None when another git process interfered.
 
-        left: is given what still differs from the commit then.
+        left: receives the changes that remain uncommitted.
         """
         state, stamp = batch.in_order(seen.state), seen.stamp
         taken: set[str] = set()
@@ -231,9 +231,9 @@ class _Work:
             state, stamp = found.rest._replace(head=written.head), written.stamp
 
     def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.Stamp | None) -> _Written | None:
-        """Write the planned commits and bring the index along; None when another git has changed one of them.
+        """Write the planned commits and update the index; None when another git process changed index or branch.
 
-        stamp: what the index looked like when it was found what has changed.
+        stamp: that of the index when the changes were listed.
         """
         repo, held = self._repo, self._held
         drafts = [_draft(one, self._rules) for one in planned]
@@ -243,7 +243,7 @@ class _Work:
             git_index.catch_up_copy(repo, copy, held)
             writer.mark(repo, state.head)
             oids = _prepare(repo, state.head, drafts, held, imported=self._how.imported)
-            # Nothing of these is staged in the copy, or it would not have been planned.
+            # None of these files is staged in the copy: staged ones are never planned.
             git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
             mine = git_index.stamp(copy.path)
             if not git_index.move(repo, copy, state.branch, state.head, oids[-1], held):
@@ -264,16 +264,16 @@ class _Work:
 
 
 def _refuse_half_clone(repo: Repository) -> None:
-    """Refuse a vault with commits and no index: it lacks files that nobody has deleted."""
+    """Refuse a vault with commits but no index: a killed clone, whose missing files nobody has deleted."""
     if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
         raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; the notes wait.")
 
 
 def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:
-    """Write commits on top of `head`; return their ids, and as the last one the tip.
+    """Write commits on top of `head`; return the drafts' ids, then the id of the tip.
 
-    What was `imported` and happened long before the last commit becomes a branch of commits with their original dates,
-    which is then merged: git expects the dates along one line in order.
+    Imported drafts from long before the last commit become a separate line with their original dates, which is
+    merged: git expects dates to ascend along a line.
     """
     last = writer.time_of(repo, head) if head and imported else 0.0
     early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]
@@ -309,7 +309,7 @@ def _draft(planned: PlannedCommit, rules: privacy.Rules) -> CommitDraft:
 
 
 def trailer(text: str, name: str) -> str:
-    """Return the value of the trailer `Mdmem-<name>` of a commit's message, "" without one."""
+    """Return the value of the trailer `Mdmem-<name>` in a commit message, "" when it has none."""
     for line in reversed(text.rstrip("\n").split("\n")):
         if not line:
             return ""

@@ -1,4 +1,4 @@
-"""Where a purge does not reach: remotes, what they keep that nothing refers to, transcripts; each with what helps."""
+"""Where a purge does not reach: remotes, unreachable commits there, transcripts; and what to do about each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTS = {
     "codeberg.org": "delete the repository there and sync into a new one",
     "bitbucket.org": "ask its support to run a garbage collection",
 }
-"""Part of a remote's address -> how its host drops what nothing refers to."""
+"""Part of a remote's address -> how its host drops unreachable commits."""
 
 
 FORCE = {
@@ -32,11 +32,11 @@ FORCE = {
     "codeberg.org": "Settings > Branches: enable force push",
     "bitbucket.org": "Repository settings > Branch restrictions: allow rewriting branch history",
 }
-"""Part of a remote's address -> how its host lets history be replaced."""
+"""Part of a remote's address -> how its host allows history to be replaced."""
 
 
 def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
-    """Return what cannot be reached from here, and may have the commits that were rewritten."""
+    """Return hints about remotes and transcripts that may still have what was purged. moved: the rewritten commits."""
     listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
     told = []
     for key, _, url in (line.removeprefix("remote.").partition(" ") for line in listed if " " in line):
@@ -52,33 +52,33 @@ def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
 
 
 def unreachable(url: str) -> str:
-    """Return how a remote drops the commits that nothing refers to since its history was replaced."""
+    """Return how to drop unreachable commits from a remote whose history was replaced."""
     here = f"run there: git -C {shlex.quote(_path(url))} gc --prune=now"
     way = next((way for part, way in HOSTS.items() if part in url), here)
-    return f"The remote ({url}) may keep the old commits, which nothing refers to any more. To drop them, {way}."
+    return f"The remote ({url}) may keep the old commits although no branch refers to them. To drop them, {way}."
 
 
 def protected(remote: str, url: str) -> str:
-    """Return what to do about a remote that does not let its history be replaced."""
+    """Return what to do about a remote that refuses to have its history replaced."""
     here = f"git -C {shlex.quote(_path(url))} config receive.denyNonFastForwards false"
     way = next((way for part, way in FORCE.items() if part in url), f"run there: {here}")
     return (
-        f"{remote} ({url}) does not let its history be replaced, so it still has what was purged here. "
+        f"{remote} ({url}) refuses to have its history replaced, so it still has what was purged here. "
         f"Everything is committed here. Allow it for one push ({way}), and run `mdmem sync` again."
     )
 
 
 def refusal(done: GitResult) -> str:
-    """Return why a remote did not take a push, and what to do where that is known."""
+    """Return why a remote refused a push, and what to do if that is known."""
     found = re.search(r"(?m)^ ?! \[[^\]]+\].*\((.+)\)$", done.err)
     if not found:
         return repository.reason(done)
-    tip = " Somebody works in that repository: sync through a bare one (git init --bare PATH)."
+    tip = " That branch is checked out there: sync through a bare repository (git init --bare PATH)."
     return f"{found[1]:.200}.{tip if 'checked out' in found[1] else ''}"
 
 
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
-    """Return where the repository still refers to some of its objects, each place with what helps."""
+    """Return which refs and work trees still hold some of these objects, each with the command that removes it."""
     told = []
     listed = os.fsdecode(repository.run(repo, "worktree", "list", "--porcelain", "-z")).split("\0")
     for place in (line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")):
@@ -89,19 +89,19 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
         words = ("rev-list", "--objects", "--no-object-names", ref)
         if not set(oids).isdisjoint(repository.attempt(repo, *words).out.decode("ascii").split()):
             told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")
-    again = "Then run `mdmem purge` for the same text again, which drops what nothing refers to any more."
-    count = f"{len(oids)} object{'s' * (len(oids) != 1)} of git still contain{'s' * (len(oids) == 1)} it."
+    again = "Then run `mdmem purge` for the same text again to drop the unreachable objects."
+    count = f"{len(oids)} git object{'s' * (len(oids) != 1)} still contain{'s' * (len(oids) == 1)} it."
     return [count, *told, *([again] if told else [])]
 
 
 def _path(url: str) -> str:
-    """Return the path of a repository on its host, as far as an address has it."""
+    """Return the path part of a remote's address, or the address itself."""
     rest = url.partition("://")[2]
     return f"/{rest.partition('/')[2]}" if rest else url.partition(":")[2] or url
 
 
 def _has_any(repo: Repository, remote: str, commits: Collection[str]) -> bool | None:
-    """Whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
+    """Whether a remote has any of these commits; None when it was never fetched, or has commits that we lack."""
     there = repository.attempt(repo, "rev-list", f"--remotes={remote}").out.decode("ascii").split()
     if not set(there).isdisjoint(commits):
         return True

@@ -1,4 +1,4 @@
-"""Taking memory elsewhere: notes as an archive or as lines of JSON; the whole history as one file."""
+"""Export memory: notes as a zip archive or JSON lines, the whole history as a git bundle."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from mdmem.vault import disk, note, people
 Progress = Callable[[int, int], None]
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""Archives hold no time before this; with one and the same time for all, the same notes give the same archive."""
+"""Zip archives hold no earlier time. With one time for all notes, equal notes give equal archives."""
 
 
 class Exported(NamedTuple):
-    """A note on its way out: its path in the vault, its bytes and what they say."""
+    """A note to export: its path in the vault, its bytes and its parsed form."""
 
     path: str
     data: bytes
@@ -33,7 +33,7 @@ class Exported(NamedTuple):
 
 
 class Backup(NamedTuple):
-    """A verified bundle of the whole history. missing: notes that are in no commit, and so not in it."""
+    """A verified bundle of the whole history. missing: notes that are not committed, so not in it."""
 
     path: Path
     bytes: int
@@ -42,10 +42,7 @@ class Backup(NamedTuple):
 
 
 def refuse(target: Path) -> None:
-    """Raise what is wrong with a place for a new file.
-
-    Raises UsageError when the file exists, or its folder does not.
-    """
+    """Raise UsageError when no new file can be made here: it exists, or its folder does not."""
     if os.path.lexists(target):
         raise UsageError(f"{target} already exists; nothing was written.")
     if not target.absolute().parent.is_dir():
@@ -54,7 +51,7 @@ def refuse(target: Path) -> None:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[BinaryIO]:
-    """Open a file that must not exist for the `with` block; what is written is removed when the block fails.
+    """Open a new file for the `with` block; it is removed when the block fails.
 
     Raises:
         UsageError: as `refuse`.
@@ -73,14 +70,14 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
 def select(
     config: Config, *, project: str = "", since: str = "", until: str = "", progress: Progress | None = None
 ) -> Iterator[Exported]:
-    """Yield the notes of a vault by path, cleaned; not private notes, nor what ghosts and agents keep to themselves.
+    """Yield the vault's notes, cleaned, by path; without private notes and the internal memories of ghosts and agents.
 
-    since, until: ISO 8601, UTC; only what was created from the one until before the other.
-    progress: is told how many notes were looked at, and of how many.
+    since, until: ISO 8601 in UTC, compared with when a note was created; until is exclusive.
+    progress: called with the number of notes read and their total.
     """
     rules = privacy.Rules.of(config.settings)
     paths = sorted(entry.path for entry in disk.walk(config.vault))
-    renamed: list[Exported] = []  # a name that holds something private has another place in the order of paths
+    renamed: list[Exported] = []  # cleaning a private name changes its place in the order
     for done, path in enumerate(paths):
         if progress:
             progress(done, len(paths))
@@ -98,7 +95,7 @@ def select(
 
 
 def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None:
-    """Read a note for others; None when it is none of theirs."""
+    """Read a note for others, cleaned; None when it is private, internal or missing."""
     data = disk.read_path(config.vault, path)
     if data is None:
         return None
@@ -112,14 +109,14 @@ def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None
 
 
 def backup(config: Config, target: Path) -> Backup:
-    """Commit, write every commit of every branch into one file (a git bundle), and have git verify it.
+    """Commit, write all refs with their history into one git bundle, and have git verify it.
 
-    It is restored with `git clone FILE`.
+    `git clone FILE` restores it.
 
     Raises:
         UsageError: when the file exists, or its folder does not.
-        VaultError, BusyError, GitError: as `commit.commit`; a bundle that git does not verify is removed. GitError
-            also for a shallow clone, of which git verifies a bundle that cannot be cloned.
+        VaultError, BusyError, GitError: as `commit.commit`. GitError also when git cannot verify the bundle, which is
+            then removed, and for a shallow clone: git verifies its bundle, but cannot clone it.
     """
     target = target.absolute()
     refuse(target)
@@ -130,7 +127,7 @@ def backup(config: Config, target: Path) -> Backup:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
     if repository.run(repo, "rev-parse", "--is-shallow-repository").strip() == b"true":
         raise GitError(
-            f"{config.vault} is a shallow clone: its older commits are not here, and no backup without them can be"
+            f"{config.vault} is a shallow clone: it lacks the older commits, and a backup without them cannot be"
             f" restored. Fetch them first: git -C {shlex.quote(config.vault)} fetch --unshallow"
         )
     try:
@@ -149,7 +146,7 @@ def backup(config: Config, target: Path) -> Backup:
 def _zip(notes: Iterable[Exported], file: BinaryIO) -> int:
     count = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for count, one in enumerate(notes, 1):  # noqa: B007 - the last one is how many there are
+        for count, one in enumerate(notes, 1):  # noqa: B007 - its last value is the count
             name = one.path.encode("utf-8", "replace").decode("utf-8")
             archive.writestr(zipfile.ZipInfo(name, EARLIEST), one.data, zipfile.ZIP_DEFLATED)
     return count
@@ -157,7 +154,7 @@ def _zip(notes: Iterable[Exported], file: BinaryIO) -> int:
 
 def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> int:
     count = 0
-    for count, one in enumerate(notes, 1):  # noqa: B007 - the last one is how many there are
+    for count, one in enumerate(notes, 1):  # noqa: B007 - its last value is the count
         row = {**one.parsed.meta, "path": one.path, "body": one.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
     return count

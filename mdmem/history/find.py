@@ -1,4 +1,4 @@
-"""Find the file or commit that a person names: by a path, an id, a session or a date."""
+"""Find the note, session or commit that a person names by path, id, session or date."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, journal, layout, note
 
 MIN_ID_CHARS = 4
-"""So much of a session's id must be typed."""
+"""Fewest characters of a session's id that name it."""
 MIN_NOTE_CHARS = 3
-"""So much of a note's id must be typed, as `search.index.MIN_PREFIX_CHARS` has it."""
+"""Fewest characters of a note's id that name it; the same as `search.index.MIN_PREFIX_CHARS`."""
 
 
 def path_of(config: Config, name: str) -> str:
-    """Return the note that `name` means, as a vault-relative path: a path to it, its id, `mem:ID` or `[mem:ID]`.
+    """Return the vault-relative path of the note that `name` means: its path, its id, `mem:ID` or `[mem:ID]`.
 
-    The beginning of an id will do, where no other id begins so.
+    A prefix of an id will do if it is unique.
 
     Raises:
         NotFoundError: when there is none.
@@ -41,7 +41,7 @@ def path_of(config: Config, name: str) -> str:
 
 
 def inside(config: Config, name: str) -> str:
-    """Return a path that a person typed relative to the vault, "" when it leads outside."""
+    """Return a typed path relative to the vault, "" when it leads outside."""
     root = Path(config.vault)
     for start in (root, Path.cwd()):
         path = Path(_normal(start / Path(name).expanduser()))
@@ -51,13 +51,13 @@ def inside(config: Config, name: str) -> str:
 
 
 def by_id(paths: Iterable[str], name: str) -> str:
-    """Pick the path whose file name ends in this id, "" when none does."""
+    """Return the path whose file name ends in this id, "" when none does."""
     endings = (f"-{name}.md", f"/{name}.md")
     return next((path for path in paths if f"/{path}".endswith(endings)), "")
 
 
 def by_beginning(ids: Mapping[str, str], name: str) -> str:
-    """Pick the path that has this id, else the one whose id begins so, "" when there is none.
+    """Return the path with this id, else the one whose id has this prefix; "" when there is none.
 
     Raises AmbiguousError when there are several.
     """
@@ -65,31 +65,29 @@ def by_beginning(ids: Mapping[str, str], name: str) -> str:
     found = [path for path in found if ids[path] == name][:1] or found
     if len(found) > 1:
         listed = ", ".join(found[:5])
-        raise AmbiguousError(
-            f"{len(found)} notes answer to {name!r}: {listed}. Give more characters, or the path.", found
-        )
+        raise AmbiguousError(f"{len(found)} notes match {name!r}: {listed}. Give more characters, or the path.", found)
     return found[0] if found else ""
 
 
 def ids_in(paths: Iterable[str]) -> dict[str, str]:
-    """Return the ids in the names of files, path -> id; "" where there is none."""
+    """Return the ids in file names, path -> id; "" for a name without one."""
     return {path: id_in(path) for path in paths}
 
 
 def id_of(config: Config, path: str) -> str:
-    """Read a note's id from its front matter; one without has what the index makes of its path."""
+    """Return a note's id from its front matter, else the one that the index derives from its path."""
     data = disk.read_path(config.vault, path) or b""
     return str(note.parse(data).meta.get("id") or note.id_of_path(path))
 
 
 def id_in(path: str) -> str:
-    """Read a captured note's id from its name: the last ten characters, after a dash; "" when there is none."""
+    """Return a captured note's id from its file name: ten characters after the last dash; "" when there is none."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
     return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""
 
 
 def session_folders(config: Config, name: str) -> list[str]:
-    """List the folders of the session whose id (or whose folder's name) begins with `name`."""
+    """Return the folders of the session whose id or folder name begins with `name`."""
     if len(name) < MIN_ID_CHARS:
         return []
     root = config.vault
@@ -103,20 +101,20 @@ def session_folders(config: Config, name: str) -> list[str]:
 
 
 def is_named(name: str, session: str) -> bool:
-    """Whether a name means a session: the beginning of its id, or the tag at the end of its folder's name."""
+    """Whether a name means a session: a prefix of its id, or the tag at the end of its folder's name."""
     return len(name) >= MIN_ID_CHARS and (session.startswith(name) or journal.session_tag(session) == name.lower())
 
 
 def commit_of(repo: Repository, name: str) -> str:
-    """Return the id of the commit that `name` means: the last one up to a date or time, or a revision.
+    """Return the id of the commit that `name` means: a revision, or the last commit by a date or time.
 
-    A date (`yesterday`, `2026-09-14`) means its end, in local time; `3d`, `2w` and `12h` mean so long ago.
+    A date (`yesterday`, `2026-09-14`) means its end in local time; `3d`, `2w` and `12h` count back from now.
 
     Raises:
-        NotFoundError: when there is no such commit.
+        NotFoundError: when there is no commit by then.
         UsageError: when it is neither a revision nor a date.
     """
-    # `2026` is a year, not the beginning of an id; eight digits are rather an id than a date without its dashes.
+    # `2026` is a year, not a commit prefix; eight digits are more likely a commit than a date without dashes.
     is_id = len(name) > len("2026") and name.isdigit()
     moment = None if is_id else moment_of(name, datetime.now().astimezone())
     if moment is None:
@@ -133,7 +131,7 @@ def commit_of(repo: Repository, name: str) -> str:
 
 
 def moment_of(text: str, now: datetime) -> datetime | None:
-    """Read a time as all commands take it: the end of the span it names; None when it is not a time."""
+    """Parse a time as all commands do and return the end of the span it names; None when it is not a time."""
     found = when.span(text, now)
     if found is None:
         return None
@@ -142,7 +140,7 @@ def moment_of(text: str, now: datetime) -> datetime | None:
 
 
 def _normal(path: Path) -> Path:
-    """Fold `..` without following links, so that a link in the vault is not taken for what it points to."""
+    """Fold `..` without following links: a link in the vault must not turn into its target."""
     parts: list[str] = []
     for part in path.parts:
         if part == "..":
@@ -153,9 +151,9 @@ def _normal(path: Path) -> Path:
 
 
 def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
-    """Return the ids that begin like this of notes whose names may not tell: those that people wrote or renamed.
+    """Return path -> id for notes whose id may begin with `name` and is not in their file name.
 
-    A note without an id of its own has the one that the index makes of its path.
+    These are notes that people wrote or renamed. One without an id has the id that the index derives from its path.
     """
     found: dict[str, str] = {}
     for path in paths if len(name) >= MIN_NOTE_CHARS else ():

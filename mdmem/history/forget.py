@@ -1,4 +1,4 @@
-"""Deleting notes on request. They stay in history until they are purged."""
+"""Delete notes on request. They stay in history until they are purged."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, journal, layout, links, note
 
 NOTES_AT_ONCE = 20_000
-"""Maximum number of notes of a commit: what is to be forgotten may be most of a vault."""
+"""Maximum number of deleted notes per commit: a request may cover most of a vault."""
 
 
 class Target(NamedTuple):
-    """A note that would go. digest: of its text as it was planned; the text is not held, there may be many."""
+    """A note to delete. digest: that of its planned text; the texts of many notes would take too much memory."""
 
     path: str
     id: str
@@ -42,13 +42,13 @@ class Target(NamedTuple):
 def plan(
     config: Config, names: Iterable[str], *, span: tuple[str, str] = ("", ""), project: str = "", matching: str = ""
 ) -> list[Target]:
-    """List the notes that go: by id, by path, by session (which takes its notes along); every note with no names.
+    """Return the notes to delete: those with these ids, paths or sessions (with all their notes); without names, all.
 
     A session's page on which a person has written goes only by its own name (see `worded_pages`).
-    span: from, and until before, when it was created, ISO 8601 in UTC; "" for no bound. project: only this one's.
-    matching: only what holds these very words, in any letter case, wherever its lines break.
+    span: when notes were created, from and before, ISO 8601 in UTC; "" for no bound. project: only this one's.
+    matching: only notes that contain these words, ignoring case and line breaks.
 
-    Raises NotFoundError when a name means nothing.
+    Raises NotFoundError when a name matches nothing.
     """
     names = list(names)
     first, last = span
@@ -68,7 +68,7 @@ def plan(
 
 
 def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
-    """Return the pages that stay, without the session's part, since a person has written on them, when all notes go."""
+    """Return the pages that stay, because a person wrote on them, when all notes of their sessions go."""
     gone = {target.path for target in targets}
     folders = sorted({folder for path in gone if (folder := layout.session_of(path))})
     left = ([entry.path for entry in disk.walk(config.vault, folder) if entry.path not in gone] for folder in folders)
@@ -76,9 +76,9 @@ def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
 
 
 def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
-    """Commit notes as they are, so that they can be brought back; return those that history cannot hold.
+    """Commit notes as they are, so that they can be restored; return the paths that cannot be committed.
 
-    That is what the privacy gate holds back, what stays on this machine, and what a person has staged.
+    Those are held back by the privacy gate, stay on this machine, or are staged by a person.
 
     Raises what `commit.commit_paths` raises.
     """
@@ -93,9 +93,9 @@ def apply(
 ) -> Applied:
     """Delete these notes and commit that, `NOTES_AT_ONCE` at a time.
 
-    A message has ids, no titles: they are to be forgotten.
+    The message lists ids instead of titles, which are to be forgotten too.
 
-    update_page: as for `rewrite.apply`. tell: is told what is being done.
+    update_page: as for `rewrite.apply`. tell: progress callback.
 
     Raises what `rewrite.apply` raises.
     """
@@ -112,15 +112,15 @@ def _message(targets: list[Target]) -> str:
 
 
 def _step(config: Config, target: Target) -> RewriteStep:
-    """Return how a note goes; one that was changed since it was planned stays."""
+    """Return the step that deletes a note, unless the note has changed since it was planned."""
     data = disk.read_path(config.vault, target.path)
     return RewriteStep(target.path, data if data is not None and _digest(data) == target.digest else None, None)
 
 
 def deleted(config: Config) -> dict[str, str]:
-    """Return the captured notes that were deleted or archived, id -> file name: no import must bring them back.
+    """Return the captured notes that were deleted or archived, id -> file name; an import must not bring them back.
 
-    A vault without a history knows of none.
+    Empty for a vault without history.
     """
     try:
         repo = repository.open_vault(config.vault)
@@ -135,7 +135,7 @@ def deleted(config: Config) -> dict[str, str]:
 
 
 class GoneSession(NamedTuple):
-    """A session of which no note is left. time: when the last one went, ISO 8601; oid, subject: of that commit."""
+    """A session without any note left. time: when the last one was deleted, ISO 8601; oid, subject: of that commit."""
 
     session: str
     time: str
@@ -144,9 +144,9 @@ class GoneSession(NamedTuple):
 
 
 def gone(config: Config, name: str) -> GoneSession | None:
-    """Find the session whose id begins with `name` among what was deleted; None when history knows of none.
+    """Find a deleted session whose id begins with `name`; None when history has none.
 
-    Raises VaultError or GitError when the vault has no repository that git reads.
+    Raises VaultError or GitError when the vault is not a repository that git can read.
     """
     if len(name) < find.MIN_ID_CHARS:
         return None
@@ -183,12 +183,12 @@ def _paths(config: Config, name: str) -> list[str]:
 
 
 def _is_worded_page(config: Config, path: str) -> bool:
-    """Whether this is a session's page with words of a person."""
+    """Whether this is a session's page on which a person has written."""
     return journal.is_page(path) and pages.is_worded(config.vault, disk.read_path(config.vault, path) or b"")
 
 
 def _is_left_over(config: Config, path: str) -> bool:
-    """Whether this is the page of a session of which nothing else is left, without words of a person.
+    """Whether this is the page of a session without other notes, and nobody has written on it.
 
     Other pages go when they are named, or with their session.
     """

@@ -1,4 +1,4 @@
-"""The last look before a commit: no text goes into history that the privacy rules would change."""
+"""The privacy gate of commits: no text enters history that the privacy rules would change."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from mdmem.settings import Settings
 from mdmem.vault import archives, disk, journal, layout, note, packed, people
 
 TOO_LARGE = "too large"
-"""The rule by which a file is held back that is longer than anything of a vault is read."""
+"""Rule: the file exceeds the size limit for reading."""
 
 UNREADABLE = "unreadable"
-"""The rule by which a file is held back that may not be read."""
+"""Rule: the file cannot be read for lack of permission."""
 
 NUL = "NUL byte"
-"""The rule by which a note is held back that is not UTF-8 text: in UTF-16, no rule would find a secret."""
+"""Rule: the note contains a NUL byte. It may be UTF-16, in which no rule finds a secret."""
 
 FILE_NAME = "file name"
-"""The rule by which a file is held back whose name tells something."""
+"""Rule: the file's name contains private text or a likely secret."""
 
 
 IN_HISTORY = " History has it from before it was marked; `mdmem purge 'THE TEXT' --apply` removes it there, too."
 
 
 class HeldBack(NamedTuple):
-    """A file that was not committed, because of what its text holds.
+    """A file that the gate kept out of a commit.
 
-    line: where the first private text or secret is, from 1. rule: the rule that finds it.
-    in_history: the last commit has the private text, from before it was marked.
+    line: of the first finding, from 1. rule: the rule that found it.
+    in_history: the last commit contains the private text, from before it was marked.
     """
 
     path: str
@@ -44,11 +44,11 @@ class HeldBack(NamedTuple):
 
     @property
     def why(self) -> str:
-        """Return why the file was not committed, in a sentence."""
+        """Return a sentence that says why the file was not committed."""
         if self.rule == TOO_LARGE:
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
         if self.rule == UNREADABLE:
-            return f"{self.path} may not be read, so it was not committed."
+            return f"{self.path} cannot be read, so it was not committed."
         if self.rule == NUL:
             return (
                 f"{self.path}:{self.line} holds a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
@@ -61,14 +61,14 @@ class HeldBack(NamedTuple):
 
     @property
     def todo(self) -> str:
-        """Return what its owner can do, in a sentence."""
+        """Return a sentence that says what the owner can do."""
         if self.rule == TOO_LARGE:
             return "Split it, or move it out of the vault."
         if self.rule == FILE_NAME:
             return "Rename it."
         if self.rule == UNREADABLE:
             name = shlex.quote(self.path)
-            return f"Make it yours, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
+            return f"Take ownership of it, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
         if self.rule == NUL:
             return f"Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {self._accept}"
         return f"Remove that and commit again, or, if it may stay: {self._accept}"
@@ -79,17 +79,17 @@ class HeldBack(NamedTuple):
 
 
 class CommitGate:
-    """The gate of one vault's commits: its privacy rules, read more leniently for files that are not notes."""
+    """The gate of one vault's commits: its privacy rules, more lenient for files that are not notes."""
 
     def __init__(self, settings: Settings) -> None:
         self._rules = privacy.Rules.of(settings)
         self._mentions = privacy.Rules.of(settings.changed({"privacy.unclosed": "keep"}))
 
     def look(self, path: str, data: bytes) -> HeldBack | None:
-        """Pass one file's name and text through the privacy rules; None when they leave both as they are.
+        """Check a file's name and text; None when the privacy rules would change neither.
 
-        In a file that is not a note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
-        Of an image, or another file that is not text, only the name can be looked at.
+        Outside notes, for example in mdmem.toml, an unclosed tag counts as a mention; secrets after it are still found.
+        Of a file that is not text, such as an image, only the name is checked.
         """
         if people.clean_path(self._rules, path, data) != path:
             return HeldBack(path, 1, FILE_NAME)
@@ -112,13 +112,13 @@ class CommitGate:
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
 
     def is_known(self, data: bytes, before: bytes) -> bool:
-        """Whether a private section of a file stands in what the file was before."""
+        """Whether a private section of the file is also in its earlier content."""
         spans = privacy.clean(data.decode("utf-8", "replace"), rules=self._rules).spans
-        marks = ("", self._rules.marker, self._rules.redacted)  # of what is gone already
+        marks = ("", self._rules.marker, self._rules.redacted)  # of text that is already masked
         return any(span.strip().encode("utf-8", "replace") in before for span in spans if span.strip() not in marks)
 
     def _look_inside(self, path: str, data: bytes) -> HeldBack | None:
-        """Look at each note of an archive, and at what somebody wrote beside them; lines are those of the archive."""
+        """Check each note of an archive and any text beside them; line numbers are those of the archive."""
         folder = layout.archived_in(path)
         for name, text in archives.contents(folder, data).items():
             held = self.look(f"{folder}/{name}", text)
@@ -127,10 +127,10 @@ class CommitGate:
         return None
 
     def _is_list_of_titles(self, text: str, origin: str) -> bool:
-        """Whether nothing private is in a page that mdmem made, if each title that it lists is read by itself.
+        """Whether a generated page is clean when each listed title is checked on its own.
 
-        A title that mentions a tag hides nothing, and less so the lines behind it; that of a tool run is read as its
-        note was. Of the names of notes and sessions, what mdmem made of numbers and ids is no part of a secret.
+        A tag mentioned in a title must not hide the lines after it, and the title of a tool run is checked as its note
+        was. The numbers and ids in the file names of notes and sessions are not checked.
         """
         if not all(mark in text for mark in journal.PAGE_MARKS):
             return False
@@ -138,7 +138,7 @@ class CommitGate:
         titles = [(_ESCAPED.sub(r"\1", title), _origin(target)) for title, target in _LINKED.findall(page.body)]
         rest = _MADE_NAME.sub(r"\1", _LINKED.sub("", page.body))
         of_front = [value for value in page.meta.values() if isinstance(value, (str, list))]
-        has_comments = "#" in text[: text.find(page.body)]  # which no value holds
+        has_comments = "#" in text[: text.find(page.body)]  # comments are in no value
         return not (page.problem or has_comments) and bool(
             privacy.clean(rest, rules=self._rules, origin=origin).value == rest
             and all(privacy.clean(title, rules=self._rules, origin=of).value == title for title, of in titles)
@@ -147,22 +147,22 @@ class CommitGate:
 
 
 _FORMER_ID = re.compile(r"(?<=^session: )session-[0-9a-hjkmnp-tv-z]{20}$", re.MULTILINE)
-"""What version 0.1 called a session whose id looks like a secret: the hash of that id."""
+"""What version 0.1 wrote for a session id that looks like a secret: a hash of the id."""
 _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
-"""The title of a link, and what it leads to."""
+"""The title and the target of a link."""
 _MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
-"""The name of a note or a session in a link: number or time, slug, id."""
+"""The file name of a note or a session in a link: number or time, slug, id."""
 _ESCAPED = re.compile(r"\\([\\\[\]`<])")
 
 
 def _line_in(data: bytes, text: bytes, line: int) -> int:
-    """Return at which line of a file a line of a text in it stands."""
+    """Return the line number in a file of a line of an embedded text."""
     found = data.find(text.split(b"\n")[line - 1], max(data.find(text), 0))
     return data[: max(found, 0)].count(b"\n") + 1
 
 
 def _origin(target: str) -> str:
-    """Return where the title of a link comes from: a tool, if it leads to a tool run."""
+    """Return the origin of a link's title: "tool" when the link leads to a tool run, else "prompt"."""
     turn, sequence, source, *_ = [*target.split("-", 3), "", ""]
     is_note = len(turn) == len(sequence) == 3 and (turn + sequence).isdigit()
     return "tool" if is_note and source not in ("prompt", "response", "summary") else "prompt"

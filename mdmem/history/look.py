@@ -1,10 +1,10 @@
-"""A look for what has changed in a vault: at every file, or a short one into the folders whose time has changed.
+"""Find what has changed in a vault: by a full scan, or by a fast scan of the folders with a new mtime.
 
-A short look costs one stat a folder and reads no index: what lies in a changed folder is compared with the last commit.
-It misses what was changed in place, for which no folder's time changes. Where a person asks, git compares the times of
-every file that it has; where a watcher tells what was touched, or only some paths matter, it need not. Everything is
-read anew when that is due, and when the repository is not as it was left.
-What is kept for it is a cache: losing it costs one look at every file.
+A fast scan costs one lstat per folder and reads no index: it compares the contents of changed folders with the last
+commit. A file changed in place leaves its folder's mtime as it was. To find it, git compares the mtimes of all tracked
+files when a person asks; a watcher that reports touched files, or a limit to some paths, makes that unnecessary.
+A full scan runs when it is due, and when the repository is not as the last scan left it.
+The stored state is a cache: losing it costs one full scan.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout, people
 
 NAME = "folders-seen"
-"""A file of state: what the folders of the vault were like at the last look."""
+"""State file with the vault's folders as of the last scan."""
 
 REST = 50
-"""In the background, every file is looked at again after so many times the processor time that it took last."""
+"""In the background, a full scan is due after this many times the CPU time of the last one."""
 
 WHOLE_SECONDS = 3600.0
-"""After this long, a question of a person reads everything again: a folder's mtime may be wrong."""
+"""After this long, a command that a person runs makes a full scan: a folder's mtime may be wrong."""
 
 MANY_TOUCHED = 500
-"""Of no more files is it found out by their texts, at each look, whether they are changed: of what was just committed,
-git has no times. It learns those of all files in a look at each."""
+"""Maximum number of files whose content a fast scan compares because git has no current mtime for them, as after a
+commit. A full scan updates git's mtimes."""
 
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024
 FOLDERS_AT_ONCE = 500
-"""Number of folders of a commit that are held at a time."""
+"""Number of trees of a commit in memory at a time."""
 
 STEP_NS = 2_000_000_000
-"""So far apart the times of a file system may lie."""
+"""Coarsest resolution of a file system's times: an mtime this recent may stay the same after another change."""
 
 RULES = (".gitignore", ".gitattributes", ".gitmodules")
-"""Files whose change has an effect on others."""
+"""Files whose change affects how git treats others."""
 
 Touched = Callable[[str], tuple[str, list[str] | None]]
-"""Asks a watcher: gives a token, and what was touched since another token was given; None where it cannot tell."""
+"""Asks a watcher: takes an earlier token, returns a new one and the paths touched in between; None: it cannot tell."""
 
 
 class LookMode(NamedTuple):
-    """How to look. background: a short look will do until a look at every file is due. touched: asks a watcher.
+    """How to scan. background: a fast scan will do until a full one is due. touched: asks a watcher.
 
-    only: these paths alone matter, so that what was changed in place elsewhere may be missed; None for all.
+    only: the paths that matter, so that changes in place elsewhere may be missed; None for all.
     """
 
     background: bool = False
@@ -72,13 +72,13 @@ EVERY_FILE = LookMode()
 
 
 class SeenFolders(NamedTuple):
-    """What is kept of the last look.
+    """The stored result of the last scan.
 
-    branch, head, stamp (of the index), rules: what the repository was like; the index had then what the commit has.
-    times: when each folder changed last, in ns; -1: too lately to be told, or to be looked into again. left: paths that
-    differ from the commit; in a `Look`, those of them in folders that it left out.
-    began_ns: when the look began. whole, cost: when every file was looked at last, and the CPU seconds that it took.
-    token: what the watcher gave.
+    branch, head, stamp (of the index), rules: the state of the repository; the index then matched the commit.
+    times: mtime of each folder in ns; -1: to be read again, as its mtime is too recent or it has uncommitted changes.
+    left: paths that differ from the commit; in a `Look`, only those in folders that it did not read.
+    began_ns: when the scan began. whole, cost: time and CPU seconds of the last full scan.
+    token: from the watcher.
     """
 
     branch: str
@@ -94,10 +94,9 @@ class SeenFolders(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a look has found: the vault against its last commit, and what is to be kept when that is dealt with.
+    """The result of a scan: the vault compared with its last commit, and what to store once that is dealt with.
 
-    stamp: what the index looked like. is_plain: whether the index and the files stand for the commit, so that the
-    next look may be a short one.
+    stamp: that of the index. is_plain: index and files correspond to the commit, so that the next scan may be fast.
     """
 
     state: State
@@ -110,14 +109,14 @@ _Entries = list["os.DirEntry[str]"]
 
 
 class _UnsureError(Exception):
-    """A short look cannot tell."""
+    """A fast scan cannot decide: a full scan is needed."""
 
 
 def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
-    """Compare the vault with its last commit, in a short look where that will do. Raises what `changes.find` raises."""
+    """Compare the vault with its last commit, by a fast scan if that will do. Raises what `changes.find` raises."""
     changes.refuse_half_way(repo)
     before = _load(config)
-    token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
+    token, touched = before.token if before else "", None  # an older token only yields more touched paths
     if mode.touched:
         token, touched = mode.touched(token)
     is_heard = touched is not None
@@ -138,7 +137,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
 
 
 def further(repo: Repository, look: Look, held: int) -> Look:
-    """List what comes behind the changes of a look that had no room for all; of the folders its times stay.
+    """List the changes that a scan had no room for; it keeps the folder times of the first listing.
 
     Raises what `changes.find` raises.
     """
@@ -148,9 +147,9 @@ def further(repo: Repository, look: Look, held: int) -> Look:
 
 
 def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, left: Iterable[Change]) -> None:
-    """Keep what a look has found, once it is dealt with.
+    """Store the result of a scan, once it is dealt with.
 
-    head, stamp: what the repository and its index are like now. left: what still differs from the commit.
+    head, stamp: of the repository and its index now. left: what still differs from the commit.
     """
     stamp = stamp if look.is_plain else None
     paths = {change.path for change in left}
@@ -160,16 +159,16 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
     for path in people.private_names(privacy.Rules.of(config.settings), [*times, *paths]):
         paths.discard(path)
         times.pop(path, None)
-        times.update(dict.fromkeys(times.keys() & {path.rpartition("/")[0]}, -1))  # that is looked into at each look
+        times.update(dict.fromkeys(times.keys() & {path.rpartition("/")[0]}, -1))  # to be read again each time
     seen = look.seen._replace(head=head, stamp=stamp, left=sorted(paths), times=times)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
-        forget(config)  # a full disk costs the short look, nothing else
+        forget(config)  # a full disk only costs the fast scan
 
 
 def forget(config: Config) -> None:
-    """Discard what is kept, so that the next look is one at every file."""
+    """Remove the stored state, so that the next scan is a full one."""
     files.remove(_file(config))
 
 
@@ -186,7 +185,7 @@ def _load(config: Config) -> SeenFolders | None:
 
 
 def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int, only: Collection[str] | None) -> Look:
-    """Look at every file, by way of a copy of the index; what git learns of the files' times there is not lost."""
+    """Compare all files through a copy of the index; file times that git learns there are published to the index."""
     began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
     try:
@@ -194,7 +193,7 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int, 
     except _UnsureError:
         times = {}
     state, at = changes.compare(repo, held, only=only)
-    # A short look goes by the commit, and takes what lacks for deleted.
+    # A fast scan compares with the commit: it would take files that a partial vault lacks for deleted.
     is_all = bool(times) and not (state.staged or state.is_cut)
     is_plain = is_all and writer.marked(repo) is None and not part.load(repo)
     cost = max(_children_seconds() - used, LEAST_SECONDS)
@@ -208,7 +207,7 @@ def _children_seconds() -> float:
 
 
 def _rules(repo: Repository) -> int:
-    """Return when it was changed last what git ignores in this clone alone."""
+    """Return the mtime of this clone's own ignore rules in ns, 0 without any."""
     try:
         return (repo.common_dir / "info" / "exclude").stat().st_mtime_ns
     except OSError:
@@ -218,10 +217,10 @@ def _rules(repo: Repository) -> int:
 def _short(
     repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool = False
 ) -> Look:
-    """Look into the folders that changed, and those in which something was touched; None to let git find that.
+    """Compare changed folders, and those with touched files. touched: None to have git find changed files.
 
-    is_heard: a watcher has told of all that was touched. Then no time of a folder is asked for, unless one that was
-    known has been moved or deleted, with those below it.
+    is_heard: a watcher has reported every touched file and folder, so no folder's mtime is read, unless a known folder
+    was moved or deleted, and with it those below.
     """
     began_ns = time.time_ns()
     index = _as_it_was(repo, before, began_ns)
@@ -231,7 +230,7 @@ def _short(
         touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
         if len(differing) > MANY_TOUCHED:
             raise _UnsureError
-    doubted = frozenset((*before.left, *touched))  # the last look need not have seen what was touched before it
+    doubted = frozenset((*before.left, *touched))  # the last scan may have missed what was touched just before it
     moved = before.times.keys() & touched
     again = {path.rpartition("/")[0] for path in doubted} | moved
     times, listed = _walk(str(repo.root), before.times, began_ns, again, is_heard=is_heard and not moved)
@@ -244,9 +243,9 @@ def _short(
 
 
 def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look:
-    """Look into the folders of these paths; the next look finds all others as this one does.
+    """Compare only the folders of these paths; what is stored makes the next scan read them again.
 
-    Of a session every file is compared: its page goes by what the notes beside it say.
+    Of a session all files are compared: what its page may name depends on the notes beside it.
     """
     index = _as_it_was(repo, before, time.time_ns())
     sessions = {layout.session_of(path) for path in only} - {""}
@@ -261,7 +260,7 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look
 
 
 def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:
-    """Return what the index looks like, which is as it was at the last look, like all of the repository.
+    """Return the stamp of the index, if the repository is as the last scan left it.
 
     Raises:
         _UnsureError: when it is not.
@@ -276,12 +275,12 @@ def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_inde
 
 
 def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubted: Collection[str]) -> State:
-    """Compare folders with the last commit. doubted: files that may differ, whatever their times are.
+    """Compare folders with the last commit. doubted: files that may differ whatever their times say.
 
-    What is in a folder is held only while it is compared: there may be as many files as the vault has.
+    Only some folders are in memory at a time: there may be as many files as the vault has.
 
     Raises:
-        _UnsureError: when git has to tell.
+        _UnsureError: when git has to decide.
     """
     found: list[Change] = []
     root, folders = str(repo.root), iter(listed)
@@ -303,10 +302,10 @@ def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubt
 
 
 def _refuse_other(root: str, folders: Collection[str]) -> None:
-    """Refuse folders when one of them is behind a link or in another repository.
+    """Refuse a folder behind a link or in another repository.
 
     Raises:
-        _UnsureError: when one does.
+        _UnsureError: when there is one.
     """
     above = {
         one[:end] for one in folders for end in (*(at for at, letter in enumerate(one) if letter == "/"), len(one))
@@ -318,7 +317,7 @@ def _refuse_other(root: str, folders: Collection[str]) -> None:
 
 
 def _entries(root: str, folder: str) -> _Entries | None:
-    """Read a folder; None for one that is gone.
+    """List a folder; None when it was deleted.
 
     Raises:
         _UnsureError: when it cannot be read.
@@ -335,10 +334,9 @@ def _entries(root: str, folder: str) -> _Entries | None:
 def _walk(
     root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = (), *, is_heard: bool = False
 ) -> tuple[dict[str, int], set[str]]:
-    """Read the folders whose time is another than before, and new ones; return the times of all, and which were read.
+    """Read the folders that are new or have another mtime; return the times of all folders, and which were read.
 
-    again: folders that are read in any case. is_heard: no other one has changed. Folders that are gone are among those
-    that were read.
+    again: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
 
     Raises:
         _UnsureError: when a folder cannot be read.
@@ -348,7 +346,7 @@ def _walk(
     listed: set[str] = set()
     nested: list[str] = []
     pending = [] if before else [""]
-    for folder, at in before.items():  # thousands: a call of `_time` for each would show
+    for folder, at in before.items():  # inlined: calling `_time` thousands of times is slow
         if is_heard and at >= 0 and folder not in again:
             times[folder] = at
             continue
@@ -368,7 +366,7 @@ def _walk(
         if entries is None:
             continue
         if any(entry.name == ".git" for entry in entries):
-            nested.append(f"{folder}/")  # a repository of its own: a short look is unsure about it
+            nested.append(f"{folder}/")  # a nested repository: only a full scan handles it
             continue
         times[folder] = at_ns if at_ns is not None and at_ns < began_ns - STEP_NS else -1
         below = (_join(folder, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -398,7 +396,7 @@ def _compare(
     listed: Collection[str],
     doubted: Collection[str],
 ) -> Iterable[Change]:
-    """Compare a folder with what the commit has of it."""
+    """Yield how a folder differs from the commit's tree."""
     known = dict(known)
     gone = {_folded(name) for name in known.keys() - {entry.name for entry in entries}}
     for entry in entries:
@@ -410,7 +408,7 @@ def _compare(
             continue
         if not mode:
             if _folded(entry.name) in gone:
-                raise _UnsureError  # a file system may take both names for one
+                raise _UnsureError  # the file system may treat both names as one
             if entry.is_file(follow_symlinks=False) or entry.is_symlink():
                 yield Change(path, "added")
         elif not mode.startswith("100") or not entry.is_file(follow_symlinks=False):
@@ -429,7 +427,7 @@ def _folded(name: str) -> str:
 
 
 def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bool:
-    """Whether a file may be another than at the last look: unless it has not been touched since, as its times tell."""
+    """Whether a file's times allow that it has changed since the last scan."""
     if os.name == "nt":
         return True
     found = entry.stat(follow_symlinks=False)

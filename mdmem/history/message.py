@@ -1,4 +1,4 @@
-"""What a commit is about: files grouped by the session that made them, and words for each group."""
+"""Group changed files by the session that made them, and write a commit message for each group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
 
 SESSION_FORMAT = "%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
-"""What `git log` is asked for to tell whose commit it is."""
+"""Format with which `git log` prints the session of a commit."""
 
 COUNTED = {
     "prompt": "prompt",
@@ -32,11 +32,11 @@ COUNTED = {
     "ghost": "ghost memory",
     "agent": "agent memory",
 }
-"""Kinds that a subject counts, in this order, and their names."""
+"""Kinds that a subject counts, in this order, and what it calls them."""
 
 
 class File(NamedTuple):
-    """A changed file with what was read: its bytes (b"" when deleted) and its front matter."""
+    """A changed file, its bytes (b"" when deleted) and its front matter."""
 
     change: Change
     data: bytes
@@ -46,8 +46,8 @@ class File(NamedTuple):
 class CommitGroup(NamedTuple):
     """The files of one commit.
 
-    session: whose they are; "" for what a person wrote, changed or deleted.
-    pages: what mdmem keeps up to date and is not told of: start page, pages of projects, days, other sessions.
+    session: the one that wrote them; "" for a person's changes.
+    pages: generated pages that the message does not mention: start page, projects, days, other sessions.
     """
 
     session: str
@@ -56,10 +56,10 @@ class CommitGroup(NamedTuple):
 
 
 def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({})) -> list[CommitGroup]:
-    """Sort files by session, in the order of what happened; what people did comes last.
+    """Group files by session, in order of time; a person's changes come last.
 
-    Pages of which only the generated part has changed go with the last session, so that they add no commit of their
-    own. before: blob id -> text, of the pages as they were.
+    Pages that changed only in their generated part join the last session, to save a commit of their own.
+    before: blob id -> earlier text of the pages.
     """
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
@@ -67,7 +67,7 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
         sessions.setdefault("" if file.change.path in moved else _session_of(file), []).append(file)
     by_hand = sessions.pop("", [])
     for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
-        # A project's page is made along with the first note of its first session.
+        # A new project page belongs to the session that created the project.
         folder = file.change.path.removesuffix("project.md")
         makers = (one for one in sessions.values() if any(other.change.path.startswith(folder) for other in one))
         maker = next(makers, None)
@@ -77,7 +77,9 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     listed = [file for file in by_hand if is_generated(file) and _is_upkeep(file, before)]
     by_hand = [file for file in by_hand if file not in listed]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
-    if listed or len(alone) > 1 or len(alone) < len(sessions):  # a page by itself is committed with the others
+    if (
+        listed or len(alone) > 1 or len(alone) < len(sessions)
+    ):  # a session with nothing but its page joins the other pages
         listed += [file for session in sorted(alone) for file in sessions.pop(session)]
     groups = [CommitGroup(session, members) for session, members in sessions.items()]
     groups.sort(key=happened)
@@ -89,20 +91,20 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
 
 
 def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
-    """Whether a commit would hold nothing but what mdmem keeps up to date on pages. before: as for `group`."""
+    """Whether a group changes only the generated parts of pages. before: as for `group`."""
     return all(is_generated(file) and _is_upkeep(file, before) for file in members.files)
 
 
 def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
-    """Whether a page has changed in its generated part alone, as far as is known what it was."""
+    """Whether a page changed only in its generated part; also True when its earlier text is unknown."""
     was = before.get(file.change.oid)
     return was is None or pages.with_generated(was, file.data) == file.data
 
 
 def is_generated(file: File) -> bool:
-    """Whether a changed file has a part that mdmem keeps up to date: only that may have changed.
+    """Whether a changed file is a page with a generated part, which may be all that changed.
 
-    A day's page is so from the beginning.
+    A new page of a day counts too.
     """
     path, kind = file.change.path, file.meta.get("kind")
     listed = path == "README.md" or kind in ("project", "day") or journal.is_page(path)
@@ -111,7 +113,7 @@ def is_generated(file: File) -> bool:
 
 
 def write(members: CommitGroup, root: str) -> str:
-    """Word the commit of a group: subject, what was asked or touched, trailers."""
+    """Write the commit message of a group: subject, prompts or changed files, trailers."""
     if not members.session:
         return _by_hand(members.files) if members.files else _pages(members.pages)
     title = _session_title(members, root)
@@ -123,20 +125,20 @@ def write(members: CommitGroup, root: str) -> str:
         (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project")), ""
     )
     if len(asks) == 1:
-        title = asks[0]  # a turn by itself is told from the other turns of its session
+        title = asks[0]  # distinguishes single turns of a session
     kinds = counts(str(file.meta.get("kind")) for file in members.files)
     return f"{_subject(project, title, kinds)}\n{body}\n{_trailers(members)}"
 
 
 def happened(members: CommitGroup) -> float:
-    """Return when the last of what a session wrote happened; 0 for what people did, and where no note says so."""
+    """Return when the newest note of a session was created; 0 for a person's changes, or when no note says it."""
     if not members.session:
         return 0.0
     return max(timestamps.epoch(str(file.meta.get("created", ""))) for file in members.files)
 
 
 def _moved(files: list[File]) -> set[str]:
-    """Return the files that a person has moved, as when they rename a project's folder: they were captured before."""
+    """Return the added files whose content is that of a deleted one: a person has moved them."""
     gone = {file.change.oid for file in files if file.change.kind == "deleted"}
     like = next(iter(gone), "")
     added = (file for file in files if gone and file.change.kind == "added")
@@ -144,7 +146,7 @@ def _moved(files: list[File]) -> set[str]:
 
 
 def _session_of(file: File) -> str:
-    """Return the session a file belongs to. A captured note that was changed since is a person's doing."""
+    """Return the session that wrote a file, "" for a person: a captured note that changed later was edited by one."""
     machine_written = file.change.kind == "added" or (
         file.change.kind == "changed" and (journal.is_page(file.change.path) or file.meta.get("kind") == "session")
     )
@@ -161,7 +163,7 @@ def _session_title(members: CommitGroup, root: str) -> str:
 
 
 def counts(every: Iterable[str]) -> str:
-    """Count kinds of notes as subjects do: `1 prompt, 4 tool runs`."""
+    """Count notes by kind, as subjects do: `1 prompt, 4 tool runs`."""
     kinds = Counter(every)
     return ", ".join(plural.number(kinds[kind], name) for kind, name in COUNTED.items() if kinds[kind])
 
@@ -172,7 +174,7 @@ def _subject(project: str, title: str, kinds: str) -> str:
 
 
 def _cut(line: str, chars: int) -> str:
-    """Cut a line behind a word, with an ellipsis; in the middle of one that is longer than half of the room."""
+    """Shorten a line with an ellipsis, after a word unless that loses more than half of the allowed length."""
     if len(line) <= chars:
         return line
     words = line[:chars].rpartition(" ")[0]
@@ -191,7 +193,7 @@ VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
 def _pages(files: Sequence[File]) -> str:
-    """Word the commit of pages: start page, projects, days, sessions."""
+    """Write the commit message for generated pages: start page, projects, days, sessions."""
     projects = sum(file.meta.get("kind") == "project" for file in files)
     days = sum(file.meta.get("kind") == "day" for file in files)
     sessions = sum(journal.is_page(file.change.path) for file in files)

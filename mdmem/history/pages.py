@@ -1,4 +1,4 @@
-"""Taking notes off the pages that mdmem makes, their links and titles: notes that were deleted, or that stay here."""
+"""Remove deleted or private notes from generated pages: their links and titles."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mdmem.vault.journal import PAGE_MARKS
 
 
 def without(root: str, path: str, data: bytes, names: Collection[str], marker: str) -> bytes:
-    """Return a page that names no notes with these file names: `marker` stands where a link to one was."""
+    """Return a page without links to notes with these file names; `marker` replaces each."""
     return retitled(root, path, _unlinked(data, names, marker), _titles(root, path, names))
 
 
 def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> bytes:
-    """Return a page another title where it has one of these, which is that of a note that is not to be named."""
+    """Return a page with a new title if its title is one of these, which must not be shown."""
     meta = note.parse(data).meta
     old = str(meta.get("title") or "")
     if not old or old not in titles:
@@ -28,13 +28,13 @@ def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> byte
         also = {"aliases": [new]} if meta.get("aliases") == [old] else {}
         changed = editing.set_keys(data, {"title": new, **also})
     except UsageError:
-        return data  # its owner has made it another thing
+        return data  # edited by hand, no longer valid front matter
     heading = re.compile(rb"(?m)^# %b(?=\r?$)" % re.escape(old.encode("utf-8", "surrogateescape")))
     return heading.sub(lambda _: b"# " + new.encode(), changed, count=1)
 
 
 def links(names: Collection[str]) -> re.Pattern[bytes]:
-    """Match the links of pages to notes with these file names; with none of them, nothing."""
+    """Return a pattern for page links to notes with these file names; without names it matches nothing."""
     if not names:
         return re.compile(rb"(?!)")
     listed = b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in sorted(names))
@@ -42,7 +42,7 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
 
 
 def links_to(place: str) -> re.Pattern[bytes]:
-    """Match the links of pages anywhere in the vault to this file, or to anything in this folder."""
+    """Return a pattern for links, on any page of the vault, to this file or to anything in this folder."""
     *above, name = (re.escape(part.encode("utf-8", "surrogateescape")) for part in place.split("/"))
     beside = b""
     for folder in above:
@@ -54,9 +54,9 @@ def links_to(place: str) -> re.Pattern[bytes]:
 
 
 def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
-    """Return a page without the lines that link to one of these paths, where it is kept up to date.
+    """Return a page whose generated part no longer links to these paths: it drops the lines with such a link.
 
-    Of its line of links to the pages around it, only the links that lead there go.
+    From the navigation line only the links themselves are dropped.
     """
     lines = generated.inside(data)
     kept = [left for line in lines if (left := _without_links(line, path.rpartition("/")[0], gone)) is not None]
@@ -64,12 +64,12 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
 
 
 TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
-"""Where a link of a page that mdmem makes leads, in the one form or the other."""
+"""The target of a link on a generated page, in either syntax."""
 _BETWEEN = " · "
 
 
 def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:
-    """Return a line without links to what is gone; None when nothing is left of it."""
+    """Return a line without links to `gone`; None when nothing is left."""
     targets = (match[1] or match[2] for match in TARGET.finditer(line))
     if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets):
         return line
@@ -85,9 +85,9 @@ _PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended", "identity", "root
 
 
 def is_worded(root: str, data: bytes) -> bool:
-    """Whether a person has written on a page, outside what is kept up to date, or made it their own altogether.
+    """Whether a person has written on a page outside its generated part, or removed the markers of that part.
 
-    Their words are what mdmem would not have written: other keys, other tags or names, lines of no template.
+    Signs are other front matter keys, other tags or aliases, and lines that no template has.
     """
     parsed = note.parse(data)
     kind = "project" if parsed.meta.get("kind") == "project" else "session"
@@ -105,7 +105,7 @@ def is_worded(root: str, data: bytes) -> bool:
 
 
 def with_generated(data: bytes, like: bytes) -> bytes:
-    """Return a page with the part that is kept up to date as another version of it has it; the rest is a person's."""
+    """Return a page with the generated part of another version of it; everything else stays."""
     begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
     first, last = (like.find(mark.encode()) for mark in PAGE_MARKS)
     if min(begin, first) < 0 or end < begin or last < first:
@@ -114,7 +114,7 @@ def with_generated(data: bytes, like: bytes) -> bytes:
 
 
 def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
-    """Put the marker in the place of links, where the page is kept up to date; the rest is a person's."""
+    """Replace links in the generated part by the marker."""
     begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
     if not names or begin < 0 or end < begin:
         return data
@@ -128,7 +128,7 @@ def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
 
 
 def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
-    """Return the title of the first prompt of the session that may be named, or else of the first such answer."""
+    """Return the title of the session's first prompt that may be shown, else of its first such answer."""
     try:
         with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
             names = sorted(filter(_gives_title, journal.notes_in(folder)), key=journal.numbers)

@@ -1,4 +1,4 @@
-"""What memory said then: notes, searches and differences at any commit or date."""
+"""The vault at any commit or date: notes, searches and differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLE_WEIGHT = 3.0
 
 
 class PastNote(NamedTuple):
-    """A note as it was. commit: the one it was read from."""
+    """A note at an earlier time. commit: the one it was read from."""
 
     path: str
     commit: str
@@ -30,14 +30,14 @@ class PastNote(NamedTuple):
 
 
 class FilePatch(NamedTuple):
-    """What changed in a file: its path, and the patch with its head."""
+    """The changes of one file: its path, and its patch with header."""
 
     path: str
     patch: str
 
 
 class PastHit(NamedTuple):
-    """A note that an old tree had, and how well it fits; the snippet is the best line."""
+    """A hit in an old tree, with its score; the snippet is the line that fits best."""
 
     path: str
     id: str
@@ -54,8 +54,9 @@ def show(config: Config, name: str, at: str) -> PastNote:
     """Read the note with this id or path as it was at a commit, date or time.
 
     Raises:
-        NotFoundError: when there was no such note, or several, or no commit yet.
-        UsageError: when `at` means nothing.
+        NotFoundError: when there was no such note, or no commit yet.
+        AmbiguousError: when the id is a prefix of several.
+        UsageError: when `at` is not a commit, date or time.
         VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
@@ -72,8 +73,8 @@ def show(config: Config, name: str, at: str) -> PastNote:
 def search(config: Config, words: str, at: str, *, limit: int = 10, project: str = "", kind: str = "") -> list[PastHit]:
     """Find notes as they were at a commit, date or time, best first; any word may match.
 
-    The index knows only what is; this reads every note of then (a quarter of a second for 10,000), and
-    ranks by rarity and frequency of the words.
+    The index covers only the present. This reads every note of that time (0.25 s for 10,000), and ranks by rarity and
+    frequency of the words.
 
     Raises what `show` raises.
     """
@@ -98,11 +99,10 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
 
 
 def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iterator[bytes]:
-    """Yield the difference as the lines of a patch, while git prints it.
+    """Yield a difference as the lines of a patch, as git prints it.
 
-    span: `A..B` between two moments, `A` from then to now, "" since the last commit.
-
-    A and B are commits, dates or times; an empty side of `..` is the last commit.
+    span: `A..B` between two moments, `A` from then to now, "" since the last commit. A and B are commits, dates or
+    times; an empty side of `..` is the last commit.
 
     Raises what `show` raises.
     """
@@ -116,19 +116,19 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
         yield from repository.fields(repo, *words, *sides, "--", *paths, end=b"\n")
         return
     with git_index.copied(repo) as copy:
-        # Files that git does not know yet are part of what is; they are forgotten with the copy of the index.
+        # Untracked files belong to the present. They are added only to the copy of the index.
         env = git_index.env(copy)
         new = repository.fields(repo, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths, env=env)
         listed = b"".join(path + b"\0" for path in new if disk.is_note_path(os.fsdecode(path)))
         if listed:
-            # Their names alone: the text of a note that has not passed the gate must not become an object.
+            # Only their names: text that has not passed the gate must not become an object.
             names = ("--pathspec-from-file=-", "--pathspec-file-nul")
             repository.run(repo, "add", "--intent-to-add", *names, stdin=listed, env=env)
         yield from repository.fields(repo, *words, *sides, "--", *paths, env=env, end=b"\n")
 
 
 def patches(lines: Iterable[bytes]) -> list[FilePatch]:
-    """Cut the lines of a patch into files, each by its later name."""
+    """Split a patch by file, each with its newer path."""
     found: list[tuple[str, list[str]]] = []
     for data in lines:
         line = data.decode("utf-8", "replace")
@@ -142,18 +142,18 @@ def patches(lines: Iterable[bytes]) -> list[FilePatch]:
 
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:
-    """List the notes of a commit: vault path -> blob id."""
+    """Return the notes of a commit: vault path -> blob id."""
     return dict(notes(repo, oid))
 
 
 def notes(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
-    """Yield the notes of a commit: vault path and blob id."""
+    """Yield vault path and blob id of a commit's notes."""
     listed = objects.listed(repo, oid)
     return ((path, blob) for mode, blob, path in listed if mode.startswith("100") and disk.is_note_path(path))
 
 
 def deletions(root: str, folder: str) -> dict[str, float]:
-    """Return the files of a folder that were deleted once, with when that was committed last; {} without a history.
+    """Return path -> time of the commit that last deleted it, for a folder; {} without history.
 
     folder: vault-relative, with a slash at the end.
     """
@@ -170,12 +170,12 @@ def deletions(root: str, folder: str) -> dict[str, float]:
 
 
 def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
-    """Read objects of any kind, as git keeps them, all in one process."""
+    """Read objects of any kind in one git process; return id -> content."""
     return dict(objects.read(repo, oids))
 
 
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:
-    """Look for an id of now among the paths of then, for notes whose names do not end in their id."""
+    """Return the current path of a note by id if the old tree has it too; for notes without the id in their name."""
     try:
         path = find.path_of(config, name)
     except NotFoundError:
@@ -184,9 +184,9 @@ def _renamed(config: Config, paths: dict[str, str], name: str) -> str:
 
 
 def _shares(data: bytes, terms: list[str]) -> tuple[float, ...]:
-    """Return what each word adds to a note's score before it is weighed, 0 for one that it lacks.
+    """Return each word's unweighted share of a note's score, 0 for a word that it lacks.
 
-    In the front matter's lines (title, files, command) a word counts more, repetition less.
+    Front matter (title, files, command) counts more; repetition counts less and less.
     """
     text = data.decode("utf-8", "replace").lower()
     head, length = text[: max(text.find("\n---", 3), 0)], 1 + len(text) / 4000

@@ -20,7 +20,7 @@ def says_so(meta: Mapping[str, object]) -> bool:
 
 
 def projects(root: str) -> frozenset[str]:
-    """Return the folders of the journal whose project stays on this machine."""
+    """Return the journal folders of projects that stay on this machine."""
     try:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
@@ -29,7 +29,7 @@ def projects(root: str) -> frozenset[str]:
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
-    """Return the same as `is_private` of a file's bytes; most need not be parsed for it."""
+    """Return `is_private` of a file's bytes, parsing them only when needed."""
     end = -1 if layout.archived_in(path) else data.find(b"\n---", 3)
     head = data if end < 0 else data[:end]
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
@@ -37,30 +37,30 @@ def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
 
 
 def meta_of(path: str, data: bytes) -> dict[str, object]:
-    """Return the front matter of a file; an archive stays on this machine when one of its notes does."""
+    """Return the front matter of a file; for an archive with a private note, `sync: false` is added."""
     meta: dict[str, object] = note.parse(data).meta
     inside = packed.parse(data).values() if layout.archived_in(path) else ()
     return {**meta, "sync": False} if any(says_so(note.parse(one).meta) for one in inside) else meta
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:
-    """Whether a note stays on this machine, by itself or with its project."""
+    """Whether a note stays on this machine, because of its own front matter or its project's."""
     if says_so(meta):
         return True
     return (layout.project_of(path) or str(meta.get("project", ""))) in private_projects
 
 
 AT_ONCE = 10_000
-"""Number of paths of commits that are held at a time."""
+"""Number of paths in memory at a time."""
 
 
 def refuse(root: str, repo: Repository, span: str) -> None:
-    """Refuse to push commits that hold a note which is to stay on this machine."""
+    """Raise GitError when commits to be pushed contain a note that stays on this machine."""
     held = projects(root)
     words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
     named = repository.each(repo, *words)
     found: set[str] = set()
-    while some := set(islice(named, AT_ONCE)):  # a page is in many commits
+    while some := set(islice(named, AT_ONCE)):  # a set, as many commits change the same page
         found.update(path for path in some if path and stays(path, disk.read_path(root, path) or b"", held))
     staying = sorted(found)
     if staying:

@@ -1,4 +1,4 @@
-"""Truly deleting a text, a pattern or a note: from the files, the caches and every commit; and proving it."""
+"""Delete a text, a pattern or a note for good, from files, caches and every commit, and verify that."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from mdmem.vault import disk, journal, layout, note, packed
 NOTHING = re.compile(rb"(?!)")
 
 CUT_CHARS = 30
-"""So much of a title a commit's subject has at least."""
+"""Minimum length of the part of a title that a commit's subject contains."""
 
 RENAMED = b"redacted"
-"""What stands in a file's name where the text was."""
+"""Replaces the text in file names."""
 
 
 class PurgePlan(NamedTuple):
-    """What is to be purged, and where it was found.
+    """What to purge, and where it was found.
 
-    pattern: over bytes, in any text. messages: more that goes from messages of commits alone.
-    drop: paths that a note to be purged had, in any commit. keep: their files stay as they are.
-    rename: paths whose names hold the text, and their new names. names: the text as such names have it, in any text.
-    marks: hashes of the ids of notes that go. found: the texts that the pattern matches, for other machines to know.
-    files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
-    other_case: how many files and objects hold the text in other letters, capital or small, which stay.
+    pattern: matches bytes in any text. messages: the pattern for commit messages, which may match more.
+    drop: paths to delete, at which any commit had the note. keep: drop them from history but keep the files.
+    rename: paths whose names contain the text -> new paths. names: matches the text in the form it has in file names.
+    marks: hashes of the ids of purged notes. found: the texts that the pattern matched, for other machines.
+    files: vault path -> number of places; objects: number of git objects; caches: files of state.
+    other_case: number of files and objects with the text in other letter case, which stay.
     """
 
     pattern: re.Pattern[bytes]
@@ -59,28 +59,28 @@ class PurgePlan(NamedTuple):
     other_case: int = 0
 
     def finds(self, data: bytes) -> bool:
-        """Whether there is anything to take out of a text."""
+        """Whether a text contains anything to purge."""
         return bool(self.pattern.search(data) or self.names.search(data))
 
     def cleaned(self, data: bytes) -> bytes:
-        """Return a text without what is purged; links lead to the new names."""
+        """Return a purged text; links lead to the new names."""
         return filtering.cleaned(data, self.rules)
 
     @property
     def rules(self) -> tuple[tuple[re.Pattern[bytes], bytes], ...]:
-        """Return the expressions of what goes from texts, each with what takes its place."""
+        """Return the patterns for texts, each with its replacement."""
         return ((self.names, RENAMED), (self.pattern, self.instead))
 
     def place(self, path: str) -> str:
-        """Return where a file is afterwards; "" for one that goes."""
+        """Return a file's path after the purge; "" for a dropped one."""
         return "" if path in self.drop else self.rename.get(path, path)
 
 
 class Purged(NamedTuple):
-    """What was done.
+    """The result of a purge.
 
-    commits: how many were rewritten. left: where it still is, in sentences; none when the proof holds.
-    elsewhere: what cannot be reached from here, each with what to run there.
+    commits: how many were rewritten. left: sentences on where the text still is; empty when verified as gone.
+    elsewhere: places out of reach, each with what to do there.
     """
 
     files: list[str]
@@ -93,11 +93,11 @@ class Purged(NamedTuple):
 def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold) -> PurgePlan:
     """Find everything that a purge would touch. Changes nothing.
 
-    kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file, or
-    all in a folder, that leaves history and stays in the vault. tell: is told what is being done.
+    kind: "text" for a literal text, "regex" for a regular expression, "id" for a note; "path" for a file, or all files
+    of a folder, to drop from history but keep in the vault. tell: progress callback.
 
     Raises:
-        UsageError: when the text is empty, or the expression is wrong or matches nothing at all.
+        UsageError: when the text is empty, or the expression is invalid or matches an empty text.
         NotFoundError: when no note, now or ever, had that id.
         VaultError: when the vault is not a repository.
     """
@@ -127,7 +127,7 @@ def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold
 
 
 def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
-    """Plan here what was purged on another machine: texts, and notes of whose ids these are the hashes."""
+    """Plan what another machine purged: texts, and notes, given by the hashes of their ids."""
     repo = repository.open_vault(config.vault)
     ever = _paths_ever(config, repo)
     drop = tuple(path for path in ever if marks and purge_record.mark(find.id_in(path)) in marks)
@@ -142,9 +142,9 @@ def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> P
 
 
 def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
-    """Take what is planned out of files, repository and caches, once our branch has it no more; name where it still is.
+    """Purge files, repository and caches after our branch was replaced; return sentences on where the text still is.
 
-    held: the committer's lock.
+    held: descriptor of the committer's lock.
     """
     _clean_files(config, planned)
     _clean_caches(config, planned)
@@ -158,9 +158,9 @@ def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
 
 
 def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Repository:
-    """Take it out of tags, stashes and other branches, and fetch what a partial clone lacks, which drops nothing else.
+    """Purge tags, stashes and other branches, after fetching what a partial clone lacks.
 
-    Where that cannot be done the proof names what is left.
+    When that fails, the final check reports what is left.
     """
     with suppress(GitError):
         repo = objects.complete(repo)
@@ -184,19 +184,19 @@ def _filtered(repo: Repository, planned: PurgePlan, *, keep_named: bool = False)
 
 
 def _of_note(name: str) -> re.Pattern[bytes]:
-    """Match a note in an archive, the whole line of a list that has its id, and the id."""
+    """Match a note in an archive, a whole list line with its id, and the id itself."""
     known = re.escape(name.encode())
     return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b" % (_packed(name), known, known))
 
 
 def _packed(name: str) -> bytes:
-    """Return the expression for a note in an archive, in whose file's name this stands."""
+    """Return the expression for a note in an archive whose file name contains `name`."""
     mark = packed.MARK.replace(b"\n", rb"\n")
     return rb"(?<=%b)[^\n]*%b[^\n]* -->\n(?s:.*?)(?=%b)" % (mark, re.escape(name.encode()), mark)
 
 
 def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = b"") -> PurgePlan:
-    """Return where it is. low: the text in lower case, to count where it is in other letters; b"": do not."""
+    """Fill in where the text is found. low: the text in lower case, to count other letter cases; b"": do not count."""
 
     def has_other(data: bytes) -> bool:
         return bool(low) and low in data.lower() and low in planned.cleaned(data).lower()
@@ -223,7 +223,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
 
 
 def apply(config: Config, planned: PurgePlan, tell: Tell = untold) -> Purged:
-    """Rewrite history as planned, then look through all of it for what should be gone.
+    """Rewrite history as planned, then search everything for what should be gone.
 
     Raises:
         GitError: when git-filter-repo is missing or fails; history is then as it was.
@@ -236,16 +236,16 @@ def apply(config: Config, planned: PurgePlan, tell: Tell = untold) -> Purged:
 
 
 def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untold) -> Purged:
-    """Do what `apply` does, with the committer's lock held already."""
+    """Do what `apply` does, under the committer's lock."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, held)
     tell("Rewriting history", 0, 0)
     with _filtered(repo, planned) as done:
-        told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
-        # The files first: a purge that is killed in between is finished by the next one, and no commit
-        # in the meantime can bring back what history no longer has.
+        told = elsewhere.of_purge(repo, done.moved)  # while we still know what remotes have
+        # Files first: if we are killed here, the next purge finishes, and no commit in the meantime can
+        # restore what history no longer has.
         tell("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
         if done.moved:
@@ -253,11 +253,11 @@ def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untol
             _unstage(repo, planned)
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)
-    _clean_caches(config, planned)  # before the objects, by which a purge that was killed is known not to be over
+    _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     tell("Removing old objects", 0, 0)
     filtering.scrub(repo)
     _clean_caches(config, planned)
-    repository.attempt(repo, "update-index", "--no-untracked-cache")  # which names folders as they were last seen
+    repository.attempt(repo, "update-index", "--no-untracked-cache")  # it contains folder names
     tell("Searching for what is left", 0, 0)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
@@ -265,7 +265,7 @@ def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untol
 
 
 def _literal(text: str) -> re.Pattern[bytes]:
-    """Match a text as it is, and as YAML and JSON write it."""
+    """Match a text literally, and as YAML and JSON escape it."""
     if not text.strip():
         raise UsageError("The text to purge is empty.")
     forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
@@ -284,14 +284,14 @@ def _expression(text: str) -> re.Pattern[bytes]:
 
 
 def _in_names(text: str) -> re.Pattern[bytes]:
-    """Match a text in the form that names of files have it in, within such a name."""
+    """Match a text in the form it has in file names, as part of such a name."""
     words = re.escape(slug(text).encode())
     rest = rb"(?=[^/\s()<>]{0,120}(?:\.md|-[0-9a-z]{8}(?![0-9a-z])))"
     return re.compile(rb"(?<![0-9A-Za-z])" + words + rest) if len(words) > 3 else NOTHING
 
 
 def _renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> str:
-    """Take the text out of a path, also in the form that file names have it in."""
+    """Remove the text from a path, also in the form it has in file names."""
     return os.fsdecode(pattern.sub(RENAMED, names.sub(RENAMED, os.fsencode(path))))
 
 
@@ -305,7 +305,7 @@ def _paths_in_history(repo: Repository) -> set[str]:
 
 
 def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:
-    """Plan that files leave history, and the pages and messages that name them do so no longer."""
+    """Plan to drop files from history, and from the pages and messages that name them."""
     place = find.inside(config, target) or target
     drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
@@ -323,7 +323,7 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
 
 
 def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
-    """Match, in messages, also the lines that name a note by a title it has had."""
+    """Extend a pattern for messages by the lines that name a note by any title it has had."""
     words = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
@@ -335,12 +335,12 @@ def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Patt
 
 
 def _cut_short(title: str) -> bytes:
-    """Match a title as subjects have it, which may lack its end."""
+    """Match a title as in a subject, where its end may be cut off."""
     return re.escape(title.encode()) if len(title) < CUT_CHARS else re.escape(title[:CUT_CHARS].encode()) + rb"[^\n]*?"
 
 
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
-    """Yield every file of the vault outside git's folder that is small enough to be a text."""
+    """Yield path and bytes of every file outside `.git` that is small enough to be read."""
     for path in _paths(config):
         data = disk.read_path(config.vault, path)
         if data is not None:
@@ -361,7 +361,7 @@ def _caches(config: Config) -> list[Path]:
 
 
 def _bytes(path: Path) -> bytes:
-    """Read a file that another process may have removed by now."""
+    """Read a file that another process may delete."""
     try:
         return path.read_bytes()
     except OSError:
@@ -369,7 +369,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
-    """Take it out of the files as they are now; they match the rewritten commits afterwards."""
+    """Purge the current files, so that they match the rewritten commits; return the changed paths."""
     changed = []
     for path in list(_paths(config)):
         data = disk.read_path(config.vault, path)
@@ -390,9 +390,9 @@ def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
 
 
 def _write_as(config: Config, path: str, data: bytes) -> bool:
-    """Write a file under its new name, or under one made of its text where another file has that.
+    """Write a file under its new name, with a hash appended if another file has that name.
 
-    False when somebody else writes there meanwhile. A purge that was killed may have written the file already.
+    False when somebody else writes there meanwhile. A killed purge may have written the file already.
     """
     there = disk.read_path(config.vault, path)
     if there == data:
@@ -404,7 +404,7 @@ def _write_as(config: Config, path: str, data: bytes) -> bool:
 
 
 def _unstage(repo: Repository, planned: PurgePlan) -> None:
-    """Put back to the last commit what a person had staged with the text in it; their file keeps their changes."""
+    """Unstage files whose staged content contains the text; the files keep their changes."""
     listed = repository.run(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")
     for path in filter(None, os.fsdecode(listed).split("\0")):
         shown = repository.attempt(repo, "cat-file", "blob", f":{path}")
@@ -413,9 +413,9 @@ def _unstage(repo: Repository, planned: PurgePlan) -> None:
 
 
 def _clean_caches(config: Config, planned: PurgePlan) -> None:
-    """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered.
+    """Purge the state folders: texts are rewritten, other files are deleted, since they are caches.
 
-    The index, which is compressed, is not searched: it is rebuilt.
+    The compressed index is not searched but deleted; it is rebuilt later.
     """
     shutil.rmtree(config.index_dir, ignore_errors=True)
     for path in _caches(config):
@@ -425,17 +425,17 @@ def _clean_caches(config: Config, planned: PurgePlan) -> None:
         if b"\0" in data or path.name.startswith("settings-"):
             path.unlink(missing_ok=True)
         else:
-            files.replace(str(path), planned.cleaned(data))  # a queued event among them, never half of it
+            files.replace(str(path), planned.cleaned(data))  # atomic: it may be a queued event
 
 
 def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[str], int]:
-    """Search everything again: every file, every object unpacked, git's own files, state."""
+    """Search again all files, objects, git's own files and state; return what is left, and the number of objects."""
     kept = planned.drop if planned.keep else ()
     left = [f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)]
     was = {*planned.drop, *planned.rename}
     now = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in was}
     stays = was & _paths_in_history(repo) | now
-    left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
+    left += [f"The path {path} still exists, or is in history." for path in sorted(stays)]
     searched, having = 0, set[str]()
     for oid, data in objects.every(repo):
         searched += 1

@@ -1,7 +1,7 @@
-"""What other machines must know about a purge: rewritten commits, and what was removed, as keyed digests.
+"""What other machines must know about a purge: rewritten commits, and keyed digests of what was removed.
 
-They are trailers of the commit that follows a purge. A digest tells whether a text is the one that went; of a text
-that can be guessed it is not a secret, as little as the ids of the old commits are.
+They are trailers of the commit after the purge. A digest lets a machine recognize the text. It does not protect a text
+that can be guessed; neither do the ids of the old commits.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from mdmem.history.git.writer import CommitDraft
 from mdmem.vault import note
 
 TRAILER = "Mdmem-Purged"
-"""Names, in the commit that follows a purge, commits that were rewritten; `mdmem sync` never brings them back."""
+"""Trailer with the id of a rewritten commit; `mdmem sync` never brings these back."""
 
 NOTE_TRAILER = "Mdmem-Purged-Note"
-"""Names there a note that was purged by its id, which is nowhere any more, by a hash of that: see `known`."""
+"""Trailer with the hash of the id of a purged note: see `known`."""
 
 TEXT_TRAILER = "Mdmem-Purged-Text"
-"""Names there a text that was purged: a key, its length in bytes, its digest."""
+"""Trailer with a purged text: a key, its length in bytes, its digest."""
 
 MAX_TEXTS = 200
-"""Maximum number of texts of a pattern that other machines are told; of more, the purge is to be repeated there."""
+"""Maximum number of texts in trailers; with more, the purge has to be repeated on the other machines."""
 
 MAP = "mdmem-purged"
-"""A file in the git folder: what became of each rewritten commit, for remotes that still have the old ones."""
+"""File in the git directory that maps rewritten commits, for remotes that still have the old ones."""
 
 
 class PurgeRecord(NamedTuple):
-    """What purges have told. oids: commits that were rewritten; notes: marks of ids; texts: sealed texts."""
+    """The records of purges. oids: rewritten commits; notes: hashes of ids; texts: sealed texts."""
 
     oids: list[str]
     notes: list[str]
@@ -43,7 +43,7 @@ class PurgeRecord(NamedTuple):
 
 
 def known(config: Config) -> Callable[[str], bool]:
-    """Return what says of a note's id whether that note was purged: what is imported again must not bring it back."""
+    """Return a function that tells whether a note's id was purged: an import must not restore it."""
     try:
         repo = repository.open_vault(config.vault)
     except VaultError:
@@ -55,12 +55,12 @@ def known(config: Config) -> Callable[[str], bool]:
 
 
 def mark(name: str) -> str:
-    """Return the hash by which a purged note's id is known."""
+    """Return the hash under which a purged note's id is recorded."""
     return note.make_id("purged", name)
 
 
 def read(repo: Repository, span: str) -> PurgeRecord:
-    """Read what the purges of some commits have told."""
+    """Read the purge records of a range of commits."""
     form = "--format=" + "%x00".join(
         f"%(trailers:key={key},valueonly)" for key in (TRAILER, NOTE_TRAILER, TEXT_TRAILER)
     )
@@ -70,9 +70,9 @@ def read(repo: Repository, span: str) -> PurgeRecord:
 
 
 def write(repo: Repository, moved: dict[str, str], marks: Collection[str], texts: Collection[bytes], held: int) -> None:
-    """Record in a commit that history was rewritten, so that another machine does not merge the old one back.
+    """Commit a record of the purge, so that no other machine merges the old history back.
 
-    marks: the notes that no import is to bring back. texts: what is to leave the notes of other machines, too.
+    marks: hashes of notes that no import may restore. texts: what other machines have to purge from their notes too.
     """
     words = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
     walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
@@ -92,7 +92,7 @@ def write(repo: Repository, moved: dict[str, str], marks: Collection[str], texts
 
 
 def replaced(repo: Repository) -> frozenset[str]:
-    """Return the commits that a purge of this clone has rewritten."""
+    """Return the commits that purges in this clone have rewritten."""
     try:
         return frozenset((repo.git_dir / MAP).read_text("ascii").split()[::2])
     except OSError:
@@ -100,26 +100,26 @@ def replaced(repo: Repository) -> frozenset[str]:
 
 
 def sealed(text: bytes) -> str:
-    """Return the digest of a text, with the key that it was taken with and the text's length."""
+    """Return a random key, the length of a text, and its digest under that key."""
     key = secrets.token_bytes(16)
     return f"{key.hex()}:{len(text)}:{_digest(key, text)}"
 
 
 def recovered(sealed: Collection[str], data: Iterable[bytes]) -> set[bytes]:
-    """Find, in what this machine still has, the texts that were purged on another."""
+    """Find texts that another machine purged in the data of this one."""
     seals = {_Seal(bytes.fromhex(key), int(size), digest) for key, size, digest in (one.split(":") for one in sealed)}
     return {text for one in data for seal in seals for text in seal.within(one)}
 
 
 class _Seal(NamedTuple):
-    """A purged text: the key of its digest, its length, and the digest, which begins with a sum that rolls."""
+    """A purged text: key, length, and digest, which begins with a rolling hash."""
 
     key: bytes
     size: int
     digest: str
 
     def within(self, data: bytes) -> set[bytes]:
-        """Find the text in another. A sum is rolled over it, and only where it fits the digest is taken."""
+        """Find the text in `data`: compute the digest only where the rolling hash matches."""
         base, wanted = _base(self.key), int(self.digest[:SUM_DIGITS], 16)
         top = pow(base, self.size - 1, PRIME)
         rolled, found = 0, set()

@@ -1,4 +1,4 @@
-"""What changed since a person last looked, and what they decide about it."""
+"""Review what changed since a person last looked, and apply their decisions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
 
 REF = "refs/mdmem/reviewed"
-"""The last commit that a person has seen to the end; each machine has its own."""
+"""The last commit that a person has reviewed; each machine has its own."""
 
 AS_PROPOSALS = ("proposed", "dismissed")
-"""What an agent's note is until a person accepts it, and after they did not: that is asked by itself."""
+"""Status of an agent's note before a person accepts it, and after they decline. Proposals have their own command."""
 
 
 class ReviewItem(NamedTuple):
     """A note that was added, changed or deleted since the last review.
 
-    edited: a person has changed what was captured. reviewed: a person has decided to keep it.
-    oid: its text in git, as it was when it is deleted; see `text_of`.
-    status: what its front matter says it is, such as proposed.
+    edited: a person has changed the captured note. reviewed: a person has decided to keep it.
+    oid: its blob in git, from before the deletion if it was deleted; see `text_of`.
+    status: from its front matter, such as proposed.
     """
 
     path: str
@@ -49,7 +49,7 @@ class ReviewItem(NamedTuple):
 
 
 class Review(NamedTuple):
-    """What there is to look at, between two commits; base is "" before the first review."""
+    """The notes to review, between two commits; base is "" before the first review."""
 
     base: str
     head: str
@@ -57,9 +57,9 @@ class Review(NamedTuple):
 
 
 class ReviewScreen(NamedTuple):
-    """What is decided at once: what a session left since the last review, or one note of a person's.
+    """Notes to decide on together: those of a session, or one note that a person wrote.
 
-    items: to be decided; runs: the session's tool runs, which go with it. session: "" for a note by itself.
+    items: to decide on; runs: the session's tool runs, which share the decision. session: "" for a single note.
     """
 
     session: str
@@ -68,16 +68,16 @@ class ReviewScreen(NamedTuple):
 
     @property
     def all(self) -> list[ReviewItem]:
-        """Everything that it is about."""
+        """Return all notes of the screen."""
         return [*self.items, *self.runs]
 
     def titles(self, kind: str) -> list[str]:
-        """Return the titles of its notes of a kind, oldest first."""
+        """Return the titles of the notes of one kind, oldest first."""
         return [item.title for item in self.items if item.kind == kind]
 
 
 def screens(items: Iterable[ReviewItem]) -> list[ReviewScreen]:
-    """Put what a session left together, its tool runs apart; runs whose turn was decided before need no screen."""
+    """Group notes by session, with tool runs apart; tool runs of turns that were decided before get no screen."""
     found: dict[str, ReviewScreen] = {}
     for item in items:
         screen = found.setdefault(item.session or item.path, ReviewScreen(item.session, [], []))
@@ -86,9 +86,9 @@ def screens(items: Iterable[ReviewItem]) -> list[ReviewScreen]:
 
 
 def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
-    """Commit what has changed, and list it against what was seen last; oldest note first.
+    """Commit what has changed, and list it compared with the last review, oldest note first.
 
-    kinds: only these; none means all but the pages that machines keep, and the memories of ghosts and agents.
+    kinds: only these; none means all but generated pages, proposals and internal memories.
 
     Raises what `commit.commit` raises.
     """
@@ -114,9 +114,9 @@ def finish(
     complete: bool = True,
     update_page: UpdatePage | None = None,
 ) -> Applied:
-    """Take the decisions, commit them, and (when `complete`) remember that everything up to here was seen.
+    """Apply the decisions, commit them, and (when `complete`) mark everything in `seen` as reviewed.
 
-    What was captured while the person looked stays to be reviewed. update_page: as for `rewrite.apply`.
+    Notes captured during the review remain for the next one. update_page: as for `rewrite.apply`.
 
     Raises what `rewrite.apply` raises.
     """
@@ -126,7 +126,7 @@ def finish(
     repo = repository.open_vault(config.vault)
     made = applied.result.commits
     with lock.held(config.state_dir) as held:
-        # The commit of the decisions was seen as well, unless others came between.
+        # The commit of the decisions counts as reviewed too, if it directly follows.
         head = made[-1].oid if made and writer.tip(repo, f"{made[-1].oid}^") == seen.head else seen.head
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
@@ -134,17 +134,17 @@ def finish(
 
 
 def begin_import(config: Config) -> str | None:
-    """Commit what is there before an import; return the last commit, "" for none, None where nothing is committed."""
+    """Commit the vault before an import; return the last commit, "" for none, None when that fails."""
     try:
         commit.commit(config)
         repo = repository.open_vault(config.vault)
         return writer.tip(repo, repository.branch(repo))
     except (VaultError, BusyError, GitError):
-        return None  # the notes are stored, and a later commit takes them along
+        return None  # the notes are stored, and a later commit includes them
 
 
 def end_import(config: Config, before: str | None) -> None:
-    """Commit what was imported with the dates of then, and have reviews pass over it.
+    """Commit imported notes with their original dates, and exclude them from reviews.
 
     before: what `begin_import` returned.
     """
@@ -162,7 +162,7 @@ def end_import(config: Config, before: str | None) -> None:
 
 
 def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
-    """Take what came between two commits for reviewed; what was captured before stays to be reviewed."""
+    """Mark the changes between two commits as reviewed; earlier ones remain to be reviewed."""
     seen, nothing = writer.tip(repo, REF), repository.empty_tree(repo)
     if seen or (before and any(past.notes(repo, before))):
         entries = git_index.tree_changes(repo, before or nothing, after)
@@ -173,7 +173,7 @@ def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
 
 
 def keep_tree(repo: Repository, tree: str, why: str) -> None:
-    """Take what a tree has for reviewed; the commit that holds it needs no ancestors."""
+    """Mark the contents of a tree as reviewed, by a commit without parents."""
     who = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
     env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
     oid = repository.run(repo, "commit-tree", "-m", why, tree, env=env)
@@ -181,9 +181,9 @@ def keep_tree(repo: Repository, tree: str, why: str) -> None:
 
 
 def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **changes: Any) -> RewriteStep:
-    """Return the step that keeps a note, marked as reviewed, with further front matter (`pinned=True`, `title=…`).
+    """Return the step that marks a note as reviewed and sets front matter (`pinned=True`, `title=…`).
 
-    A value of None takes the key out.
+    None removes a key.
 
     Raises:
         NotFoundError: when the note was deleted meanwhile.
@@ -204,7 +204,7 @@ def delete(config: Config, items: Iterable[ReviewItem]) -> list[RewriteStep]:
 
 
 def text_of(config: Config, item: ReviewItem) -> bytes:
-    """Return the bytes of a note that is reviewed, as they are in git."""
+    """Return the bytes of a reviewed note, from git."""
     return past.objects_of(repository.open_vault(config.vault), [item.oid])[item.oid]
 
 
@@ -213,7 +213,7 @@ def _is_unshown(item: ReviewItem) -> bool:
 
 
 AT_ONCE = 1_000
-"""Number of notes whose texts are held at a time: the first review is of all that the vault has."""
+"""Number of notes read at a time: the first review covers the whole vault."""
 
 
 def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
@@ -233,7 +233,7 @@ def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
         for path, oid in now.items():
             change = "deleted" if path in gone else "changed" if path in before else "added"
             parsed = note.parse(texts[oid])
-            # A review that was broken off, or one on another machine, has decided about some already.
+            # An interrupted review, or one on another machine, may have decided on some already.
             if change == "deleted" or not _is_decided(parsed, texts.get(was.get(path, ""), b"")):
                 yield _item(path, change, oid, parsed, edited=change == "changed" and path in by_hand)
 
@@ -252,7 +252,7 @@ def _item(path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
-    """Return the files that commits without a session have touched."""
+    """Return the files that commits without a session changed."""
     form = f"--format=%H%x00{SESSION_FORMAT}"
     listed = repository.run(repo, "log", "--no-merges", form, f"{base}..{head}" if base else head).decode("utf-8")
     oids = "".join(f"{line[:-1]}\n" for line in listed.splitlines() if line.endswith("\0"))

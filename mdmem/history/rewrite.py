@@ -1,4 +1,4 @@
-"""Changing notes on request: written only where the file still is what was looked at, then committed."""
+"""Change notes on request: write each only if it is still as it was read, then commit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mdmem.steps import Tell, untold
 from mdmem.vault import archives, disk, generated, journal, layout, leftovers, note
 
 UpdatePage = Callable[[str], list[str]]
-"""Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
+"""Updates the page of the session in this vault folder; for "", the pages that list sessions. Returns their paths."""
 
 
 class RewriteStep(NamedTuple):
-    """One file to change. before: its bytes now, None when it is missing; after: what it shall be, None for gone."""
+    """One file to change. before: its current bytes, None if it is missing; after: the new ones, None to delete it."""
 
     path: str
     before: bytes | None
@@ -26,14 +26,14 @@ class RewriteStep(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What became of the steps: paths that were changed, paths that somebody changed meanwhile, the commit."""
+    """The result of `apply`: paths that were changed, paths that somebody else changed meanwhile, the commit."""
 
     changed: list[str]
     skipped: list[str]
     result: CommitResult
 
     def with_later(self, later: Applied) -> Applied:
-        """Return what this and a later run did together."""
+        """Return the combined result of this and a later run."""
         result = later.result._replace(commits=self.result.commits + later.result.commits)
         return Applied(self.changed + later.changed, self.skipped + later.skipped, result)
 
@@ -45,18 +45,18 @@ def apply(
     update_page: UpdatePage | None = None,
     tell: Tell = untold,
 ) -> Applied:
-    """Take the steps, and commit them as one commit with this message.
+    """Apply the steps, and commit them as one commit with this message.
 
-    A file whose bytes an earlier step could not write elsewhere is not deleted: what moves a file writes it first.
+    A move is a write followed by a deletion; when the write fails, the file is not deleted.
 
-    update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
-    which nothing is left goes with its page.
-    tell: is told what is being done once the steps were taken.
+    update_page: for steps that delete notes, so that the pages of their sessions no longer name them. A session
+    without any notes left loses its page too.
+    tell: progress callback for what follows the steps.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
-        OSError: when the disk refuses.
-        KeyboardInterrupt: when the steps were stopped; those that were taken are committed.
+        OSError: when the disk fails.
+        KeyboardInterrupt: when the steps were interrupted; those already applied are committed.
     """
     changed: list[str] = []
     skipped: list[str] = []
@@ -75,7 +75,7 @@ def apply(
                 title = str(note.parse(step.before or b"").meta.get("title", ""))
                 deleted.titles.setdefault(layout.folder_of(step.path), set()).add(title)
                 deleted.paths.add(step.path)
-    except KeyboardInterrupt as error:  # what was changed is committed, and the rest stays
+    except KeyboardInterrupt as error:  # commit what was changed so far
         stopped = error
     also = _bring_pages(config, deleted, update_page, tell) if update_page else []
     done = commit.commit_paths(config, [*changed, *also], text, tell)
@@ -85,16 +85,16 @@ def apply(
 
 
 class _Deleted(NamedTuple):
-    """Notes of the journal that were deleted. titles: by folder."""
+    """Deleted notes of the journal: their titles by folder, and their paths."""
 
     titles: dict[str, set[str]]
     paths: set[str]
 
 
 def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tell: Tell) -> list[str]:
-    """Take deleted notes off the pages of their sessions, and off those that list them; return the paths of the pages.
+    """Remove deleted notes from the pages of their sessions and from the pages that list these; return the pages.
 
-    Pages around them that are not made again now lose the lines that lead to what is gone.
+    Neighboring pages that are not rebuilt now lose the lines that link to what was deleted.
     """
     titles = {_page_of(config.vault, folder): some for folder, some in deleted.titles.items()}
     found: list[str] = []
@@ -126,9 +126,9 @@ def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tel
 
 
 def _listings(root: str, gone: Iterable[str]) -> Iterator[str]:
-    """Yield the pages that list sessions: of their projects, and of the days on which they began.
+    """Yield the pages that list these sessions: those of their projects, and of the days on which they began.
 
-    gone: the pages of the sessions.
+    gone: the sessions' pages.
     """
     yield from {f"journal/{layout.project_of(page)}/{journal.PROJECT_PAGE}" for page in gone if layout.day_of(page)}
     days = {layout.day_of(page) for page in gone} - {""}
@@ -137,9 +137,9 @@ def _listings(root: str, gone: Iterable[str]) -> Iterator[str]:
 
 
 def _beside(root: str, gone: Iterable[str]) -> Iterator[str]:
-    """Yield the pages of sessions of the same projects that may name these as the one before or after them.
+    """Yield pages of sessions of the same projects that may link to these as the previous or next one.
 
-    gone: the pages of the sessions. Looked at are the days on which they began, and the ones before and after.
+    gone: the sessions' pages. Searched are the days on which they began, and the project's days before and after.
     """
     began: dict[str, set[str]] = {}
     for page in gone:
@@ -162,7 +162,7 @@ def _page_of(root: str, folder: str) -> str:
 
 
 def take(config: Config, step: RewriteStep) -> bool:
-    """Change one file; False when it is no longer what it was. One that is packed is taken out of its archive first."""
+    """Change one file; False when it is not as the step expects. A packed note is first taken out of its archive."""
     *folders, name = step.path.split("/")
     archives.put_back(config, step.path)
     durable = config.durable

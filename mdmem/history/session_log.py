@@ -1,4 +1,4 @@
-"""The journal: what was asked, what came of it and which files it touched, session by session."""
+"""The journal by session: what was asked, what came of it, which files it changed."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply
 """Tools, in lower case, whose files are listed as touched."""
 
 UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
-"""Third parts of file names, of notes that add nothing to the journal: they are counted without being read."""
+"""Labels, the third part of file names, of notes that add nothing to the journal: they are counted but not read."""
 
 
 class LoggedSession(NamedTuple):
     """One session of the journal.
 
-    folder: vault-relative, with slashes. day: its local date, as the folder has it.
-    started, ended: ISO 8601 in UTC. asks: the prompts' titles, in order.
-    outcome: the title of the last answer, "" without one. files: what was changed, each once, in order.
-    commit: where the code stood then. commits: those of the code that were made, with what the last one says.
-    notes: how many notes it left, its own page not counted. What front matter keeps private is only counted.
+    folder: vault-relative, with slashes. day: local date, from the folder.
+    started, ended: ISO 8601 in UTC. asks: titles of the prompts, in order.
+    outcome: title of the last answer, "" without one. files: changed files, each once, in order.
+    commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one.
+    notes: number of notes, without the page. Private notes are only counted.
     """
 
     session: str
@@ -51,7 +51,7 @@ class LoggedSession(NamedTuple):
 
 
 class Stat(NamedTuple):
-    """What one commit did to the vault: how many files it added, changed and deleted."""
+    """A commit, with the number of files that it added, changed and deleted."""
 
     oid: str
     time: str
@@ -65,10 +65,10 @@ class Stat(NamedTuple):
 def sessions(
     config: Config, *, project: str = "", since: str = "", file: str = "", session: str = ""
 ) -> Iterator[LoggedSession]:
-    """Yield the sessions of the vault, the last one first.
+    """Yield the sessions of the vault, newest first.
 
-    project: its exact name. since: a date or a time in ISO 8601, UTC; what began before is left out.
-    file: part of the path of a touched file. session: the beginning of its id, or of its folder's name.
+    project: exact name. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
+    file: part of the path of a changed file. session: prefix of its id, or of its folder's name.
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
@@ -83,7 +83,7 @@ def sessions(
 
 
 def stats(config: Config) -> Iterator[Stat]:
-    """Yield every commit of the vault, the last one first, with the number of files it touched.
+    """Yield every commit of the vault, newest first, with its numbers of files.
 
     Raises VaultError when the vault is not a repository.
     """
@@ -98,7 +98,7 @@ def stats(config: Config) -> Iterator[Stat]:
 
 
 def _day_before(since: str) -> str:
-    """Return a day whose folders may hold something that began at `since`: they have the local date."""
+    """Return the earliest local day on which a session that began at `since` (UTC) may be filed."""
     try:
         return (date.fromisoformat(since[:10]) - timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
@@ -106,7 +106,7 @@ def _day_before(since: str) -> str:
 
 
 def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
-    """Yield the folders of sessions, newest day and hour first; a day is read when it is reached."""
+    """Yield the folders of sessions, newest day and time first, reading one day at a time."""
     days: dict[str, set[str]] = {}
     for name in layout.projects(str(root)):
         for day, folder in layout.days(str(root), name) if project in ("", name) else ():
@@ -118,7 +118,7 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
 
 
 def _sessions(root: str, day: str) -> Iterator[str]:
-    """Yield the folders of a day's sessions, those that are packed included."""
+    """Yield the folders of a day's sessions, including archived ones."""
     yield from (f"{day}/{name}" for name in layout.folders(f"{root}/{day}"))
     home = layout.archives_of_day(day)
     for name in disk.names_in(root, home) if home else ():
@@ -132,7 +132,7 @@ def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
         read = {name: disk.read_path(root, f"{path}/{name}") for name in names if _label(name) not in UNREAD_LABELS}
     except (OSError, VaultError):
-        return None  # deleted meanwhile, or not ours to read
+        return None  # deleted meanwhile, or unreadable
     notes = {name: _meta(root, data, rules) for name, data in read.items() if data is not None}
     name = journal.page_of(names, path)
     made = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
@@ -147,7 +147,7 @@ def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
 
 
 def _meta(root: str, data: bytes, rules: privacy.Rules) -> dict[str, object]:
-    """Return the front matter of a note, without what somebody has marked as private in it since."""
+    """Return a note's front matter, without what somebody has since marked as private in it."""
     parsed = note.parse(data)
     title = parsed.meta.get("title")
     may_hide = isinstance(title, str) and privacy.may_hold_tag(title, rules)
@@ -172,7 +172,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
     asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
     answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
     title, name = _text(page, "title"), path.rpartition("/")[2]
-    if people.keeps_private(page):  # the folder has the words of its title
+    if people.keeps_private(page):  # the folder's name contains the title
         title, name = "", journal.untitled(_text(page, "created"))
     return LoggedSession(
         session=_text(first, "session"),
@@ -209,7 +209,7 @@ def _text(meta: dict[str, object], key: str) -> str:
 
 
 def _place(meta: dict[str, object]) -> tuple[int, int, float]:
-    """Order notes by their numbers; by time where two machines numbered alike."""
+    """Return the sort key of notes: their numbers, then the time, as two machines may have used the same numbers."""
     return _number(meta, "prompt"), _number(meta, "sequence"), timestamps.epoch(_text(meta, "created"))
 
 
@@ -219,7 +219,7 @@ def _number(meta: dict[str, object], key: str) -> int:
 
 
 def _stat(text: str) -> Stat:
-    # A merge has no files behind its session, and that may be empty as well.
+    # A merge lists no files after its session trailer, which may be empty too.
     oid, time, subject, session, *rest = [*text.strip("\0").split("\0"), ""]
     kinds = [field.strip() for field in rest[::2]]
     return Stat(oid, time, subject, session, *(kinds.count(kind) for kind in "AMD"))

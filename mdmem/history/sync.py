@@ -1,7 +1,7 @@
-"""Carrying a vault between machines over any git remote: fetch, merge, push. Nothing is lost or forced.
+"""Sync a vault between machines over any git remote: fetch, merge, push. Nothing is lost or forced.
 
-Files are written before the commit that names them. A process that is killed in between leaves notes that the next
-commit includes, never a commit that looks as if a person had deleted them.
+Files are written before the commit that contains them. If we are killed in between, the next commit includes these
+files; in the other order it would look as if a person had deleted them.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, layout
 
 TRIES = 8
-"""How often a push that another machine was quicker than starts over."""
+"""How often to start over when another machine pushed first."""
 
 REFUSED = "[remote rejected]"
 MOVED = ("cannot lock ref", "failed to update ref")
 OVERTAKEN = ("fetch first", "non-fast-forward", *MOVED, "stale info")
-"""What git says of a push when another machine was quicker."""
+"""What git reports of a push when another machine pushed first."""
 
-PURGED_HERE = "Another machine has purged something: it was purged here as well, and every new note was kept."
+PURGED_HERE = "Another machine ran a purge. It was applied here too, and all new notes were kept."
 
 
 class Synced(NamedTuple):
-    """What a sync did.
+    """The result of a sync.
 
-    received: files that came or changed here. sent: commits that the remote got.
+    received: files that were added or changed here. sent: number of pushed commits.
     conflicts: files that could not be merged; the other version is beside them.
-    held_back: files the gate kept out; private: how many notes stay on this machine because their owner says so.
-    refused: what the remote has and no vault takes, such as links, or only those on other systems do.
-    told: what is to be known after a purge travelled: where the text still is, and what to do about it.
-    kept: places of notes that both machines changed; both versions are in the note, for a person to choose.
+    held_back: files that the gate kept out; private: number of notes that stay on this machine.
+    refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
+    told: after a carried purge: where the text still is, and what to do about it.
+    kept: places of notes that both machines changed; the note has both versions, for a person to choose.
     """
 
     received: PackedPaths
@@ -80,7 +80,7 @@ class Synced(NamedTuple):
     kept: tuple[KeptPlace, ...] = ()
 
     def with_later(self, later: Synced) -> Synced:
-        """Return what this run and one right after it did together."""
+        """Return the combined result of this run and the one after it."""
         received = self.received or later.received
         if self.received and later.received:
             received = PackedPaths(dict.fromkeys(chain(self.received, later.received)))
@@ -95,10 +95,10 @@ class Synced(NamedTuple):
 
 
 class CarriedPurge(NamedTuple):
-    """A purge that was carried over.
+    """A purge that was carried over to the other side's commits.
 
-    replaces: it was made here, and the remote's history is to be replaced. again: another one was made here at the
-    same time, and was repeated on what came.
+    replaces: it was made here, so the remote's history has to be replaced. again: both sides purged, and our purge
+    was repeated on what we fetched.
     """
 
     planned: PurgePlan
@@ -110,11 +110,11 @@ class CarriedPurge(NamedTuple):
 def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, tell: Tell = untold) -> Synced:
     """Commit, fetch, merge and push.
 
-    mode: whether a short look for what has changed will do. tell: is told what is being done.
+    mode: how to look for changes. tell: progress callback.
 
     Raises:
         VaultError: when the vault is not a repository.
-        GitError: when there is no such remote, it cannot be reached, or its history was rewritten by a purge.
+        GitError: when the remote is missing, unreachable, or refuses the push.
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)
@@ -143,9 +143,9 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
                 refused = [*joined.refused, *(path for path in joined.puts if not part.can_be(path))]
                 came = Synced(received, 0, joined.conflicts, held_back, withheld, refused, (), joined.kept)
                 done = done.with_later(came)
-                del joined, came  # of each file of the vault, after the first sync
+                del joined, came  # free them: a first sync has an entry for each file of the vault
                 if now and now.again:
-                    continue  # history was rewritten once more: it is carried over like any purge made here
+                    continue  # we rewrote history once more: carry it over like any purge made here
                 ours = writer.tip(repo, branch)
             tell("Pushing", 0, 0)
             sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
@@ -156,7 +156,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
 
 
 def _no_remote(repo: Repository, remote: str) -> str:
-    """Return what is said of a remote that the vault does not have: a name, or an address in place of one."""
+    """Return the message about a missing remote, which may be an address instead of a name."""
     is_address = "/" in remote or ":" in remote
     name, address = ("origin", shlex.quote(remote)) if is_address else (shlex.quote(remote), "URL")
     root = shlex.quote(str(repo.root))
@@ -164,11 +164,11 @@ def _no_remote(repo: Repository, remote: str) -> str:
 
 
 def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell = untold) -> Repository:
-    """Fetch a vault from a remote into an empty or missing folder; with a part given, write only the files of that.
+    """Clone a vault into an empty or missing folder; given a part, write only its files.
 
-    The same clone into the same folder completes one that was stopped.
+    Run again with the same folder, it completes an interrupted clone.
 
-    tell: is told what is being done.
+    tell: progress callback.
 
     Raises:
         VaultError: when the folder is not empty.
@@ -178,8 +178,8 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
     is_begun = root.exists() and any(root.iterdir())
     if is_begun and not _is_clone(root, url, given):
         if [one.name for one in root.iterdir()] == [".git"]:
-            todo = f"If it is of no use, `rm -rf {shlex.quote(str(root / '.git'))}` and clone again."
-            raise VaultError(f"{root} holds another repository, or a clone that was interrupted early. {todo}")
+            todo = f"If you do not need it, run `rm -rf {shlex.quote(str(root / '.git'))}` and clone again."
+            raise VaultError(f"{root} contains another repository, or a clone that was interrupted early. {todo}")
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
     if not is_begun:
         _fetch_all(root, url, [objects.FILTER] if given else [], tell)
@@ -189,7 +189,7 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
     branch = repository.branch(repo)
     head = writer.tip(repo, branch)
     if not head:
-        # The remote's own branch has no commit: that of the first machine, which pushed another, is the vault's.
+        # The remote's default branch has no commit: use the one that the first machine pushed.
         branch = f"refs/heads/{repository.BRANCH}"
         head = fetching.vault_branch(repo, "origin", branch).theirs
         repository.run(repo, "symbolic-ref", "HEAD", branch)
@@ -198,7 +198,7 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
     if given:
         part.save(repo, given)
     if head:
-        repository.run(repo, "update-ref", review.REF, head)  # it was written elsewhere: a review begins at now
+        repository.run(repo, "update-ref", review.REF, head)  # reviews start now: these notes are from elsewhere
     filling.fill(repo, partial(tell, "Writing files"))
     return repo
 
@@ -213,7 +213,7 @@ def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
         repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
     except BaseException:
         if made:
-            shutil.rmtree(root / ".git", ignore_errors=True)  # of a git that was killed; any other tidies up
+            shutil.rmtree(root / ".git", ignore_errors=True)  # left by a killed git; otherwise git cleans up itself
         with suppress(OSError):
             for folder in made:
                 folder.rmdir()
@@ -221,7 +221,7 @@ def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
 
 
 def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
-    """Whether this is the clone of the remote that is asked for, as far as it came."""
+    """Whether the folder is a complete or interrupted clone of this remote and part."""
     if not (root / ".git").is_dir():
         return False
     repo = repository.open_vault(root)
@@ -232,19 +232,19 @@ def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
 
 
 def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int, tell: Tell) -> Joined:
-    """Write the files as both sides make them together, then commit that; what was not committed stays on top."""
+    """Write the merged files, then commit them; uncommitted changes stay on top."""
     ours = writer.tip(repo, branch)
     base = _base(repo, ours, theirs) if ours else ""
     if base == theirs:
         return Joined(Texts(repo, {}), (), [], [])
     joined = join.join(repo, base, ours, theirs)
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
-    apart = set(joined.deletes)  # archives among them, whose notes are files again
+    apart = set(joined.deletes)  # includes archives whose notes are files again
     packed = (path for path in joined.puts if disk.is_packed(config.vault, path))
     archived = [path for path in packed if layout.archive_of(layout.folder_of(path)) not in apart]
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
-    beside.keep_left_out(config, [])  # notes came that may link to one of them
+    beside.keep_left_out(config, [])  # new notes may link to one of them
     along: dict[str, bytes] = {}
     kept = list(joined.kept)
     for path in (one for one in joined.deletes if one not in absent):
@@ -266,7 +266,7 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
 
 
 def _here(repo: Repository, joined: Joined) -> PackedPaths:
-    """Return the files that came or changed on this machine."""
+    """Return the files that were added or changed on this machine."""
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
     every = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
     return PackedPaths(path for path in every if path not in absent)
@@ -275,7 +275,7 @@ def _here(repo: Repository, joined: Joined) -> PackedPaths:
 def _take_along(
     config: Config, repo: Repository, path: str, before: Texts, joined: Joined, along: dict[str, bytes]
 ) -> list[KeptPlace]:
-    """Put what was changed here, and is not committed, into the file under its new name; the old one goes."""
+    """Merge a moved file's uncommitted changes into it under its new name, and delete the old one."""
     now = disk.read_path(config.vault, path)
     if now is None or before.is_as(path, now):
         return []
@@ -293,17 +293,17 @@ def _base(repo: Repository, ours: str, theirs: str) -> str:
 
 
 def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
-    """Return these files of a commit, as far as it has them."""
+    """Return those of these files that a commit has."""
     wanted = frozenset(paths)
     files = join.files(repo, oid) if oid and wanted else ()
     return Texts(repo, {path: blob for path, blob in files if path in wanted})
 
 
 def _bring(config: Config, repo: Repository, path: str, before: Texts, after: bytes | None) -> list[KeptPlace]:
-    """Write one file as the common commit will have it, coming from what our last one has: `before`.
+    """Write one file as the merged commit will have it. before: the files of our last commit.
 
-    What was changed here and is not committed (staged, held back, just being written) is kept on top. Returns where
-    both that and what came have something else.
+    Uncommitted changes (staged, held back, just being written) stay on top. Return the places where they conflict
+    with what was fetched.
     """
     for _ in range(5):
         now = disk.read_path(config.vault, path)
@@ -318,26 +318,26 @@ def _bring(config: Config, repo: Repository, path: str, before: Texts, after: by
 
 def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> Both | None:
     if now is None or after is None:
-        return Both(now) if now is not None else None  # deleted or edited here meanwhile: newer than what came
+        return Both(now) if now is not None else None  # changed here meanwhile: newer than what was fetched
     return both.merge_note(repo, path, now, before, after) or Both(now)
 
 
 def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge, held: int) -> tuple[str, ...]:
-    """Forget the old history here as well; return what is left to do."""
+    """Clean up after a carried purge; return sentences on what is left to do."""
     filtering.forget_heard(repo)
     left = purge.clean_up(config, over.planned, held)
     url = repository.url(repo, remote)
-    says = f"A purge was carried over to {remote}, and every new note with it." if over.replaces else PURGED_HERE
+    says = f"The purge now applies to {remote} too, and all new notes were kept." if over.replaces else PURGED_HERE
     return (says, *left, *([elsewhere.unreachable(url)] if over.replaces else []))
 
 
 def _push(
     config: Config, repo: Repository, remote: str, there: str, tips: tuple[str, str], *, replaces: bool = False
 ) -> int | None:
-    """Push our branch; return the number of commits, or None when somebody else was quicker.
+    """Push our branch; return the number of commits, or None when another machine pushed first.
 
-    tips: of our branch and theirs. replaces: after a purge made here, in the place of what the remote has, if that is
-    still what was fetched.
+    tips: of our branch and theirs. replaces: after a purge made here, replace the remote's history if it is still
+    what we fetched.
     """
     ours, theirs = tips
     if ours in ("", theirs):
@@ -362,9 +362,9 @@ def _push(
 def _over_purge(
     config: Config, repo: Repository, branch: str, ours: str, theirs: str, known: str, held: int
 ) -> CarriedPurge | None:
-    """Merge both sides when one has purged what the other still has: that is not to come back.
+    """Merge when one side has purged what the other still has, so that it does not come back; else return None.
 
-    known: what the remote's branch was when last heard of. None when neither side has purged anything of the other's.
+    known: tip of the remote's branch at the fetch before.
     """
     own, come = (purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}"))
     news = {*come.texts, *come.notes} - {*own.texts, *own.notes}
@@ -375,7 +375,7 @@ def _over_purge(
         planned = carry.plan(config, repo, other, ours, theirs)
         base = _base(repo, ours, known) if known else ""
         onto = theirs
-        if own.texts or own.notes:  # purged here at the same time: what came is purged as well
+        if own.texts or own.notes:  # both sides purged: repeat our purge on theirs
             again = carry.plan(config, repo, own, theirs, ours)
             onto = carry.filtered(repo, theirs, again, held)
         goal, joined = carry.carry(repo, base, onto, ours, planned, held)
@@ -399,23 +399,23 @@ def _over_purge(
 
 
 def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
-    """Return the files that `new` has and `old` has not, or otherwise, and those that only `old` has."""
+    """Return the files of `new` that `old` lacks or has with other content, and the paths that only `old` has."""
     was, now = (join.tree(repo, oid)[0] for oid in (old, new))
     changed = [path for path, blob in now.items() if was.get(path) != blob]
     return _texts(repo, new, changed), tuple(path for path in was if path not in now)
 
 
 def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
-    """Put a purged commit in the place of the last one that a person has reviewed; it needs no ancestors."""
+    """Replace the last reviewed commit by a purged one without parents."""
     seen = writer.tip(repo, review.REF)
     if seen:
         review.keep_tree(repo, f"{carry.filtered(repo, seen, planned, held)}^{{tree}}", "Reviewed before a purge")
 
 
 def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], held: int) -> int:
-    """Take notes that became private out of the branch (their files stay); return how many stay on this machine.
+    """Remove notes that became private from the branch, but keep their files; return how many stay on this machine.
 
-    staying: those among what has changed. A note that became private has, unless its whole project did.
+    staying: the changed notes that are private. When a whole project became private, its notes are unchanged.
     """
     found = {change.path: change.kind == "changed" for change in staying}
     projects = private.projects(config.vault)

@@ -1,4 +1,4 @@
-"""Taking back a session or a commit, without what was done since."""
+"""Undo a session or a commit, keeping later changes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from mdmem.vault import attachments, disk, journal, layout, note, people
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
 
 AT_ONCE = 500
-"""Number of changes whose texts are read at a time."""
+"""Number of changes read at a time."""
 
 _TAGS = frozenset([*message.COUNTED, "command", "subagent", "failed"])
-"""Tags of captured notes; any other is a person's."""
+"""Tags of captured notes; a person added any other."""
 
 
 class UndoPlan(NamedTuple):
     """What undoing would do.
 
-    commits: (id, subject) of each, the last one first.
-    steps: files that go back; kept: files that stay, because a person has changed them or has written on them.
+    commits: (id, subject), newest first.
+    steps: files to revert; kept: files to leave, because a person has changed them.
     """
 
     commits: list[tuple[str, str]]
@@ -38,16 +38,16 @@ class UndoPlan(NamedTuple):
 
 
 def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
-    """Work out what undoing a commit, or all commits of a session, would do. Nothing is changed but committed first.
+    """Plan the undo of a commit, or of all commits of a session. This commits changes first, and changes no file.
 
-    tell: is told what is being done.
+    tell: progress callback.
 
     Raises:
-        NotFoundError: when nothing has that name.
+        NotFoundError: when no session or commit has that name.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
     meant = _commit_now(config, target)
-    commit.commit(config, tell=tell)  # what is not in history yet could not be brought back
+    commit.commit(config, tell=tell)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
     found = _commits(repo, target, meant)
     now: dict[str, bytes | None] = {}
@@ -70,7 +70,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
     for path, after in told(list(now.items()), "Reading notes", tell):
         before = disk.read_path(config.vault, path)
         if before and after is None and before in unwritten:
-            kept[path] = None  # it was moved, and somebody has its place
+            kept[path] = None  # it was moved, and another file is in its old place
         if path not in kept and before != after:
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []
@@ -79,7 +79,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
-    """Whether a change is one of the generated part of a page that is not the session's: it is rebuilt."""
+    """Whether a change concerns only the generated part of a page of something else, which is rebuilt anyway."""
     if new and not old and note.parse(new).meta.get("kind") == "day":
         return True
     if not new or not old or EMPTY_PAGE.split(b"\n")[0] not in new or pages.with_generated(old, new) != new:
@@ -88,7 +88,7 @@ def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
 
 
 def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> RewriteStep:
-    """Leave what a person wrote out of a step: their part of a session's page, what they changed before a commit."""
+    """Keep what a person wrote out of a step: on a session's or project's page, or in a captured note."""
     path, before, after = step
     if journal.is_page(path) or note.parse(before or b"").meta.get("kind") == "session":
         if before is None or (after is None and not pages.is_worded(config.vault, before)):
@@ -110,7 +110,7 @@ def _is_project(path: str) -> bool:
 
 
 def _is_untouched(data: bytes) -> bool:
-    """Whether a captured note is as mdmem wrote it; one without a digest cannot be told from that."""
+    """Whether a captured note is as mdmem wrote it. Without a digest nobody can tell, and it counts as untouched."""
     parsed = note.parse(data)
     tags = parsed.meta.get("tags")
     own = not isinstance(tags, list) or set(tags) <= _TAGS
@@ -118,9 +118,9 @@ def _is_untouched(data: bytes) -> bool:
 
 
 def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = None, tell: Tell = untold) -> Applied:
-    """Take back what was planned, as a commit of its own, which can itself be undone.
+    """Undo as planned, in a commit of its own, which can be undone too.
 
-    update_page: as for `rewrite.apply`. tell: is told what is being done.
+    update_page: as for `rewrite.apply`. tell: progress callback.
 
     Raises what `rewrite.apply` raises.
     """
@@ -132,7 +132,7 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
 
 
 def _commit_now(config: Config, target: str) -> str:
-    """Return the commit that a name such as HEAD means before anything new is committed; "" when it means none."""
+    """Return the commit that a name such as HEAD means before we commit; "" when it is not a commit's name."""
     try:
         return find.commit_of(repository.open_vault(config.vault), target)
     except (VaultError, NotFoundError, UsageError):
@@ -140,10 +140,9 @@ def _commit_now(config: Config, target: str) -> str:
 
 
 def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, str]]:
-    """List the commits that `target` means, the last one first, with their sessions; merges have nothing of their own.
+    """Return (id, subject, session) of the commits that `target` means, newest first, without merges.
 
-    meant: the commit that it means if it is no session; "" to look again.
-    The session of a commit that was named itself is "".
+    meant: the commit if `target` is no session; "" to look it up. For a commit named directly, the session is "".
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
     done = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")
@@ -167,9 +166,9 @@ def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, 
 
 
 def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
-    """Return where captured notes are that are no longer at these paths.
+    """Return old path -> new path of captured notes that were moved.
 
-    A folder may have another name by now; a captured note still has its id in its own.
+    Their folders may be renamed; the file name with the id stays the same.
     """
     gone = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
     names = {path.rpartition("/")[2] for path in gone}
@@ -189,7 +188,7 @@ def _is_there(config: Config, path: str) -> bool:
 def _texts(
     repo: Repository, changed: Sequence[tuple[str, str, str]]
 ) -> Iterator[tuple[str, bytes | None, bytes | None]]:
-    """Yield what a commit changed, some texts at a time: path, text after it, text before it."""
+    """Yield path, content after and content before of what a commit changed, reading some at a time."""
     for start in range(0, len(changed), AT_ONCE):
         rows = changed[start : start + AT_ONCE]
         texts = past.objects_of(repo, sorted({blob for _, *blobs in rows for blob in blobs if blob}))
@@ -197,7 +196,7 @@ def _texts(
 
 
 def _back(repo: Repository, now: bytes | None, new: bytes | None, old: bytes | None) -> tuple[bool, bytes | None]:
-    """Take one change (from `old` to `new`) out of what a file is now; False when later work stands in the way."""
+    """Revert one change (from `old` to `new`) in the current content; False when later changes conflict with it."""
     if now in (new, old):
         return True, old
     if now is None or new is None or old is None or b"\0" in now:

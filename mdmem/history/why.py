@@ -1,4 +1,4 @@
-"""Where a note, or a line of it, came from: session, prompt, tool run, code commit, and who edited it since."""
+"""Trace a note, or a line of it: session, prompt, tool run, code commit, and later edits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mdmem.vault import disk, layout, note
 
 
 class OriginStep(NamedTuple):
-    """A commit that touched the note.
+    """A commit that changed the note.
 
-    time: ISO 8601. session: whose commit it was, "" for a person's.
+    time: ISO 8601. session: the one that it belongs to, "" for a person's commit.
     """
 
     oid: str
@@ -31,10 +31,10 @@ class Origin(NamedTuple):
     """Where a note came from.
 
     path: vault-relative. line: from 1, 0 for the whole note; text: that line.
-    ask: the title of the prompt it answers. code_commit, branch: of the code, as they were then. made_commit: what the
-    run committed there.
-    line_commit: the commit that last changed the line; None for the whole note, or while it is uncommitted.
-    steps: the commits of the note, the first one first.
+    ask: title of the prompt that it belongs to. branch, code_commit: of the code at that time.
+    made_commit: commit that the tool run made in the code.
+    line_commit: the commit that last changed the line; None for the whole note or an uncommitted line.
+    steps: the note's commits, oldest first.
     """
 
     path: str
@@ -90,7 +90,7 @@ FORMAT = f"%H%x00%cI%x00%an%x00%s%x00{SESSION_FORMAT}"
 
 
 def steps(repo: Repository, path: str) -> list[OriginStep]:
-    """List the commits of a file, the first one first; of a captured note also under the names its folders had."""
+    """Return the commits of a file, oldest first; for a captured note also from before its folders were renamed."""
     found = _commits(repo, [path])
     name = path.rpartition("/")[2]
     if path.startswith("journal/") and find.id_in(name):
@@ -103,7 +103,7 @@ def steps(repo: Repository, path: str) -> list[OriginStep]:
 
 
 def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
-    """List the commits of files, the last one first. Of one path, git's commit-graph knows most that it is not in."""
+    """Return the commits of files, newest first. For one path, git's commit-graph rules most commits out."""
     words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "HEAD", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
     return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
@@ -112,8 +112,7 @@ def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
 def _places(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
     """Return the paths of files with this name that these commits changed.
 
-    A captured note is followed by the id in its name: git's own way takes one note for a copy of another that says the
-    same.
+    A captured note is followed by the id in its name: git's rename detection confuses notes with the same content.
     """
     words = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
     stdin = "".join(f"{one.oid}\n" for one in commits).encode()
@@ -123,7 +122,7 @@ def _places(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
 
 
 def _split(config: Config, name: str) -> tuple[str, int]:
-    """Part `PATH:LINE` from a path or an id that has a colon in it."""
+    """Split `PATH:LINE`, unless the colon belongs to a path or an id."""
     head, _, tail = name.rpartition(":")
     if head and tail.isascii() and tail.isdigit() and int(tail):
         try:
@@ -134,7 +133,7 @@ def _split(config: Config, name: str) -> tuple[str, int]:
 
 
 def _ask(root: str, path: str, meta: dict[str, str]) -> str:
-    """Return the title of the prompt with this note's number."""
+    """Return the title of the prompt that a note belongs to, by prompt number."""
     if meta.get("kind") == "prompt":
         return meta.get("title", "")
     folder = layout.folder_of(path)
@@ -153,7 +152,7 @@ def _blame(repo: Repository, path: str, line: int) -> OriginStep | None:
     done = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
     oid = done.out[:40].decode("ascii", "replace") if done.out else ""
     if not oid.strip("0"):
-        return None  # git has not seen the file, or not this line of it
+        return None  # the file or this line is not committed
     oid = done.out.split(b" ", 1)[0].decode("ascii")
     shown = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
     return OriginStep(*os.fsdecode(shown).rstrip("\n").split("\0"))

@@ -105,7 +105,7 @@ def test_a_note_is_meant_by_the_beginning_of_its_id_where_no_other_begins_so(vau
     assert why.why(config, "mem:7gk2").path.endswith("-7gk2q9m4x1.md")
     assert find.path_of(config, "7gk3a") == "notes/one.md"
     assert find.path_of(config, "7gk3") == "notes/whole.md"
-    with pytest.raises(AmbiguousError, match="3 notes answer to '7gk'"):
+    with pytest.raises(AmbiguousError, match="3 notes match '7gk'"):
         find.path_of(config, "7gk")
     with pytest.raises(NotFoundError):
         find.path_of(config, "7g")
@@ -121,9 +121,9 @@ def test_a_note_is_purged_and_forgotten_by_the_beginning_of_its_id_and_no_other_
     assert (planned.drop, planned.pattern.pattern.count(b"abcdefgh12") > 1) == (("notes/one.md",), True)
     assert [target.path for target in forget.plan(config, ["mem:abcde"])] == ["notes/one.md"]
     put(vault, "notes/three.md", "---\nid: abcdezzzzz\n---\n\nx\n")
-    with pytest.raises(AmbiguousError, match="2 notes answer"):
+    with pytest.raises(AmbiguousError, match="2 notes match"):
         forget.plan(config, ["abcde"])
-    with pytest.raises(AmbiguousError, match="2 notes answer"):
+    with pytest.raises(AmbiguousError, match="2 notes match"):
         purge.plan(config, "abcde", kind="id")
 
 

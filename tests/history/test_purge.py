@@ -401,7 +401,7 @@ def test_a_purge_names_the_work_tree_that_still_has_the_text(vault: Path, tmp_pa
     git(vault, "worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "side")
 
     count, place, again = purge.apply(config, purge.plan(config, "CANARY")).left
-    assert count == "1 object of git still contains it."
+    assert count == "1 git object still contains it."
     assert place.endswith(f"Remove it: git worktree remove --force {tmp_path / 'tree'}")
     assert again.startswith("Then run `mdmem purge` for the same text again")
 

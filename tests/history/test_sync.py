@@ -705,11 +705,11 @@ def test_a_remote_that_keeps_its_history_is_told_after_a_purge(first: Config, re
     assert purge.apply(first, purge.plan(first, "CANARY")).left == []
     git(remote, "config", "receive.denyNonFastForwards", "true")
 
-    with pytest.raises(GitError, match=r"does not let its history be replaced.*receive\.denyNonFastForwards false"):
+    with pytest.raises(GitError, match=r"refuses to have its history replaced.*receive\.denyNonFastForwards false"):
         sync.sync(first)
 
     git(remote, "config", "receive.denyNonFastForwards", "false")
-    assert "A purge was carried over to origin" in sync.sync(first).told[0]
+    assert "The purge now applies to origin too" in sync.sync(first).told[0]
     git(remote, "gc", "--quiet", "--prune=now")
     assert "CANARY" not in unpacked(remote)
 

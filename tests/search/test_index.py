@@ -1411,7 +1411,7 @@ def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Co
         assert index.resolve(settings, reference) == "s/a.md", reference
     assert index.resolve(settings, str(vault / "s" / "a.md")) == "s/a.md"
     assert index.resolve(settings, "s/c d.md") == "s/c d.md"
-    with pytest.raises(NotFoundError, match="2 notes answer to '7gk'"):
+    with pytest.raises(NotFoundError, match="2 notes match '7gk'"):
         index.resolve(settings, "7gk")
     for reference in ("zzzzzz", "", "7", "../../etc/passwd", "/etc/hostname", "s"):
         with pytest.raises(NotFoundError, match="No note has the id or path"):

@@ -37,7 +37,7 @@ def test_the_others_are_committed_and_it_is_held_back_with_what_helps(vault: Pat
 
     assert "notes/open.md" in git(vault, "ls-files")
     (held,) = done.held_back
-    assert held.why == "notes/shut.md may not be read, so it was not committed."
+    assert held.why == "notes/shut.md cannot be read, so it was not committed."
     assert held.todo.endswith("sudo chown $USER notes/shut.md; chmod u+rw notes/shut.md")
 
 
@@ -50,5 +50,5 @@ def test_the_others_are_indexed_and_found_and_doctor_names_it(vault: Path) -> No
     assert index.verify(settings, repair=False).agrees
 
     (found,) = contents.files(settings, CheckScope())
-    assert found.text.startswith("notes/shut.md may not be read")
+    assert found.text.startswith("notes/shut.md cannot be read")
     assert str(vault / "notes" / "shut.md") in found.todo

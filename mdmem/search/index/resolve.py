@@ -53,7 +53,7 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     if not found:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
     names = ", ".join(found[:5])
-    text = f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path."
+    text = f"{len(found)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."
     raise AmbiguousError(text, found)
 
 
