@@ -1,4 +1,4 @@
-"""Packing a session's notes into one file, and taking it apart again: no byte of a note changes."""
+"""Pack a session's notes into one file, and unpack it again, without changing a byte of a note."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 MAX_BYTES = 16 * 1024 * 1024
-"""A session with more text stays as it is."""
+"""A session with more text is not packed."""
 
 ADDED = "archive"
-"""The name, without its ending, of the note that keeps what somebody wrote into an archive outside its notes."""
+"""Base name of the note for text that somebody wrote into an archive outside its notes."""
 
 _KEPT = ("title", "created", "ended", "project", "session", "agent")
 _TEXT = """
@@ -31,13 +31,13 @@ _COUNTS = re.compile(r"\d+ notes of one session, packed by `mdmem archive`\..*")
 
 
 def sessions(root: str, year: str, project: str = "") -> list[str]:
-    """Return the folders of a year's sessions that are not packed, vault-relative; project: only this folder's."""
+    """Return the folders of a year's unpacked sessions, vault-relative; project: only this journal folder."""
     found = layout.sessions(root, project)
     return sorted(one for one in found if layout.archive_of(one) and layout.day_of(one)[:4] == year)
 
 
 def packed_sessions(root: str, year: str = "", project: str = "") -> Iterator[str]:
-    """Yield the folders of sessions that are packed, vault-relative. year: only those of this one."""
+    """Yield the folders of packed sessions, vault-relative. year: only those of this one."""
     for path in sorted(layout.archives(root, project)):
         folder = disk.archived_folder(root, path)
         if folder and year in ("", layout.day_of(folder)[:4]):
@@ -54,9 +54,9 @@ def read(root: str, folder: str) -> dict[str, bytes]:
     for name in sorted(disk.names_in(root, folder)):
         data = disk.read_path(root, f"{folder}/{name}") if disk.is_note_path(name, ours=False) else None
         if data is None:
-            raise VaultError(f"it holds {name}, which is not a note")
+            raise VaultError(f"it contains {name}, which is not a note")
         if not packed.can_hold(data):
-            raise VaultError(f"{name} holds the line by which packed notes are told apart")
+            raise VaultError(f"{name} contains the line that separates packed notes")
         found[name] = data
     if sum(map(len, found.values())) > MAX_BYTES:
         raise VaultError(f"it has more than {MAX_BYTES // 1024**2} MiB of text")
@@ -64,9 +64,10 @@ def read(root: str, folder: str) -> dict[str, bytes]:
 
 
 def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
-    """Write a session's notes into one file, then remove their own; return the paths that changed.
+    """Write a session's notes into one file, then delete their own; return the changed paths.
 
-    A note that is edited meanwhile keeps its file, which comes before the packed one. Interrupted, it can be run again.
+    A note that is edited meanwhile keeps its file, which takes precedence over the packed one. Run it again after an
+    interruption.
 
     Raises OSError or VaultError when the vault cannot be written.
     """
@@ -88,7 +89,7 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
 
 
 def render(folder: str, notes: dict[str, bytes]) -> bytes:
-    """Return the archive of a session's notes, by name: its page first."""
+    """Return the archive of these notes, given by name; the session's page comes first."""
     page = journal.page_of(notes, folder)
     order = [page, *(one for one in notes if one != page)] if page else list(notes)
     return packed.render(_head(folder, notes, page), ((one, notes[one]) for one in order))
@@ -108,16 +109,16 @@ def _head_meta(folder: str, notes: dict[str, bytes], page: str) -> dict[str, Any
 
 
 def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str, bytes]:
-    """Return the notes of a session's archive by name; what somebody wrote beside them is one more.
+    """Return an archive's notes by name, with an extra note for text that somebody wrote beside them.
 
-    taken: names that the latter must not have.
+    taken: names that the extra note must not get.
     """
     notes = packed.parse(data)
     ours = _head_meta(folder, notes, journal.page_of(notes, folder))
     header, body, _ = front_matter.split(packed.rest(data).decode("utf-8", "replace"))
     meta = {key: value for key, value in front_matter.read(header or "")[0].items() if ours.get(key) != value}
     if note.is_made_id(meta.get("id")):
-        del meta["id"]  # of the folder's name before it was renamed
+        del meta["id"]  # made from the folder's former name
     heading = f"# {note.one_line(ours['title'])}"
     words = "\n".join(line for line in body.split("\n") if line != heading and not _COUNTS.fullmatch(line)).strip()
     if meta or words:
@@ -128,7 +129,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
 
 
 def put_back(config: Config, path: str) -> list[str]:
-    """Unpack the archive of a note, if it is packed; return the paths that changed.
+    """Unpack the archive that contains a note, if it is packed; return the changed paths.
 
     Raises OSError or VaultError when the vault cannot be written.
     """
@@ -136,17 +137,17 @@ def put_back(config: Config, path: str) -> list[str]:
 
 
 def notice(config: Config, path: str) -> str:
-    """Return what a change of this note does to its session's archive, as a sentence; "" when it is not packed."""
+    """Return a sentence on what changing this note does to its archive; "" when it is not packed."""
     if not disk.is_packed(config.vault, path):
         return ""
     year = layout.day_of(path)[:4]
-    return f"Its archived session is made of files of their own again; `mdmem archive {year}` packs it."
+    return f"This unpacks its archived session; `mdmem archive {year}` packs it again."
 
 
 def take_apart(config: Config, folder: str) -> list[str]:
-    """Write the packed notes of a session's folder as files of their own; return the paths that changed.
+    """Write a session's packed notes as single files; return the changed paths.
 
-    A file that is there is not overwritten. What somebody wrote into the archive beside them becomes a note, too.
+    Existing files are not overwritten. Text that somebody wrote into the archive becomes a note too.
 
     Raises OSError or VaultError when the vault cannot be written.
     """
@@ -165,9 +166,9 @@ def take_apart(config: Config, folder: str) -> list[str]:
 
 
 def bring_back(config: Config, session: str, most: int | None = None) -> tuple[str, ...]:
-    """Take apart the archive of a session that goes on; return the parts of its folder's path, () without an archive.
+    """Unpack the archive of a session that goes on; return its folder's path as parts, () without an archive.
 
-    most: only look into so many folders of days, the last ones.
+    most: search only this many folders of days, the latest ones.
 
     Raises OSError or VaultError when the vault cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Files beside notes, such as images: which may be part of a vault by their names, and which have some words in it."""
+"""Files beside notes, such as images: which may belong to a vault, and which match some words by name."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from mdmem.settings import Settings
 
 HOME = "notes/"
-"""Every file in this folder is part of the vault."""
+"""Every file in this folder belongs to the vault."""
 
 TYPES = (".canvas", ".base")
-"""Obsidian's own files are part of the vault wherever they lie."""
+"""Obsidian's own files belong to the vault wherever they are."""
 
 EDITOR_SETTINGS = ".obsidian/"
 OF_ONE_MACHINE = (".obsidian/workspace", ".obsidian/cache")
-"""What the editor keeps of windows and searches: another machine has its own."""
+"""The editor's state of windows and searches: each machine has its own."""
 
 LITTER = ("~", ".tmp", ".part", ".crdownload", "/thumbs.db", "/desktop.ini", "/icon\r")
-"""Ends of paths of files that programs leave behind for a while."""
+"""Endings of paths of temporary and system files."""
 
 PICTURES = {
     "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
     "avif": "image/avif", "bmp": "image/bmp",
 }  # fmt: skip
-"""The ending of a picture that holds no script -> its type."""
+"""File ending -> type, of picture formats that cannot contain scripts."""
 
 NOT_WALKED = frozenset(["journal", "internal", "templates"])
-"""Folders at the top that people put no files in."""
+"""Top folders in which people put no files."""
 
 
 def is_visible(path: str, settings: Settings) -> bool:
-    """Whether a file may be part of the vault by its name: not hidden, and nothing that is left behind."""
+    """Whether a file's name allows it in a vault: neither hidden nor a temporary or system file."""
     if path.startswith(EDITOR_SETTINGS):
         return settings.sync.obsidian and not path.startswith(OF_ONE_MACHINE) and "/." not in path
     name = f"/{path}"
@@ -44,12 +44,12 @@ def is_visible(path: str, settings: Settings) -> bool:
 
 
 def is_at_home(path: str) -> bool:
-    """Whether a file is part of the vault whether or not a note links to it."""
+    """Whether a file belongs to the vault even if no note links to it."""
     return path.startswith((HOME, EDITOR_SETTINGS)) or path.endswith(TYPES)
 
 
 def named(root: str, text: str, settings: Settings) -> list[str]:
-    """Return the attachments with all these words in their names, sorted by path."""
+    """Return the attachments whose names contain all these words, sorted by path."""
     words = text.casefold().split()
     return sorted(
         path
@@ -59,7 +59,7 @@ def named(root: str, text: str, settings: Settings) -> list[str]:
 
 
 def _walk(root: str) -> Iterator[str]:
-    """Yield every file that is not a note, outside of hidden folders and of what machines write."""
+    """Yield every file that is not a note, outside hidden and generated folders."""
     for folder, folders, names in os.walk(root):
         prefix = os.path.relpath(folder, root).replace(os.sep, "/") + "/"
         prefix = "" if prefix == "./" else prefix

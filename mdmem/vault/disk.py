@@ -1,8 +1,8 @@
-"""The vault on disk: folders that cannot be left, files that cannot be torn, a walk, a lock.
+"""The vault on disk: confined folders, atomic files, a walk, a lock.
 
-A file is published the way maildir does it: written under a dot name in its own folder, synced, then
-linked to its name, which fails where something already has that name. Folders are opened one component
-at a time and links are never followed, so that no id, title or swapped folder leads outside.
+A new file is published as in a maildir: written under a dot name in its folder, synced, then linked to its
+name, which fails if that name is taken. Folders are opened one component at a time without following links,
+so that no id, title or swapped folder leads outside the vault.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
     MetFile = Callable[[str, int], None]
-    """Is told of a file that was met: its path, and when anything of it changed, in ns, which no program can set."""
+    """Receives each file's path and ctime in ns. A program cannot set a ctime."""
 
 MAX_READ_BYTES = 32 * 1024 * 1024
-"""Of a longer file only this much is read: notes are small, and a stray video must not fill the memory."""
+"""Reads stop after this much: notes are small, and a stray video must not fill the memory."""
 
 NOTE_ENDINGS = (".md", ".markdown", ".MD", ".Md", ".MARKDOWN", ".Markdown")
-"""Ends of the names of notes, in the letter cases that programs write."""
+"""File endings of notes, in the letter cases that programs write."""
 
 WAIT_SECONDS = 6.0
-"""Nobody waits longer for a folder that another process has locked."""
+"""Longest wait for a folder that another process has locked."""
 
 
 class NotSyncedError(OSError):
-    """A file is stored, whole and under its name, but may not survive a power cut: its folder cannot be synced."""
+    """A file is stored completely, but may not survive a power cut: its folder cannot be synced."""
 
 
 class Folder:
-    """A folder inside the vault, held open; use it in a `with` statement.
+    """An open folder inside the vault; use it in a `with` statement.
 
-    inside: all work goes through it. path: where it is, for messages and for state.
+    inside: the handle for all operations. path: where it was opened, for messages and state.
     """
 
     __slots__ = ("inside",)
@@ -48,7 +48,7 @@ class Folder:
 
     @property
     def path(self) -> str:
-        """Return where the folder was opened."""
+        """Return the path under which the folder was opened."""
         return self.inside.path
 
     def __enter__(self) -> Folder:
@@ -58,23 +58,23 @@ class Folder:
         self.inside.close()
 
     def lock(self) -> None:
-        """Wait for this folder to be ours alone, until it is closed. Death of the process frees it too.
+        """Lock the folder until it is closed or the process ends.
 
-        Raises TimeoutError when somebody else has it for longer than `WAIT_SECONDS`.
+        Raises TimeoutError when another process keeps it locked for `WAIT_SECONDS`.
         """
         if not self.inside.lock(WAIT_SECONDS):
             raise TimeoutError(system.code("ETIMEDOUT"), "The folder is locked by another process.")
 
     def names(self) -> list[str]:
-        """Return the names in it."""
+        """Return the names in the folder."""
         return self.inside.names()
 
     def below(self, name: str, *, create: bool = False, durable: bool = True) -> Folder:
-        """Open a folder in it. Raises what `open_folder` raises."""
+        """Open a folder inside it. Raises what `open_folder` raises."""
         return Folder(_step(self.inside, name, create=create, durable=durable))
 
     def has(self, name: str) -> bool:
-        """Whether something has this name."""
+        """Whether the folder has an entry with this name."""
         try:
             self.inside.stat(name)
         except FileNotFoundError:
@@ -83,11 +83,11 @@ class Folder:
 
 
 def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False, durable: bool = True) -> Folder:
-    """Open the folder `parts` below `root`; with `create`, make what is missing (0700).
+    """Open the folder `parts` below `root`; with `create`, make missing folders (mode 0700).
 
     Raises:
-        VaultError: when `root` is not a folder, or a component is a link, a file, or no plain name.
-        OSError: when the file system refuses.
+        VaultError: when `root` is not a folder, or a component is a link, a file, or not a plain name.
+        OSError: when the file system fails.
     """
     try:
         inside = system.open_folder(root)
@@ -117,17 +117,17 @@ def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -
     try:
         above.make(name)
     except FileExistsError:
-        pass  # another process was quicker, and may be killed before it has synced
+        pass  # another process made it, and may be killed before it syncs
     if durable:
         above.sync()
     return above.child(name)
 
 
 def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> bool:
-    """Publish a new file, whole or not at all; False when the name is taken.
+    """Publish a new file atomically; False when the name is taken.
 
-    name: of a file in it, or in a folder in it, which is made: `part2/NAME`.
-    durable: survives a power cut (file and folder are synced); otherwise the death of the process.
+    name: of a file in the folder, or in a folder inside it, which is made: `part2/NAME`.
+    durable: sync file and folder, to survive a power cut; otherwise the file survives only the end of the process.
 
     Raises:
         NotSyncedError: when it is stored, but may not survive a power cut.
@@ -150,10 +150,10 @@ def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> b
 
 
 def _sync(folder: Folder, name: str, data: bytes) -> None:
-    """Sync a folder in which `data` was just stored under `name`; where that fails, look what is there.
+    """Sync a folder after storing `data` under `name`; if that fails, check whether the file is there.
 
     Raises:
-        NotSyncedError: when the file is there all the same.
+        NotSyncedError: when it is.
         OSError: when it is not.
     """
     try:
@@ -165,9 +165,9 @@ def _sync(folder: Folder, name: str, data: bytes) -> None:
 
 
 def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable: bool = True) -> bool:
-    """Put `new` in the place of `old`; False when the file is no longer `old` (None: missing).
+    """Replace a file's content `old` (None: missing) by `new`; False when it is no longer `old`.
 
-    What a person saved between reading and writing is thus kept: read again, and try again.
+    So an edit made between the caller's read and this write is kept: the caller reads again and retries.
     name: as for `create`.
     """
     if "/" in name and old is not None:
@@ -190,7 +190,7 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
 
 
 def remove(folder: Folder, name: str) -> None:
-    """Remove a file of this folder; name: as for `create`. Raises OSError or VaultError when it cannot be removed."""
+    """Delete a file. name: as for `create`. Raises OSError or VaultError when it cannot be deleted."""
     part, slash, rest = name.partition("/")
     if slash:
         with folder.below(part) as inside:
@@ -200,7 +200,7 @@ def remove(folder: Folder, name: str) -> None:
 
 
 def read(folder: Folder, name: str) -> bytes | None:
-    """Read a file of this folder, at most `MAX_READ_BYTES`; None when it is missing, a link or no file.
+    """Read a file, at most `MAX_READ_BYTES`; None when it is missing or not a regular file.
 
     name: as for `create`.
     """
@@ -252,7 +252,7 @@ def _remove(folder: Folder, name: str) -> None:
 
 
 class WalkedFile:
-    """A markdown file that the walk met: vault-relative POSIX path, and what tells a change."""
+    """A note found by the walk: vault-relative POSIX path, and what shows that it changed."""
 
     __slots__ = ("inode", "mtime_ns", "path", "size")
 
@@ -273,11 +273,11 @@ def walk(
     hides: Callable[[str], bool] | None = None,
     met: MetFile | None = None,
 ) -> Iterator[WalkedFile]:
-    """Yield every note below `root`, folder by folder: `.md` files, without hidden ones, links and templates.
+    """Yield every note below `root`, folder by folder: Markdown files, except hidden ones, links and templates.
 
-    below: only this folder, vault-relative. visited: is called with every folder that was read. skip: folders below it
-    that are left out. packed: instead of an archived session's file, yield its notes, each under its original path.
-    hides: whether a path is left out. met: is called with every file, including those of archived sessions.
+    below: only this folder, vault-relative. visited: receives every folder that was read. skip: folders to leave out.
+    packed: instead of an archived session's file, yield its notes, each under its original path.
+    hides: whether to leave out a path. met: called with every file, including archives.
     """
     from mdmem.vault import layout
 
@@ -292,7 +292,7 @@ def walk(
         try:
             scan = os.scandir(os.path.join(root, prefix) if prefix else root)
         except OSError:
-            continue  # archived, deleted meanwhile, or not ours to read
+            continue  # archived, deleted meanwhile, or unreadable
         archived = packed and layout.may_hold_archives(prefix[:-1])
         below_it = []
         with scan:
@@ -305,7 +305,7 @@ def walk(
                         is_passed_over = path in skip or (ours and path == "templates")
                         if not is_passed_over and item.is_dir(follow_symlinks=False):
                             below_it.append(f"{path}/")
-                    elif prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
+                    elif prefix or is_note_path(path, ours=ours):  # mdmem's own files are at the top
                         found = item.stat(follow_symlinks=False)
                         if met is not None:
                             met(path, found.st_ctime_ns)
@@ -320,9 +320,9 @@ def walk(
 
 
 def is_note_path(path: str, *, ours: bool = True) -> bool:
-    """Whether a vault-relative POSIX path names a note: markdown, not hidden, not mdmem's own.
+    """Whether a vault-relative POSIX path names a note: Markdown, not hidden, not one of mdmem's own files.
 
-    ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` are mdmem's own.
+    ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` belong to mdmem.
     """
     if not path.endswith(NOTE_ENDINGS) or path.startswith(".") or "/." in path or "\0" in path:
         return False
@@ -330,13 +330,13 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
 
 
 def read_path(root: str, path: str) -> bytes | None:
-    """Read the note at a vault-relative POSIX path, never through a link; None when it is not there."""
+    """Read a note by vault-relative POSIX path, packed ones included, without following links; None when missing."""
     data = read_file(root, path)
     return _packed_note(root, path) if data is None else data
 
 
 def readable(root: str, path: str) -> bytes | None:
-    """Read a note as `read_path` does; None also when its file's permissions refuse that."""
+    """Read a note like `read_path`; None also when its permissions forbid it."""
     try:
         return read_path(root, path)
     except PermissionError:
@@ -344,7 +344,7 @@ def readable(root: str, path: str) -> bytes | None:
 
 
 def read_file(root: str, path: str) -> bytes | None:
-    """Read the file at a vault-relative POSIX path, never through a link; None when there is none."""
+    """Read a file by vault-relative POSIX path without following links; None when missing."""
     *folders, name = path.split("/")
     try:
         with open_folder(root, tuple(folders)) as folder:
@@ -357,7 +357,7 @@ def read_file(root: str, path: str) -> bytes | None:
 
 
 def look(root: str, path: str) -> os.stat_result:
-    """Return the state of a note's file, not through a link: its own, or that of the archive in which it lies.
+    """Return the lstat of a note's file, or of the archive that contains it.
 
     Raises OSError or ValueError when there is no such note.
     """
@@ -372,14 +372,14 @@ def look(root: str, path: str) -> os.stat_result:
 
 
 def is_packed(root: str, path: str) -> bool:
-    """Whether a note lies in an archived session's file, and not in one of its own."""
+    """Whether a note is in an archive and has no file of its own."""
     return not os.path.lexists(os.path.join(root, path)) and _packed_note(root, path) is not None
 
 
 def names_in(root: str, folder: str) -> list[str]:
-    """Return the names in a folder of the vault, those of its packed notes included; none when it cannot be read.
+    """Return the names in a folder of the vault, packed notes included; [] when it cannot be read.
 
-    Those in a part of a session are named as in `layout`: `part2/NAME`.
+    Names in a part of a session are written as in `layout`: `part2/NAME`.
     """
     try:
         found = os.listdir(os.path.join(root, folder))
@@ -394,7 +394,7 @@ def names_in(root: str, folder: str) -> list[str]:
 
 def _packed_note(root: str, path: str) -> bytes | None:
     if not path.startswith("journal/"):
-        return None  # nothing is loaded for others
+        return None  # avoids the import for other files
     from mdmem.vault import layout
 
     folder, name = layout.split(path)
@@ -402,18 +402,18 @@ def _packed_note(root: str, path: str) -> bytes | None:
 
 
 def _packed(root: str, folder: str) -> dict[str, bytes]:
-    """Return the notes of a session's folder that are packed, by name."""
+    """Return the packed notes of a session's folder, by name."""
     if not folder.startswith("journal/"):
-        return {}  # nothing is loaded for others
+        return {}  # avoids the import for other folders
     from mdmem.vault import layout, packed
 
     return packed.load(root, layout.archive_of(folder), read_file)
 
 
 def archived_folder(root: str, path: str) -> str:
-    """Return the folder whose notes are packed in a file, or were when it is gone; "" for any other file."""
+    """Return the session folder that an archive's path stands for, also if the archive is gone; "" for other files."""
     if not path.startswith("journal/"):
-        return ""  # nothing is loaded for others
+        return ""  # avoids the import for other files
     from mdmem.vault import layout, packed
 
     folder = layout.archived_in(path)
@@ -422,7 +422,7 @@ def archived_folder(root: str, path: str) -> str:
 
 
 def _packed_below(root: str, below: str) -> Iterator[WalkedFile]:
-    """Yield the packed notes of a session's folder, or of a day's, which lie elsewhere."""
+    """Yield the packed notes of a session's or a day's folder; their archives are in another folder."""
     from mdmem.vault import layout
 
     if layout.archive_of(below):
@@ -434,7 +434,7 @@ def _packed_below(root: str, below: str) -> Iterator[WalkedFile]:
 
 
 def _in_archive(root: str, path: str) -> list[WalkedFile] | None:
-    """Return the notes in an archive that have no file of their own; None for a file that is not an archive."""
+    """Return an archive's notes that have no file of their own; None when the file is not an archive."""
     from mdmem.vault import packed
 
     inside = packed.load(root, path, read_file)

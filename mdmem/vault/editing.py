@@ -1,4 +1,4 @@
-"""Editing: keys of a note's front matter are set in place; every other byte stays as a person left it."""
+"""Set front matter keys in place; every other byte stays as a person left it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _BOM = "\ufeff"
 _FENCES = ("---\n", "---\r\n")
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-"""What stands for a byte that is not UTF-8, where YAML looks: one character for one, so that places stay the same."""
+"""Replacements of undecodable bytes before YAML parsing: one character for one, so that positions stay the same."""
 
 
 class _Item(NamedTuple):
-    """One line of a list: where its line begins, and where its value lies."""
+    """A list item on its own line: start of the line, start and end of the value."""
 
     line: int
     start: int
@@ -28,9 +28,9 @@ class _Item(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """One key: where its line begins, the place behind its colon, and where its value lies.
+    """A key: start of its line, position after its colon, start and end of its value.
 
-    items: the lines of a list that is written with one item a line; () for any other value.
+    items: those of a list with one item per line; () for any other value.
     """
 
     key: str
@@ -42,10 +42,10 @@ class _Entry(NamedTuple):
 
 
 def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
-    """Set (or with None, take out) keys of a note's front matter, each where it stands; a new one at the end.
+    """Set front matter keys in place, or remove those whose new value is None; new keys go to the end.
 
-    Comments, order, quotes, line ends and everything below are kept. A list with one item a line keeps the lines
-    of the items that stay. A file without front matter gets one.
+    Comments, order, quotes, line endings and the body are kept. In a list with one item per line, lines of remaining
+    items are kept. A file without front matter gets one.
 
     Raises UsageError when the front matter is broken, or cannot be changed without touching something else.
     """
@@ -65,9 +65,9 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
 
 
 def with_body(data: bytes, body: str) -> bytes:
-    """Return a note with `body` in the place of all below its front matter, which stays as it is.
+    """Replace a note's body; the front matter stays as it is.
 
-    Raises UsageError when the note has no front matter, or a broken one, or the body would become a part of it.
+    Raises UsageError when the front matter is missing or broken, or the body would become a part of it.
     """
     before = note.parse(data)
     text = data.decode("utf-8", "surrogateescape")
@@ -101,7 +101,7 @@ def _with_key(text: str, key: str, value: Any, old: Any) -> str:
 
 
 def _span(text: str) -> tuple[int, int] | None:
-    """Return where the front matter lies, without the lines that fence it; None when there is none."""
+    """Return start and end of the front matter without its fences; None when there is none."""
     start = len(_BOM) if text.startswith(_BOM) else 0
     if not text.startswith(_FENCES, start):
         return None
@@ -130,7 +130,7 @@ def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str
 
 
 def _behind_colon(header: str, entry: _Entry, value: str, newline: str) -> str:
-    """Return what comes behind the colon: the value on the key's line, and comments that stood before the old one."""
+    """Return the text after the colon: the new value on the key's line, then comments from before the old one."""
     gap = header[entry.colon : entry.start]
     if "\n" not in gap:
         return (gap or " ") + value
@@ -139,7 +139,7 @@ def _behind_colon(header: str, entry: _Entry, value: str, newline: str) -> str:
 
 
 def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newline: str) -> str | None:
-    """Take out the lines of items that go and add lines for new ones at the end; None when that is not enough."""
+    """Remove lines of dropped items and append lines for new ones; None when that does not give the new list."""
     stay = [item for item in old if item in new]
     if not stay or new[: len(stay)] != stay or len(old) != len(entry.items):
         return None
@@ -155,7 +155,7 @@ def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newl
 
 
 def _entries(header: str) -> Iterator[_Entry]:
-    """Yield the keys of the front matter, in order. Raises UsageError when they are not written one below the other."""
+    """Yield the keys of the front matter, in order. Raises UsageError unless each has a line of its own."""
     depth = end = 0
     key = value = None
     items: list[_Item] = []
@@ -180,7 +180,7 @@ def _entries(header: str) -> Iterator[_Entry]:
 
 
 def _events(header: str) -> Iterator[Any]:
-    """Return YAML's events of the front matter. A flat loop over a flat list: nesting costs no stack."""
+    """Return YAML's events for the front matter; processing events one by one makes deep nesting harmless."""
     return cast("Iterator[Any]", yaml.parse(header.translate(_HALVES), Loader=_Loader))
 
 
@@ -206,7 +206,7 @@ def _line_end(header: str, at: int) -> int:
 
 
 def _line(key: str, value: Any) -> str:
-    """Write one key as a line, without its end."""
+    """Write a key as a line, without newline."""
     return front_matter.write({key: value}).removeprefix("---\n").removesuffix("\n---\n")
 
 

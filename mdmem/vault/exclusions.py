@@ -1,4 +1,4 @@
-"""What is not to be stored: switched off, paused, excluded by name or by path, or by the settings of the gate."""
+"""What is not stored: capture is off, paused, or excludes a tool, a project or a path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_IGNORE_BYTES = 64 * 1024
 
 
 def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
-    """Whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD) or paused, for all or this session."""
+    """Whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD), or paused for all sessions or this one."""
     if is_disabled(env):
         return True
     if not any(os.path.exists(os.path.join(config.state_dir, name)) for name in ("paused", f"paused-{session_key}")):
@@ -32,12 +32,12 @@ def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
 
 
 def is_disabled(env: Mapping[str, str]) -> bool:
-    """Whether mdmem is to do nothing at all: switched off by its user, or run by a program that it started."""
+    """Whether mdmem must do nothing: switched off by the user, or run by a program that mdmem started."""
     return env.get("MDMEM_DISABLED", "") not in ("", "0", "false") or bool(env.get("MDMEM_CHILD"))
 
 
 def takes_tool(config: Config, tool: str) -> bool:
-    """Whether the runs of a tool are stored."""
+    """Whether runs of a tool are stored."""
     if any(matches(pattern, tool) for pattern in config.settings.capture.exclude_tools):
         return False
     wanted = config.settings.capture.tools
@@ -45,14 +45,14 @@ def takes_tool(config: Config, tool: str) -> bool:
 
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
-    """Whether anything of a project, seen from `cwd`, is stored."""
+    """Whether a project, with `cwd` as the working folder, is stored."""
     if any(matches(pattern, project.name) for pattern in config.settings.capture.exclude_projects):
         return False
     return takes_path(config, cwd or project.root, project)
 
 
 def takes_path(config: Config, path: str, project: Project) -> bool:
-    """Whether what is about a file or folder is stored; `.mdmemignore` of the project counts."""
+    """Whether notes about a file or folder are stored, by the settings and the project's `.mdmemignore`."""
     patterns = config.settings.capture.exclude_paths
     if patterns and any(covers(os.path.expanduser(pattern), path) for pattern in patterns):
         return False
@@ -66,12 +66,12 @@ def takes_path(config: Config, path: str, project: Project) -> bool:
 
 
 def excludes_paths(config: Config, project: Project) -> bool:
-    """Whether any path is excluded at all."""
+    """Whether settings or `.mdmemignore` exclude any path."""
     return bool(config.settings.capture.exclude_paths or ignore_patterns(project.worktree))
 
 
 def paths_in(command: str) -> list[str]:
-    """List the words of a shell command that can only be paths: with a slash or a dot in them."""
+    """Return the words of a shell command that look like paths: they contain a slash or a dot."""
     words = command.translate(_NO_PATH).split()
     return [word for word in words if "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"]
 
@@ -80,7 +80,7 @@ _NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
 
 
 def without_excluded(config: Config, response: Any, project: Project) -> Any:
-    """Return a search's result without the excluded files: neither in its list nor in lines that begin with a path."""
+    """Remove excluded files from a search result: from its file list, and lines that begin with their path."""
     if not isinstance(response, dict) or not ("filenames" in response or "content" in response):
         return response
     if not excludes_paths(config, project):
@@ -99,7 +99,7 @@ def without_excluded(config: Config, response: Any, project: Project) -> Any:
 
 
 def ignore_patterns(root: str) -> list[str]:
-    """Read a project's `.mdmemignore`: a glob a line, `#` comments, `!` takes back; alone `*` means everything."""
+    """Read a project's `.mdmemignore`: one glob per line, `#` for comments, `!` to negate; a lone `*` means all."""
     try:
         text = files.read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
     except OSError:
@@ -122,11 +122,11 @@ def _is_ignored(patterns: Iterable[str], relative: str) -> bool:
 
 
 def covers(pattern: str, path: str) -> bool:
-    """Whether a glob names this path or a folder above it; `**` stands for any folders, also none."""
+    """Whether a glob matches this path or a folder above it; `**` matches any number of folders."""
     parts = pattern.replace("\\", "/").rstrip("/").split("/")
     want = [part for part, before in zip(parts, ["", *parts], strict=False) if (part, before) != ("**", "**")]
     have = path.replace("\\", "/").rstrip("/").split("/")
-    # The parts of the pattern that can be reached after each part of the path: linear, no backtracking.
+    # Positions in the pattern reachable after each path component: linear time, no backtracking.
     reached = _skip({0}, want)
     for part in have:
         if len(want) in reached:
@@ -150,7 +150,7 @@ def _skip(places: set[int], want: list[str]) -> set[int]:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a glob (`*` any characters, `?` one) fits the whole text; linear space, no regex."""
+    """Whether a glob (`*` any characters, `?` one) matches the whole text; constant space, no regex."""
     if "*" not in pattern and "?" not in pattern:
         return pattern == text
     p = t = 0

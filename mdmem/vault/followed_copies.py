@@ -1,4 +1,4 @@
-"""Notes that are copies of files elsewhere, and follow them: an agent's memory, instruction files such as CLAUDE.md."""
+"""Notes that follow files outside the vault: an agent's own memory, instruction files such as CLAUDE.md."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from mdmem import timestamps
 from mdmem.vault import note
 
 DIGEST = "source_digest"
-"""The front matter key with the digest of what was taken in."""
+"""Front matter key with the digest of the copied text."""
 
 CONFLICT = "source_changed"
-"""The key that names a conflict: the digest of what the file says, where a person has edited its note meanwhile."""
+"""Front matter key of a conflict: the digest of the file's newer text, when a person has edited its note."""
 
 
 def is_edited(parsed: note.Parsed) -> bool:
-    """Whether a person has changed the note of a followed file since it was taken in; one of unknown origin counts."""
+    """Whether a person has edited the note since the file was copied; also True when no digest was recorded."""
     return parsed.meta.get(DIGEST) != note.fingerprint(str(parsed.meta.get("title", "")), parsed.body)
 
 
 def is_ahead(ours: bytes, theirs: bytes) -> bool | None:
-    """Whether, of two versions of such a note, the text of `ours` holds; None for other notes, and two edited ones.
+    """Whether `ours` wins over `theirs`; None when both were edited, or they are not copies of files.
 
-    The file may differ from machine to machine: the one that was saved last counts, and any that a person has edited
-    in the vault.
+    The file may differ between machines. A version that a person edited in the vault wins, else the one that was
+    saved last.
     """
     one, other = note.parse(ours), note.parse(theirs)
     if DIGEST not in one.meta or DIGEST not in other.meta:

@@ -1,8 +1,8 @@
-"""Front matter: a note's metadata, written by hand and read by a strict loader.
+"""Front matter: a note's metadata, as flat YAML.
 
-Hooks only write, and YAML libraries are slow to load: `write` has its own emitter, whose output
-PyYAML's safe loader and python-frontmatter read back to the same values. `read` takes the lines
-that `write` makes by itself and leaves everything else to PyYAML.
+Hooks only write, and YAML libraries load slowly, so `write` is an emitter of its own. PyYAML's safe loader and
+python-frontmatter read its output back to the same values. `read` parses lines that `write` makes by itself, and
+leaves everything else to PyYAML.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_CHARS = 64 * 1024
-"""Front matter longer than this is not read."""
+"""Longer front matter is not read."""
 
 NO = frozenset(["false", "no", "off", "0"])
-"""How front matter says no."""
+"""Values that mean no."""
 
 TIMES = frozenset(["created", "started", "ended", "updated"])
-"""The keys whose values are written as YAML times: 2026-09-14T08:00:01Z, 2026-09-14T10:00:01+02:00."""
+"""Keys whose values are written as YAML timestamps: 2026-09-14T08:00:01Z, 2026-09-14T10:00:01+02:00."""
 
 
 def write(meta: Mapping[str, Any]) -> str:
@@ -52,24 +52,24 @@ def _float(number: float) -> str:
     if number != number or number in (float("inf"), float("-inf")):
         return {"nan": ".nan", "inf": ".inf"}.get(str(number), "-.inf")
     text = repr(number)
-    if "e" in text and "." not in text:  # YAML 1.1 wants a point: 1e-07 would be read as a text
+    if "e" in text and "." not in text:  # YAML 1.1 requires a point: it reads 1e-07 as a string
         text = text.replace("e", ".0e")
     return text
 
 
-# Words that YAML 1.1 or 1.2 reads as something other than a text.
+# Words that YAML 1.1 or 1.2 does not read as a string.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PLAIN = frozenset(_LETTERS + "0123456789 _-./\\@+~()'\"!;%&*$^:=<>")
 _PLAIN_IN_BLOCK = _PLAIN | frozenset(",?[]{}|`")
-# An id may begin with a digit; with one of these in it, no YAML takes it for a number.
+# Letters that no YAML number contains: an id with one of them may begin with a digit.
 _NEVER_IN_NUMBERS = frozenset("ghjkmnpqrstvwyz")
 
 
 def is_plain(text: str, *, block: bool = False) -> bool:
-    """Whether YAML 1.1 and 1.2 both read these very characters, unquoted, as this text.
+    """Whether YAML 1.1 and 1.2 both read these characters, unquoted, as the same string.
 
-    block: as the value of a line of its own, not inside a list.
+    block: as a value on a line of its own, not inside a list.
     """
     first = text[:1]
     if "0" <= first <= "9":
@@ -89,7 +89,7 @@ def _is_plain_id(text: str) -> bool:
 
 
 def _is_uuid(text: str) -> bool:
-    """Whether a text is a UUID: its dashes are where no date and no number has any."""
+    """Whether a text is a UUID: with dashes in these places it cannot be a date or a number."""
     if len(text) != 36:
         return False
     parts = text.split("-")
@@ -112,14 +112,14 @@ def _quoted(text: str) -> str:
 def _escape(c: str) -> str:
     number = ord(c)
     if 0xD800 <= number <= 0xDFFF:
-        return "\ufffd"  # a lone surrogate: no file can hold it
+        return "\ufffd"  # a lone surrogate cannot be encoded
     if number < 0x100:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def split(text: str) -> tuple[str | None, str, str | None]:
-    """Cut a file's text into front matter (None when it has none), body, and what is wrong (or None)."""
+    """Split a file's text into front matter (None for none), body, and a problem (or None)."""
     if not text.startswith("---\n"):
         return None, text, None
     end = 3 if text.startswith("\n---\n", 3) else text.find("\n---\n", 3)
@@ -134,13 +134,13 @@ def split(text: str) -> tuple[str | None, str, str | None]:
 
 
 EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
-"""Keys that mdmem wrote, perhaps on two machines: the value that sorts first holds."""
+"""Keys that mdmem may have written on two machines: the value that sorts first wins."""
 
 
 def united(header: str) -> str:
-    """Return the front matter of a page without the keys that plain git, which keeps all lines, repeated in a merge.
+    """Remove repeated keys from a page's front matter: plain git keeps all lines when it merges pages.
 
-    Lists are put together. A repeated key that a person may have changed is left as it is.
+    Lists are joined. Front matter with a repeated key that a person may have changed is returned as it is.
     """
     if "kind: project\n" not in header and "kind: session\n" not in header:
         return header
@@ -162,7 +162,7 @@ def united(header: str) -> str:
 
 
 def read(header: str) -> tuple[dict[str, Any], str | None]:
-    """Read front matter; return the values, and what is wrong (or None). Never raises."""
+    """Parse front matter; return the values and a problem (or None). Never raises."""
     meta = _read_plain(header)
     if meta is None:
         meta = _read_plain(united(header))
@@ -170,13 +170,13 @@ def read(header: str) -> tuple[dict[str, Any], str | None]:
         return meta, None
     try:
         from mdmem.vault import yaml_loader
-    except ImportError:  # a hook that was registered without it
-        return {}, "line 1: PyYAML, which reads this front matter, cannot be found"
+    except ImportError:  # a hook may run without PyYAML
+        return {}, "line 1: PyYAML, needed to read this front matter, cannot be found"
     return yaml_loader.load(header)
 
 
 def private_switches(header: str) -> dict[str, Any]:
-    """Return what front matter that cannot be read says of staying private: what may say so, does."""
+    """Return the privacy switches in unreadable front matter; in doubt the note is private."""
     import re
 
     found: dict[str, Any] = {}
@@ -191,11 +191,11 @@ def private_switches(header: str) -> dict[str, Any]:
 
 _MAX_LINES, _MAX_LINE_CHARS = 1024, 160
 _known_lines: dict[str, tuple[str, Any]] = {}
-"""Key and value of lines that were read: the notes of a session have most of theirs in common."""
+"""Cache of parsed lines, as key and value: notes of a session share most of theirs."""
 
 
 def _read_plain(header: str) -> dict[str, Any] | None:
-    """Read the lines that `write` makes, 20 times faster than YAML; None when a line is anything else."""
+    """Parse lines that `write` makes, 20 times faster than YAML; None if any line is different."""
     meta: dict[str, Any] = {}
     for line in header[:-1].split("\n"):
         key, value = _known_lines.get(line) or _key_and_value(line)
@@ -206,7 +206,7 @@ def _read_plain(header: str) -> dict[str, Any] | None:
 
 
 def _key_and_value(line: str) -> tuple[str, Any]:
-    """Read a line that `write` makes; the value is None when it is anything else."""
+    """Parse a line that `write` makes; for any other line the value is None."""
     key, colon, text = line.partition(": ")
     value = _read_line(text) if colon and is_plain(key) else None
     if value is not None and len(line) <= _MAX_LINE_CHARS:
@@ -235,7 +235,7 @@ def _plain_value(text: str) -> Any:
         return int(text)
     if is_plain(text) or _is_time(text):
         return text
-    units, _, part = text.partition(".")  # the weight of a memory
+    units, _, part = text.partition(".")  # such as a memory's weight
     if text.isascii() and units.isdigit() and part.isdigit() and len(text) < 16:
         return float(text)
     return None
@@ -246,13 +246,13 @@ def _plain_list(text: str) -> list[Any] | None:
         return []
     if text[-1] != "]":
         return None
-    # A comma inside quotes is YAML's business: what it is cut into is not a value.
+    # A comma inside quotes yields pieces that are not plain values, so YAML parses the list.
     values = [_plain_value(item) for item in text[1:-1].split(", ")]
     return None if None in values else values
 
 
 def _is_time(text: str) -> bool:
-    """Whether this is a time as `write` writes it: 2026-09-14T08:00:01Z, on a day that there is."""
+    """Whether this is a valid time in the format of `write`: 2026-09-14T08:00:01Z, or with an offset."""
     if len(text) == 25 and text[19] in "+-" and text[22] == ":":
         hours, minutes = text[20:22], text[23:]
         is_offset = (hours + minutes).isdigit() and text.isascii() and hours < "24" and minutes < "60"

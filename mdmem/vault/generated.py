@@ -1,7 +1,7 @@
-"""The part of a page that mdmem keeps up to date, between two markers; everything outside it is a person's.
+"""The generated part of a page, between two markers; everything outside it belongs to a person.
 
-On a session's page the hooks write that part. What needs other notes to be read, upkeep adds to it later: the links to
-the sessions around it, and the titles of tool runs. Hooks keep what upkeep wrote.
+On a session's page the hooks write it. Later, upkeep adds what needs other notes: links to neighboring sessions, and
+titles of tool runs. Hooks keep these additions.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 BEGIN, END = PAGE_MARKS
 DAYS = "days"
-"""The folder of the pages of days, across all projects."""
+"""Folder of the pages of days, which cover all projects."""
 PROMPTS = "## Prompts"
-"""The heading of a session's list of prompts."""
+"""Heading of the list of prompts on a session's page."""
 INDENT = "   "
-"""What belongs to a prompt of the list is indented so far."""
+"""Indentation of lines below a prompt in that list."""
 MAX_RUNS = 100
-"""Maximum number of runs that are listed for one prompt."""
+"""Maximum number of tool runs listed for one prompt."""
 _REVIEWED = "<!-- reviewed "
 
 
 def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
-    """Cut a page into the lines up to the first marker, those between, and those from the second; None without both.
+    """Split a page into lines up to the first marker, between the markers, and from the second on; None without both.
 
-    A marker is a line of its own, so that a title or a prompt that holds one is only text.
+    A marker must be a whole line, so that a title or a prompt with a marker in it is only text.
     """
     lines = text.split("\n")
     bare = [line.rstrip() for line in lines]
@@ -40,7 +40,7 @@ def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
 
 
 def replaced(data: bytes, inside: list[str]) -> bytes:
-    """Return a page with these lines between its markers, with the page's line ends; without markers, as it is."""
+    """Replace the lines between a page's markers, using the page's line endings; without markers, change nothing."""
     cut = lines_of(data.decode("utf-8", "surrogateescape"))
     if cut is None:
         return data
@@ -51,13 +51,13 @@ def replaced(data: bytes, inside: list[str]) -> bytes:
 
 
 def inside(data: bytes) -> list[str]:
-    """Return the lines between the markers of a page, without their ends."""
+    """Return the lines between a page's markers."""
     cut = lines_of(data.decode("utf-8", "surrogateescape"))
     return [line.rstrip("\r") for line in cut[1]] if cut else []
 
 
 def day_pages(root: str) -> dict[str, str]:
-    """Return the paths of a vault's day pages, by day: `days/2026-09-14.md` or `days/2026/2026-09-14.md`."""
+    """Return day -> path of a vault's day pages: `days/2026-09-14.md` or `days/2026/2026-09-14.md`."""
     years = sorted(name for name in layout.folders(f"{root}/{DAYS}") if len(name) == 4 and name.isdecimal())
     found: dict[str, str] = {}
     for folder in (*(f"{DAYS}/{year}" for year in years), DAYS):
@@ -67,7 +67,7 @@ def day_pages(root: str) -> dict[str, str]:
 
 
 def places_of_days(root: str, days: Iterable[str]) -> dict[str, str]:
-    """Return where the pages of days lie, and those of these days will: by year once the folder of days holds many."""
+    """Return day -> path of all day pages, including future pages of `days`, by year if the folder is crowded."""
     found = day_pages(root)
     room = layout.MANY - sum(path.count("/") == 1 for path in found.values())
     for day in sorted(set(days) - found.keys()):
@@ -78,12 +78,12 @@ def places_of_days(root: str, days: Iterable[str]) -> dict[str, str]:
 
 
 def review_mark(when: str) -> str:
-    """Return the line that brings the time of the last review, as notes have it, to the vault's other machines."""
+    """Return the line that shares the time of the last review with the vault's other machines."""
     return f"{_REVIEWED}{when} -->"
 
 
 def last_review(lines: list[str]) -> str:
-    """Return the time that the mark of the last review names; "" without one."""
+    """Return the time in the line of the last review, "" without one."""
     found = next((line for line in lines if line.startswith(_REVIEWED)), "")
     return found.removeprefix(_REVIEWED).partition(" ")[0]
 
@@ -92,16 +92,16 @@ def last_review(lines: list[str]) -> str:
 
 
 def navigation(lines: list[str], folder: str) -> str:
-    """Return the line of links that the page of a session's folder has, else the one that it begins with.
+    """Return the navigation line of a session's page, else a default that links only to the project.
 
-    That one leads to the project only, before upkeep knows the sessions around it.
+    The default is used until upkeep knows the neighboring sessions.
     """
     first = f"[Project]({layout.to_project(folder)}/{PROJECT_PAGE}) {NAVIGATION_MARK}"
     return next((line for line in lines[:3] if line.endswith(NAVIGATION_MARK)), first)
 
 
 def bare(lines: list[str]) -> list[str]:
-    """Return the lines of a session's page without its links and its folded runs."""
+    """Return the lines of a session's page without navigation line and folded tool runs."""
     kept: list[str] = []
     is_folded = False
     for line in lines:
@@ -114,7 +114,7 @@ def bare(lines: list[str]) -> list[str]:
 
 
 def runs(lines: list[str]) -> dict[str, str]:
-    """Return the lines of tool runs that a session's page has, by the names of their files."""
+    """Return file name -> line of the tool runs on a session's page."""
     return {
         line.rpartition("](")[2].rstrip(")").strip("<>"): line.strip()
         for line in lines
@@ -123,9 +123,9 @@ def runs(lines: list[str]) -> dict[str, str]:
 
 
 def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str], int]]) -> list[str]:
-    """Return a session's lines with its links at the top, and below each prompt its runs, folded.
+    """Return a session's lines with the navigation line at the top, and folded tool runs below each prompt.
 
-    listed: for the name of a prompt's file the lines of its runs, and how many of them failed.
+    listed: file name of a prompt -> the lines of its tool runs, and how many of them failed.
     """
     made = [links, ""]
     for line in bare(lines):
@@ -136,7 +136,7 @@ def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str]
 
 
 def prompt_in(line: str) -> str:
-    """Return the name of the file of the prompt that a line of a session's page lists; "" for other lines."""
+    """Return the file name of the prompt that a line of a session's page lists; "" for other lines."""
     number, _, rest = line.partition(". [")
     target = rest.partition("](")[2]
     if not number.isdigit() or not target:
@@ -145,7 +145,7 @@ def prompt_in(line: str) -> str:
 
 
 def with_prompts(lines: list[str], section: list[str]) -> list[str]:
-    """Return the lines of a session's page, without its links and runs, with another list of prompts, [] for none."""
+    """Return a session page's lines, without navigation and tool runs, with a new list of prompts ([] for none)."""
     found = bare(lines)
     heads = [at for at, line in enumerate(found) if line.startswith("## ")]
     begin = next((at for at in heads if found[at] == PROMPTS), heads[0] if heads else len(found))

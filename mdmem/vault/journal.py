@@ -1,13 +1,13 @@
-"""Finding sessions and projects in the journal: by its folders, and faster by records in the state folder.
+"""Find sessions and projects in the journal: by its folders, and faster by records in the state folder.
 
-The folders are the truth. The record of a session, in the user's state folder, is only a cache. It is a list of
-lines that only grows; the write half appends these kinds:
+The folders are the truth. A session's record in the user's state folder is a cache: a list of lines that only
+grows. The write half appends these kinds:
 
-    start TAB seconds TAB source            the session began, was resumed, compacted
+    start TAB seconds TAB source            the session began, was resumed or compacted
     folder TAB journal/project/…/name       where its notes are; the last such line counts
     ? TAB name                              about to be published
     + TAB name TAB kind TAB created TAB ... published
-    = TAB name                              a number that is taken, by a note that came from elsewhere
+    = TAB name                              a number taken by a note that came from elsewhere
     cron TAB hash                           a prompt that the host will send by itself
     end TAB seconds TAB reason
 """
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from mdmem.project import Project
 
 FORMER_PAGE = "session.md"
-"""What version 0.1 called every session's page; `doctor --fix` renames it after its folder."""
+"""File name of session pages in version 0.1; `doctor --fix` renames them after their folders."""
 PROJECT_PAGE = "project.md"
 PAGE_MARKS = ("<!-- mdmem:begin -->", "<!-- mdmem:end -->")
-"""Between them a page is kept up to date; what stands outside is the person's."""
+"""Markers around the generated part of a page; everything outside belongs to the person."""
 NAVIGATION_MARK = "<!-- mdmem:nav -->"
-"""Ends the line of a session's page that leads to its project and to the sessions around it."""
+"""Ends the line of a session's page that links to its project and the neighboring sessions."""
 FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
-"""Around the tool runs of a prompt, on a session's page."""
+"""Markers around the tool runs of a prompt on a session's page."""
 
 
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
@@ -46,9 +46,9 @@ _HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
 
 
 def unmarked(text: str) -> str:
-    """Return a note's text without the marks in a page, and without what only leads to other notes.
+    """Return a note's text without a page's markers, navigation links and folded tool runs.
 
-    Those are not words that anybody reads or seeks: links to other sessions, and the folded list of tool runs.
+    Those are not words that anybody reads or searches for.
     """
     if PAGE_MARKS[0] not in text:
         return text.replace(PAGE_MARKS[1], "")
@@ -58,7 +58,7 @@ def unmarked(text: str) -> str:
 
 
 def outside(text: str) -> str:
-    """Return a page's text without the part that is kept up to date; any other text as it is."""
+    """Return a page's text without its generated part; any other text as it is."""
     head, begun, rest = text.partition(PAGE_MARKS[0])
     return head + rest.partition(PAGE_MARKS[1])[2] if begun else text
 
@@ -75,21 +75,21 @@ _MAX_GIVEN_BYTES = 2 * 1024 * 1024
 
 
 def recalled_mark(prompt: str) -> str:
-    """Return what marks in a session's record that a prompt was given what it asked for."""
+    """Return the mark in a session's `given` file for a prompt that got what it asked for."""
     return f"recalled:{short(prompt.strip(), 10)}"
 
 
 class Record:
-    """What state recalls of one session of one agent; a missing record is an empty one.
+    """The record of one session of one agent; a missing file is an empty record.
 
-    key: names it in the state folder. path: its file. data: its bytes. A line begins and ends with a line break,
-    so that one that was cut short, by a full disk or a kill, spoils no other.
+    key: its name in the state folder. path: its file. data: its bytes. Each line begins and ends with a newline,
+    so that a line truncated by a full disk or a kill does not spoil others.
     """
 
     __slots__ = ("_end", "_inode", "data", "id", "key", "path")
 
     def __init__(self, config: Config, session: str, path: str = "") -> None:
-        """Read the record of a session called `session`, or the one in the file `path`."""
+        """Read the record of the session with this id, or the one in the file `path`."""
         self.id = session
         self.key = short(session, 16)
         self.path = path or os.path.join(config.state_dir, "sessions", self.key)
@@ -98,7 +98,7 @@ class Record:
         self.read()
 
     def read(self) -> None:
-        """Take in what was added since it was read last; of one that is gone, keep what is known."""
+        """Read what was added since the last read; if the file is gone, keep what is known."""
         try:
             fd = files.open_to_read(self.path)
         except OSError:
@@ -113,7 +113,7 @@ class Record:
                 self.data = self.data + more if self.data else more
                 self._end += len(more)
         except OSError:
-            pass  # a folder, or a disk that fails: what is known so far is all there is
+            pass  # a folder, or a failing disk: keep what is known
         finally:
             os.close(fd)
 
@@ -123,7 +123,7 @@ class Record:
         return self.data.decode("utf-8", "replace")
 
     def lines(self, kind: str) -> list[list[str]]:
-        """Return the fields of the whole lines of one kind, without the kind itself, oldest first."""
+        """Return the fields, without the kind, of all complete lines of one kind, oldest first."""
         begin = f"{kind}\t".encode()
         if self.data.rfind(b"\n" + begin) < 0:
             return []
@@ -132,7 +132,7 @@ class Record:
 
     @property
     def folder(self) -> tuple[str, ...]:
-        """Return where its notes are, below the vault, as far as state knows; () when it does not."""
+        """Return the parts of the vault-relative folder of its notes; () when the record does not know it."""
         begin = self.data.rfind(b"\nfolder\t") + 8
         end = self.data.find(b"\n", begin)
         if begin < 8 or end < 0:
@@ -145,19 +145,19 @@ class Record:
         return f"{self.path}.{name}"
 
     def given(self) -> frozenset[str]:
-        """Return the ids of the notes that the session was given and still has before it, and other marks of that."""
+        """Return ids of notes given to the session and still in its context, and other marks."""
         try:
             return frozenset(files.read(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
         except OSError:
             return frozenset()
 
     def name_of(self, note_id: str) -> str:
-        """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""
+        """Return the file name under which a note was or was about to be published; "" when unknown."""
         tail = f"-{note_id}.md"
         return next((name for name in self.names_with(tail) if name.endswith(tail) and numbers(name)), "")
 
     def names_with(self, part: str) -> Iterator[str]:
-        """Yield the file names on the lines that hold a part, newest first: of notes, or only how they begin (`=`)."""
+        """Yield file names, or on `=` lines their beginnings, from the lines that contain `part`, newest first."""
         sought = part.encode()
         end = len(self.data)
         while (end := self.data.rfind(sought, 0, end)) >= 0:
@@ -168,20 +168,20 @@ class Record:
             end = start
 
     def has(self, note_id: str) -> bool:
-        """Whether a note was published; its owner may have deleted or renamed it since."""
+        """Whether a note was published; somebody may have deleted or renamed it since."""
         name = self.name_of(note_id)
         return bool(name) and self.is_published(name)
 
     def is_published(self, name: str) -> bool:
-        """Whether a note got as far as its file."""
+        """Whether a note with this file name was published."""
         line = b"\n+\t" + name.encode()
         return self.data.rfind(line + b"\t") >= 0 or self.data.rfind(line + b"\n") >= 0
 
 
 def session_id(event: Event) -> str:
-    """Return a session's id as the agent sent it; of one that is malformed or too long, a hash.
+    """Return a session's id as the agent sent it, or a hash if it is malformed, too long or looks like a secret.
 
-    An id that looks like a secret is hashed, too: every note of the session has it.
+    Every note of the session contains the id.
     """
     raw = event.session
     if not raw:
@@ -190,7 +190,7 @@ def session_id(event: Event) -> str:
 
 
 def _uuid_of(raw: str) -> str:
-    """Return a UUID for an id, since the gate takes other words of as many random signs for a secret."""
+    """Hash an id into the form of a UUID: the gate takes other random strings of this length for secrets."""
     digits = sha256(raw.encode("utf-8", "surrogatepass")).hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
 
@@ -208,7 +208,7 @@ def _is_plain_id(text: str) -> bool:
 
 
 def numbers(name: str) -> tuple[int, ...]:
-    """Read prompt number and sequence from a note's file name, also one in a part; () for any other file."""
+    """Parse prompt number and sequence from a note's file name, with or without a part; () for other files."""
     first, _, rest = name[name.rfind("/") + 1 :].partition("-")
     second, dash, _ = rest.partition("-")
     good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
@@ -219,22 +219,22 @@ def numbers(name: str) -> tuple[int, ...]:
 
 
 def untitled(created: str) -> str:
-    """Return the title of the page of a session that has no prompt."""
+    """Return the title for the page of a session without prompts."""
     return f"Session of {created[:10]} {created[11:16]}"
 
 
 def page_name(folder: str) -> str:
-    """Return what the page of a session's folder is called: like the folder, as editors expect of a folder's note."""
+    """Return the file name of a session's page: that of its folder, as editors expect of folder notes."""
     return f"{folder.rpartition('/')[2]}.md"
 
 
 def page_paths(folder: str) -> tuple[str, str]:
-    """Return where a folder's page may be, as vault paths: under its own name, and under that of version 0.1."""
+    """Return the two possible vault paths of a folder's page: the current one, and that of version 0.1."""
     return f"{folder}/{page_name(folder)}", f"{folder}/{FORMER_PAGE}"
 
 
 def is_page(path: str) -> bool:
-    """Whether a vault path is that of a session's page, also in a folder that was renamed."""
+    """Whether a vault path is that of a session's page, also in a renamed folder."""
     folder, _, name = path.rpartition("/")
     if not path.startswith("journal/"):
         return False
@@ -248,9 +248,9 @@ def is_page(path: str) -> bool:
 
 
 def page_of(names: Container[str], folder: str) -> str:
-    """Return the page among the names of the files in a session's folder; "" when it has none.
+    """Return the page among the file names in a session's folder; "" when it has none.
 
-    names: a collection that can also be iterated over. A page whose folder was renamed keeps the old name.
+    names: must be iterable too. In a renamed folder the page still has the old name.
     """
     for name in (page_name(folder), FORMER_PAGE):
         if name in names:
@@ -260,13 +260,13 @@ def page_of(names: Container[str], folder: str) -> str:
 
 
 def _is_like_a_page(name: str) -> bool:
-    """Whether a file's name is made like a session folder's: a time, words, and the session's tag."""
+    """Whether a file name has the form of a session folder's: time, words, session tag."""
     tag = name.removesuffix(".md").rpartition("-")[2]
     return name.endswith(".md") and name[:4].isdigit() and name[4:5] == "-" and len(tag) == 8 and not numbers(name)
 
 
 def notes_in(folder: disk.Folder) -> list[str]:
-    """Return the names in a session's open folder, and those in its parts as they are named there."""
+    """Return the names in a session's open folder, with those in its parts as `part2/NAME`."""
     names = folder.names()
     parts = [name for name in names if name.startswith("part")]
     if parts:
@@ -277,12 +277,12 @@ def notes_in(folder: disk.Folder) -> list[str]:
                 with folder.below(part) as inside:
                     names += [f"{part}/{name}" for name in inside.names()]
             except (FileNotFoundError, VaultError):
-                continue  # a file or a link of that name
+                continue  # a file or a link with that name
     return names
 
 
 def page_in(folder: disk.Folder) -> str:
-    """Return the name of the page in a session's open folder; "" when it has none."""
+    """Return the file name of the page in a session's open folder; "" when it has none."""
     name = page_name(os.path.basename(folder.path))
     return name if folder.has(name) else page_of(folder.names(), folder.path)
 
@@ -297,10 +297,10 @@ def read_page(root: str, folder: str) -> bytes:
 
 
 def session_tag(session: str) -> str:
-    """Return a name for a session in eight characters: the head of a random UUID, else of a hash.
+    """Return a session's name of eight characters: the start of a random UUID, else of a hash.
 
-    Only version 4 is random at its head: version 7 begins with the clock, so that two sessions of one
-    minute would share theirs.
+    Only version 4 begins with random digits. Version 7 begins with the time, so that sessions of the same minute
+    would share their tag.
     """
     head = session[:8]
     uuid4 = len(session) == 36 and session[14] == "4" and session.count("-") == 4
@@ -308,22 +308,21 @@ def session_tag(session: str) -> str:
 
 
 def session_tags(session: str) -> tuple[str, str]:
-    """Return the tags that folders of a session end in: the usual one, and one for when another session has that."""
+    """Return the possible tags of a session's folder: the usual one, and the one used if another session has that."""
     return session_tag(session), short(session, 8)
 
 
 MAX_DAYS = 1_000
-"""Of a session that state does not know, no more folders of days than this are read while somebody waits."""
+"""Maximum number of day folders searched for an unknown session while somebody waits."""
 
 
 def find_session(
     config: Config, session: str, *, renamed: bool = False, days: Iterable[str] | None = None, most: int | None = None
 ) -> tuple[str, ...]:
-    """Look for a session's folder in the vault; () when it has none.
+    """Return the parts of a session's folder in the vault; () when it has none.
 
-    renamed: look at the pages of folders with another name as well, since its owner may have renamed it.
-    days: only look at those that began on these days: `2026-09-14`. most: only look into so many folders of days, the
-        last ones.
+    renamed: also check the pages of folders with other names, which somebody may have renamed.
+    days: only sessions that began on these days: `2026-09-14`. most: search only this many day folders, the latest.
     """
     from mdmem.vault import layout
 
@@ -340,7 +339,7 @@ def find_session(
 
 
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:
-    """Return the id of the session in a folder, from its page, else from its first note; "" when neither has it."""
+    """Return the session id in a folder, from its page, else its first note; "" when neither has one."""
     try:
         with disk.open_folder(config.vault, parts) as folder:
             first = min(filter(numbers, folder.names()), key=numbers, default="")
@@ -351,7 +350,7 @@ def _session_of(config: Config, parts: tuple[str, ...]) -> str:
 
 
 def session_in(folder: disk.Folder, name: str) -> str:
-    """Return which session a note names in its front matter; "" when it names none."""
+    """Return the session id in a note's front matter, "" without one."""
     page = disk.read(folder, name) or b""
     header = front_matter.split(page.decode("utf-8", "replace"))[0]
     return str(front_matter.read(header)[0].get("session", "")) if header else ""
@@ -361,16 +360,16 @@ def session_in(folder: disk.Folder, name: str) -> str:
 
 
 def identity(project: Project) -> str:
-    """Return what makes a project itself: its remote, so that two machines agree, else its path."""
+    """Return a project's identity: its remote, which is the same on all machines, else its path."""
     return project.remote or f"path:{project.root}"
 
 
 def identities(config: Config, name: str) -> list[str]:
-    """Read which projects a folder of the journal holds, from its `project.md`."""
+    """Return the identities of the projects in a journal folder, from its `project.md`."""
     try:
         page = disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}")
     except OSError:
-        return []  # not ours to read
+        return []  # unreadable
     header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
     from mdmem.project import in_one_case
 
@@ -378,28 +377,28 @@ def identities(config: Config, name: str) -> list[str]:
 
 
 def identities_in(meta: dict[str, Any]) -> list[str]:
-    """Return which projects a page says that its folder holds."""
+    """Return the identities in a project page's front matter."""
     found = meta.get("identity", [])
     return [str(item) for item in (found if isinstance(found, list) else [found])]
 
 
 def is_projects_page(path: str) -> bool:
-    """Whether a path is that of a project's page; one that was moved elsewhere is none."""
+    """Whether a path is that of a project's page, in its original place."""
     return path.split("/")[::2] == ["journal", PROJECT_PAGE]
 
 
 def has_first_name(page: str, meta: dict[str, Any]) -> bool:
-    """Whether a project's folder is called as mdmem called it, by the path of its page and that page's front matter."""
+    """Whether a project's folder still has the name that mdmem gave it: its title. page: the path of its page."""
     return page.split("/")[-2] == meta.get("title")
 
 
 def find_project(config: Config, who: str) -> str:
-    """Return the name of the journal's folder that holds a project, by its cleaned identity; "" when there is none."""
+    """Return the journal folder's name for a project, by its cleaned identity; "" when there is none."""
     return recall_project(config, who) or look_for_project(config, who)
 
 
 def recall_project(config: Config, who: str) -> str:
-    """Return the name of a project's folder as state has it; "" when its page was changed since, or there is none."""
+    """Return a project's folder name from state; "" when it is unknown, or the project's page has changed since."""
     try:
         stamp, _, name = files.read(project_pointer(config, who), 600).decode().partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -409,19 +408,19 @@ def recall_project(config: Config, who: str) -> str:
 
 
 def look_for_project(config: Config, who: str) -> str:
-    """Look through the journal for the folder whose page has this identity; "" when none has."""
+    """Search the journal for the folder whose page has this identity; "" when none has."""
     from mdmem.vault import layout
 
     return next((name for name in layout.projects(config.vault) if who in identities(config, name)), "")
 
 
 def project_pointer(config: Config, who: str) -> str:
-    """Return the file in which state keeps the stamp of a project's page and the name of its folder."""
+    """Return the state file with the stamp of a project's page and the name of its folder."""
     return os.path.join(config.state_dir, "projects", short(who, 16))
 
 
 def project_stamp(config: Config, name: str) -> str:
-    """Return a text that changes with a project's page: its mtime, size and inode; "" when there is no page."""
+    """Return mtime, size and inode of a project's page as a text; "" when there is no page."""
     try:
         found = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
     except OSError:

@@ -1,15 +1,15 @@
-"""The layout of the journal: which folder is a project's, a day's, a session's, and where a new session goes.
+"""The layout of the journal: the folders of projects, days and sessions, and where a new session goes.
 
 No other module knows the shape of these paths:
 
     journal/PROJECT/project.md
-    journal/PROJECT/2026-09-14/SESSION/NOTE.md      as long as no folder gets long
-    journal/PROJECT/2026/09/14/SESSION/NOTE.md      from then on; in `14-2` and so on when there are many on one day
-    journal/PROJECT/2024/09/14/SESSION.md           a session of the first shape, archived
-    journal/PROJECT/2024/09/14/SESSION.packed.md    a session of the second, archived
+    journal/PROJECT/2026-09-14/SESSION/NOTE.md      while no folder gets long
+    journal/PROJECT/2026/09/14/SESSION/NOTE.md      from then on; in `14-2` and so on for many sessions a day
+    journal/PROJECT/2024/09/14/SESSION.md           an archived session of the first shape
+    journal/PROJECT/2024/09/14/SESSION.packed.md    an archived session of the second shape
     …/SESSION/part2/NOTE.md                         notes of a session with very many, in either shape
 
-A vault may have both shapes, for good: no session is ever moved, so all machines have it in the same place.
+A vault may have both shapes permanently: no session is ever moved, so that all machines have it in the same place.
 Within a session, a note's name is `NOTE.md`, or `part2/NOTE.md` in a part.
 """
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 TOP = "journal"
 MANY = 450
-"""Number of names in a folder from which on a new session goes elsewhere. Two machines that fill one folder at a time,
-or the archives of both shapes in one, stay below 1,000."""
+"""Number of names in a folder from which on a new session goes elsewhere. Even if two machines fill a folder at the
+same time, or a folder has archives of both shapes, it stays below 1,000."""
 _PACKED = ".packed.md"
 _PART = "part"
 
@@ -35,13 +35,13 @@ def is_day(name: str) -> bool:
 
 
 def project_of(path: str) -> str:
-    """Return the name of the project's folder in which a path of the journal lies; "" for any other path."""
+    """Return the project folder's name in a journal path; "" for any other path."""
     parts = path.split("/", 2)
     return parts[1] if len(parts) > 2 and parts[0] == TOP else ""
 
 
 def is_session(folder: str) -> bool:
-    """Whether a vault-relative folder is a session's, by its place alone."""
+    """Whether a vault-relative folder is a session's, judged by its path."""
     depth = folder.count("/")
     if depth == 3:
         return folder.startswith("journal/") and not (folder[-3] == "/" and folder[-2:].isdecimal())  # not a month
@@ -49,7 +49,7 @@ def is_session(folder: str) -> bool:
 
 
 def split(path: str) -> tuple[str, str]:
-    """Return the folder that a file belongs to, and its name there: in a session `part2/NOTE.md` for one in a part."""
+    """Return a file's folder and its name there; in a part of a session, the session's folder and `part2/NOTE.md`."""
     folder, _, name = path.rpartition("/")
     if f"/{_PART}" in folder:
         above, _, last = folder.rpartition("/")
@@ -59,18 +59,18 @@ def split(path: str) -> tuple[str, str]:
 
 
 def folder_of(path: str) -> str:
-    """Return the folder that a file belongs to: of a note in a part of a session, the session's."""
+    """Return a file's folder; in a part of a session, the session's folder."""
     return split(path)[0]
 
 
 def session_of(path: str) -> str:
-    """Return the folder of a note's session, from the note's path; "" for any other file."""
+    """Return the session folder of a note's path; "" for any other file."""
     folder = folder_of(path)
     return folder if is_session(folder) else ""
 
 
 def is_in_session(path: str) -> bool:
-    """Whether a note lies in a session's folder. Of many paths this is asked faster than `session_of`."""
+    """Whether a path is in a session's folder; faster than `session_of`."""
     if f"/{_PART}" in path:
         return bool(session_of(path))
     depth = path.count("/")
@@ -78,7 +78,7 @@ def is_in_session(path: str) -> bool:
 
 
 def day_of(path: str) -> str:
-    """Return the day of a session, of a note in it, or of a day's own folder, as the folder has it; "" elsewhere."""
+    """Return the day in the path of a session, its notes, or a day's folder; "" elsewhere."""
     parts = path.split("/", 5)
     if len(parts) < 3 or parts[0] != TOP:
         return ""
@@ -89,7 +89,7 @@ def day_of(path: str) -> str:
 
 
 def _day_by_year(parts: list[str]) -> str:
-    """Return the day of a path that has the folders of a year, a month and a day; "" for any other."""
+    """Return the day of a path with folders for year, month and day; "" for any other."""
     if len(parts) < 5 or parts[0] != TOP or not (_is_number(parts[2], 4) and _is_number(parts[3], 2)):
         return ""
     day, dash, number = parts[4].partition("-")
@@ -102,7 +102,7 @@ def _is_number(name: str, digits: int) -> bool:
 
 
 def to_project(folder: str) -> str:
-    """Return the way from a session's folder to its project's, as a link in the session's page has it."""
+    """Return the relative link from a session's page to its project's folder."""
     return "/".join([".."] * (folder.count("/") - 1))
 
 
@@ -110,17 +110,17 @@ def to_project(folder: str) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Whether a folder in a session's is a part of it, by its name."""
+    """Whether a folder name is that of a part of a session."""
     return name.startswith(_PART) and name[len(_PART) :].isdecimal()
 
 
 def part_for(notes: int) -> str:
-    """Return what the next note's name in its session begins with: `part2/`; "" as long as there are few notes."""
+    """Return the prefix of the next note's name in its session, such as `part2/`; "" while it has few notes."""
     return f"{_PART}{notes // MANY + 1}/" if notes >= MANY else ""
 
 
 def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
-    """Return the names in a folder with those in its parts in their place, where it is a session's."""
+    """Replace the parts among a session folder's names by the names inside them; other folders stay as they are."""
     parts = [name for name in names if is_part(name)] if is_session(folder) else []
     inside = [f"{part}/{name}" for part in parts for name in named_in(root, f"{folder}/{part}")]
     return [*(name for name in names if name not in parts), *inside] if parts else names
@@ -130,7 +130,7 @@ def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
 
 
 def archive_of(folder: str) -> str:
-    """Return where the notes of a session's folder lie when they are packed; "" for a folder that is never packed."""
+    """Return the archive's path for a session's folder; "" for a folder that cannot be archived."""
     parts = folder.split("/")
     if len(parts) == 6 and _day_by_year(parts):
         return folder + _PACKED
@@ -140,7 +140,7 @@ def archive_of(folder: str) -> str:
 
 
 def archived_in(path: str) -> str:
-    """Return the folder whose notes an archive holds, by the archive's path; "" for any other file."""
+    """Return the session folder of an archive's path; "" for any other file."""
     if path.count("/") != 5 or not path.endswith(".md"):
         return ""
     parts = path.split("/")
@@ -151,17 +151,17 @@ def archived_in(path: str) -> str:
 
 
 def may_hold_archives(folder: str) -> bool:
-    """Whether a folder is one in which archives lie."""
+    """Whether a folder is one for archives."""
     return folder.count("/") == 4 and bool(_day_by_year(folder.split("/")))
 
 
 def archives_of_day(folder: str) -> str:
-    """Return the folder in which a day's sessions are packed, by the folder that they lie in; "" for other folders."""
+    """Return the folder with the archives of a day's sessions; "" when `folder` is not that of a day."""
     return archive_of(f"{folder}/-").rpartition("/")[0]
 
 
 def days_packed_in(folder: str) -> tuple[str, ...]:
-    """Return the folders of days whose sessions are packed in a folder, or would be when it is a day's own."""
+    """Return the day folders whose archives may be in a folder; for a day's own folder, itself."""
     if may_hold_archives(folder):
         flat = archived_in(f"{folder}/-.md").rpartition("/")[0]
         return (folder, flat) if flat else (folder,)
@@ -172,7 +172,7 @@ def days_packed_in(folder: str) -> tuple[str, ...]:
 
 
 def folders(path: str) -> list[str]:
-    """List the folders in a folder, without hidden ones and links; one that cannot be read is empty."""
+    """Return the folders in a folder, without hidden ones and links; [] when it cannot be read."""
     try:
         with os.scandir(path) as scan:
             return [item.name for item in scan if item.is_dir(follow_symlinks=False) and item.name[:1] != "."]
@@ -181,12 +181,12 @@ def folders(path: str) -> list[str]:
 
 
 def projects(root: str) -> list[str]:
-    """List the projects' folders by name, sorted."""
+    """Return the names of the projects' folders, sorted."""
     return sorted(folders(f"{root}/{TOP}"))
 
 
 def days(root: str, project: str) -> Iterator[tuple[str, str]]:
-    """Yield each day of a project with a folder of its sessions, in no order; a day may have several."""
+    """Yield (day, folder) of a project's days, unordered; a day may have several folders."""
     home = f"{TOP}/{project}"
     names = folders(f"{root}/{home}")
     yield from ((name, f"{home}/{name}") for name in names if not _is_number(name, 4))
@@ -194,7 +194,7 @@ def days(root: str, project: str) -> Iterator[tuple[str, str]]:
 
 
 def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
-    """Yield the folders of days below those of years, among the names in a project's folder."""
+    """Yield the day folders below year folders. names: those in the project's folder."""
     for year in [name for name in names if _is_number(name, 4)]:
         for month in folders(f"{root}/{home}/{year}"):
             above = f"{home}/{year}/{month}"
@@ -202,21 +202,21 @@ def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
 
 
 def sessions(root: str, project: str = "") -> Iterator[str]:
-    """Yield the folders of sessions, of all projects or of one, in no order; those that are packed have none."""
+    """Yield the folders of sessions of all projects or one, unordered; archived sessions have none."""
     for name in projects(root):
         for _, folder in days(root, name) if project in ("", name) else ():
             yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 
 def last_sessions(root: str, most: int) -> Iterator[str]:
-    """Yield the folders of sessions, those of the last day first; no more than `most` folders of days are read."""
+    """Yield the folders of sessions, latest day first, from at most `most` day folders."""
     found = (one for project in projects(root) for one in days(root, project))
     for _, folder in sorted(found, reverse=True)[:most]:
         yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 
 def sessions_of(root: str, wanted: Iterable[str]) -> Iterator[str]:
-    """Yield the folders of the sessions that began on these days: `2026-09-14`. No other day is looked at."""
+    """Yield the folders of sessions that began on these days: `2026-09-14`. It reads no other days."""
     for home in [f"{TOP}/{project}" for project in projects(root)]:
         for day in wanted:
             month = f"{home}/{day[:4]}/{day[5:7]}"
@@ -226,7 +226,7 @@ def sessions_of(root: str, wanted: Iterable[str]) -> Iterator[str]:
 
 
 def newest_sessions(root: str, project: str) -> Iterator[str]:
-    """Yield the folders of a project's sessions, the last one first; a day is read when it is reached."""
+    """Yield the folders of a project's sessions, newest first, reading one day at a time."""
     held: dict[str, list[str]] = {}
     for day, folder in days(root, project):
         held.setdefault(day, []).append(folder)
@@ -236,10 +236,10 @@ def newest_sessions(root: str, project: str) -> Iterator[str]:
 
 
 def archives(root: str, project: str = "", most: int | None = None) -> Iterator[str]:
-    """Yield the files that lie where archives do, of all projects or of one, in no order.
+    """Yield the files in places for archives, of all projects or one, unordered.
 
-    Of a vault in which no year has a folder, only the projects are looked at. most: read no more than so many folders
-    of days, the last ones.
+    In a vault without year folders it reads only the projects' folders. most: read only this many day folders,
+    the latest.
     """
     homes = [f"{TOP}/{name}" for name in ([project] if project else projects(root))]
     found: Iterable[str] = (one for home in homes for one in _days_by_year(root, home, folders(f"{root}/{home}")))
@@ -255,7 +255,7 @@ def archives(root: str, project: str = "", most: int | None = None) -> Iterator[
 def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     """Return the parts of the folder for a session that begins on this day: `2026-09-14`.
 
-    It reads the names in the project's folder and in the day's: that is for the first note of a session only.
+    It lists the project's and the day's folder, so it is only for a session's first note.
     """
     home = f"{TOP}/{project}"
     found = f"{home}/{day}"
@@ -269,16 +269,16 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
 
 
 def for_new_note(root: str, folder: str, name: str) -> str:
-    """Return the folder for a note that mdmem writes for somebody: one of its month once `folder` holds many.
+    """Return the folder for a note that somebody has mdmem write: one by month when `folder` is crowded.
 
-    name: its file name, which begins with its day. One that is there is written no second time.
+    name: its file name, which begins with the day. An existing note keeps its folder, so that it is not written twice.
     """
     names = named_in(root, folder)
     return f"{folder}/{name[:4]}/{name[5:7]}" if len(names) >= MANY and name not in names else folder
 
 
 def named_in(root: str, folder: str) -> list[str]:
-    """Return the names in a folder of the vault; one that cannot be read is empty."""
+    """Return the names in a folder of the vault; [] when it cannot be read."""
     try:
         return os.listdir(os.path.join(root, folder))
     except OSError:

@@ -1,4 +1,4 @@
-"""What is left behind: temporary files of writers that were killed, and empty folders."""
+"""Leftovers: temporary files of killed writers, and empty folders."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from mdmem.errors import VaultError
 from mdmem.vault import disk
 
 TEMP_SECONDS = 3600
-"""A writer's temporary file that is older than this belongs to one that was killed."""
+"""A temporary file this old belongs to a killed writer."""
 
 
 def is_temp(name: str) -> bool:
-    """Whether a file is one that a writer makes for a moment."""
+    """Whether a file name is that of a writer's temporary file."""
     number, _, rest = name[1:].partition("-")
     plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
     return plain and number != "" and set("0123456789abcdef").issuperset(number)
 
 
 def reap(root: str, now: float) -> int:
-    """Remove what writers that were killed have left an hour ago and more; return how many files that were."""
+    """Delete leftover temporary files; return how many there were."""
     gone = 0
     folders: list[tuple[str, ...]] = [()]
     while folders:
@@ -33,12 +33,12 @@ def reap(root: str, now: float) -> int:
                     elif stat.S_ISREG(mode) and is_temp(name) and now - changed > TEMP_SECONDS:
                         gone += _removed(folder, name)
         except (OSError, VaultError):
-            continue  # deleted meanwhile, or not ours to read
+            continue  # deleted meanwhile, or unreadable
     return gone
 
 
 def _look(folder: disk.Folder, name: str) -> tuple[int, float]:
-    """Return mode and time of what has this name, not through a link; zeros when it is gone."""
+    """Return mode and mtime of a name without following links; zeros when it is gone."""
     try:
         found = folder.inside.stat(name)
     except OSError:
@@ -55,7 +55,7 @@ def _removed(folder: disk.Folder, name: str) -> bool:
 
 
 def remove_empty(root: str, folders: list[str], least: int = 1) -> None:
-    """Remove a folder of the vault that is empty, and those above it that are empty then; the first `least` stay."""
+    """Delete a folder of the vault if it is empty, then its parents likewise; the first `least` parts stay."""
     while len(folders) > least:
         *folders, name = folders
         try:

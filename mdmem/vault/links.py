@@ -1,6 +1,6 @@
-"""Links and tags that people write into a text: `[[wikilinks]]`, Markdown links, citations, `#tags`.
+"""Links and tags in the text of notes: `[[wikilinks]]`, Markdown links, citations, `#tags`.
 
-What stands in code is not a link: a shell's `[[ -f x ]]` and a color `#ffffff` are left alone.
+Code is skipped: a shell's `[[ -f x ]]` is no link, and a color `#ffffff` no tag.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINKS = 200
-"""Maximum number of links, and of tags, that are read from one text."""
+"""Maximum number of links, and of tags, read from one text."""
 _WIKI = re.compile(r"(?<!\\)\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = re.compile(r"(?<!\\)\]\((?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
 CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
@@ -26,7 +26,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
 
 
 class WrittenLink(NamedTuple):
-    """A link as it was written. target: what it names. how: "wiki", "markdown" or "id". line: where, from 1."""
+    """A link as written. target: what it names. how: "wiki", "markdown" or "id". line: from 1."""
 
     target: str
     how: str
@@ -34,7 +34,7 @@ class WrittenLink(NamedTuple):
 
 
 def without_code(text: str) -> list[str]:
-    """Return the lines of a text, those of code empty, and code inside a line replaced by spaces."""
+    """Return the lines of a text, with code lines empty and inline code replaced by spaces."""
     made: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -52,7 +52,7 @@ def without_code(text: str) -> list[str]:
 
 
 def written(text: str) -> Iterator[WrittenLink]:
-    """Yield the links of a text that lead to other notes or files; not those that lead out of the vault."""
+    """Yield the links of a text to other notes or files in the vault."""
     if "[" not in text and "mem:" not in text:
         return
     count = 0
@@ -77,7 +77,7 @@ def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
 
 
 def tags(text: str) -> list[str]:
-    """Return the inline tags of a text, each once, without their number sign."""
+    """Return the inline tags of a text, each once, without `#`."""
     if "#" not in text:
         return []
     found: dict[str, None] = {}
@@ -88,9 +88,9 @@ def tags(text: str) -> list[str]:
 
 
 def key(one: WrittenLink, folder: str) -> str:
-    """Return what a link is found by: an id, a path in the vault, or a file's name without its ending.
+    """Return the lookup key of a link: an id, a vault path without ending, or a file name without ending.
 
-    folder: of the note that holds it, vault-relative.
+    folder: that of the note with the link, vault-relative.
     """
     if one.how == "id":
         return one.target
@@ -101,10 +101,10 @@ def key(one: WrittenLink, folder: str) -> str:
 
 
 def as_compared(title: str) -> str:
-    """Return a title as a link that names it is compared with it."""
+    """Normalize a title for comparison with links: case-folded, white space folded."""
     return " ".join(title.casefold().split())
 
 
 def stem(path: str) -> str:
-    """Return a path without the ending of a note."""
+    """Return a path without a note's file ending."""
     return path.removesuffix(".md").removesuffix(".markdown")

@@ -1,4 +1,4 @@
-"""A note: how it is made, named, written and read back."""
+"""Notes: build, name, write and parse them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ CAPTURED = ("prompt", "observation", "response", "summary", "plan")
 WRITTEN = ("note", "decision", "lesson", "preference", "task")
 """Kinds that people, and agents on request, write on purpose."""
 INTERNAL = ("ghost", "agent")
-"""What ghosts and agents remember for themselves: shown to nobody else, and listed only when asked for."""
+"""Memories that ghosts and agents keep for themselves; shown to nobody else, and listed only on request."""
 PAGES = ("session", "project", "day")
-"""Kinds that mdmem keeps up to date, and that stand for other notes."""
+"""Kinds of generated pages, which summarize other notes."""
 KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
 WITHHELD = ("proposed", "dismissed", "archived", "retired")
-"""A note whose `status` is one of these is found by search, and never given to an agent unasked."""
+"""Notes with one of these as `status` are found by search, but never injected."""
 MAX_TITLE_CHARS = 200
 ID_CHARS = 10
 _UNCLOSED_CHARS = 4096
-"""Front matter that nothing closes is taken to be this long."""
+"""Assumed length of front matter that is never closed."""
 MAX_NOTE_BYTES = 64 * 1024
 MAX_META_BYTES = 8 * 1024
-_META_ROOM = MAX_META_BYTES - 768  # what numbering, the page's link and the digest add, and the lines around
+_META_ROOM = MAX_META_BYTES - 768  # minus the later keys (numbers, page, digest) and the fences
 
 
 def is_internal(path: str, kind: object = "") -> bool:
-    """Whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
+    """Whether a note is a ghost's or an agent's memory, by its folder or its kind."""
     return path.split("/")[0].casefold() == "internal" or str(kind).lower() in INTERNAL
 
 
 class Draft(Value):
-    """What is to become a note: a title, words for the file name, metadata of its own, a body."""
+    """The draft of a note: title, words for the file name, its own metadata, body."""
 
     title: str
     slug: str
@@ -47,11 +47,11 @@ class Draft(Value):
 
 
 class Note(Value):
-    """One memory, cleaned: build it with `new`.
+    """A cleaned note; build it with `new`.
 
-    meta: the front matter in its order, `id` first; `created` is ISO 8601 in UTC, whole seconds.
-    slug: the words of its file name, possibly "".
-    body: markdown, ending in a line break unless empty.
+    meta: ordered front matter, `id` first; `created` is ISO 8601 in UTC, whole seconds.
+    slug: words for the file name, or "".
+    body: Markdown, ending in a newline unless empty.
     """
 
     meta: dict[str, Any]
@@ -60,17 +60,17 @@ class Note(Value):
 
     @property
     def id(self) -> str:
-        """Return the ten characters that name this note for ever."""
+        """Return the note's permanent id of ten characters."""
         return str(self.meta["id"])
 
     @property
     def title(self) -> str:
-        """Return its one line."""
+        """Return the title, one line."""
         return str(self.meta["title"])
 
 
 class Parsed(Value):
-    """A file as it was read: front matter, body, and what was wrong with the front matter (or None)."""
+    """A parsed file: front matter, body, and a problem with the front matter (or None)."""
 
     meta: dict[str, Any]
     body: str
@@ -78,45 +78,45 @@ class Parsed(Value):
 
 
 def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
-    """Return some of front matter as texts; "" for what is missing."""
+    """Return some front matter values as strings; "" for a missing key."""
     return {key: str(meta.get(key, "")) for key in keys}
 
 
 def has_two_versions(data: bytes) -> bool:
-    """Whether a merge left two versions in a note, with git's marks around them."""
+    """Whether a note contains git's conflict markers."""
     return b"\n<<<<<<< " in data and b"\n>>>>>>> " in data
 
 
 def make_id(*identity: str) -> str:
-    """Return a name for an event: the same identity gives the same id, on any machine and by any way."""
+    """Return an id for an event: the same identity always gives the same id, on any machine."""
     return short("\0".join(identity), ID_CHARS)
 
 
 def is_made_id(value: object) -> bool:
-    """Whether front matter's `id` is of the form that `make_id` gives."""
+    """Whether an `id` in front matter has the form of `make_id`."""
     return isinstance(value, str) and len(value) == ID_CHARS and value.isalnum()
 
 
 def id_in_reference(reference: str) -> str:
-    """Return the id in `mem:ID` or `[mem:ID]`, as notes are cited; any other text without the spaces around it."""
+    """Return the id in the citation `mem:ID` or `[mem:ID]`; any other text stripped."""
     return reference.strip().strip("[]").removeprefix("mem:").strip()
 
 
 def id_of_path(path: str) -> str:
-    """Return the id of a note without one in its front matter, as people write them. path: vault-relative."""
+    """Return the id of a note that has none in its front matter. path: vault-relative."""
     return short(path, ID_CHARS)
 
 
 class NoteRequest(Value):
-    """A note to be made of something that came from outside.
+    """What to make a note from.
 
-    source: any JSON value with every text the note may be made from, as it came.
-    build: makes the draft from the cleaned source, or None when there is nothing to keep. It never sees
-        the source itself, so that no cut, title or file name is made from private text.
-    context: further front matter (project, session, cwd, ...), cleaned as well; "" and None are left out.
+    source: raw JSON value with every text that the note may be made from.
+    build: makes the draft from the cleaned source, or None when there is nothing to keep. It never sees the raw
+        source, so that no truncation, title or file name is made from private text.
+    context: further front matter (project, session, cwd, ...), also cleaned; "" and None are left out.
     max_bytes: a longer body loses its middle.
     origin: "prompt", "assistant" or "tool"; it decides how lone brackets are read.
-    identity: what its id is made from. created: ISO 8601 in UTC.
+    identity: the input of the note's id. created: ISO 8601 in UTC.
     """
 
     kind: str
@@ -132,9 +132,9 @@ class NoteRequest(Value):
 def new(
     wanted: NoteRequest, rules: privacy.Rules, echo: privacy.Echo | None = None
 ) -> tuple[Note | None, privacy.Cleaned]:
-    """Make a note of something that came from outside: the one door, and it cleans.
+    """Clean and build a note; the only way to make one from outside data.
 
-    Returns the note, or None where there is nothing to keep, and what cleaning the source took out.
+    Return the note, or None when there is nothing to keep, and the result of cleaning the source.
     """
     source, context = wanted.source, wanted.context
     names = frozenset(source) if isinstance(source, dict) else frozenset()
@@ -142,7 +142,7 @@ def new(
     draft = wanted.build(cleaned.value)
     if draft is None:
         return None, cleaned
-    # The draft is cleaned again: text put together from clean parts can hold a secret that no part held.
+    # The draft is cleaned again: joining clean parts can form a secret.
     rest = privacy.clean(
         {"title": draft.title, "slug": draft.slug, "body": draft.body, "meta": draft.meta, "context": dict(context)},
         rules=rules,
@@ -171,31 +171,31 @@ def new(
 
 
 def _given(value: dict[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the front matter that a note was given, in its order, without what is empty."""
+    """Return the given front matter in order, without empty values."""
     given = value["context"] | value["meta"]
     given |= {key: context[key] for key in _NAMED_BEFORE if key in context}
     return {key: given[key] for key in sorted(given, key=place) if given[key] not in ("", None, [])}
 
 
 def fingerprint(title: str, body: str) -> str:
-    """Return in eight characters what was captured, for the front matter; white space around the body is ignored."""
+    """Return an eight-character digest of what was captured; white space around the body is ignored."""
     return short(f"{title}\0{body.strip()}", 8)
 
 
 def is_edited(parsed: Parsed) -> bool:
-    """Whether a person has changed a captured note's title or body since, from the note alone."""
+    """Whether a person has changed a captured note's title or body, judged by its digest."""
     known = parsed.meta.get("digest")
     return known is not None and str(known) != fingerprint(str(parsed.meta.get("title", "")), parsed.body)
 
 
 _NAMED_BEFORE = ("session", "agent")
-"""What mdmem has cleaned or chosen itself, before there was a note: a person's pattern does not part a session."""
+"""Keys that were cleaned or set before the note was made: a user's own pattern must not change a session's id."""
 
 OF_TOOL = (
     "files", "command", "exit_code", "made_commit", "commit_subject",
     "pattern", "matches", "url", "status", "lines", "language", "error",
 )  # fmt: skip
-"""The front matter of an observation that comes from its tool, in this order."""
+"""Front matter keys of an observation that come from its tool, in order."""
 
 _FIRST = ("project", "session", "prompt", "sequence", "tool", "success", "duration_ms", "files")
 _LAST = ("agent", "cwd", "branch", "commit", "tags", "private", "redacted", "digest", "page")
@@ -204,26 +204,26 @@ _LAST = ("agent", "cwd", "branch", "commit", "tags", "private", "redacted", "dig
 OF_CAPTURE = frozenset(
     ["id", "kind", "title", "created", "staged", "subagent", "trigger", "tokens_in", "tokens_out", "updated"]
 ).union(_FIRST, OF_TOOL, _LAST)
-"""Every key of front matter that a captured note can have: another one is a person's, who then owns the note."""
+"""All front matter keys of captured notes. A person added any other, and then owns the note."""
 
 
 def place(key: str) -> int:
-    """Return the place of a key in front matter: what a note belongs to, what it is about, where it came from."""
+    """Return the sort position of a key: what the note belongs to, what it is about, where it came from."""
     if key in _FIRST:
         return _FIRST.index(key)
     return 100 + _LAST.index(key) if key in _LAST else 50
 
 
 def one_line(text: str, chars: int = MAX_TITLE_CHARS) -> str:
-    """Return a text as one line of at most `chars` characters, white space folded, cut with an ellipsis."""
+    """Return a text as one line of at most `chars` characters, white space folded, truncated with an ellipsis."""
     line = " ".join(text[: chars * 8].split())
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
 
 def file_name(note: Note, label: str, prompt: int, sequence: int, room: int = 240) -> str:
-    """Return a name for a note's file: prompt number, sequence, kind or tool, slug, id, in at most `room` bytes.
+    """Return a note's file name: prompt number, sequence, kind or tool, slug, id, in at most `room` bytes.
 
-    Where there is little room the slug goes first, then the kind; numbers and id always stay.
+    When space is short, the slug is cut first, then the kind; numbers and id always stay.
     """
     head, tail = f"{prompt:03d}-{sequence:03d}-", f"{note.id}.md"
     spare = room - len(head) - len(tail)
@@ -233,12 +233,12 @@ def file_name(note: Note, label: str, prompt: int, sequence: int, room: int = 24
 
 
 def cut_bytes(text: str, room: int) -> str:
-    """Cut a slug to at most `room` bytes of UTF-8, at a character's border, without a dash at its end."""
+    """Cut a slug to at most `room` bytes of UTF-8, at a character boundary, without a trailing dash."""
     return text.encode()[: max(room, 0)].decode("utf-8", "ignore").rstrip("-")
 
 
 def _fit(body: str, max_bytes: int) -> str:
-    """Keep the whole note under `max_bytes`: the builders cut finer, this is what always holds."""
+    """Keep the whole note below `max_bytes`: a last resort, as builders cut more carefully."""
     body = body.strip("\n")
     data = body.encode("utf-8", "replace")
     limit = max_bytes - MAX_META_BYTES
@@ -253,7 +253,7 @@ _FIXED = frozenset(["id", "kind", "created", "session", "digest"])
 
 
 def _bounded(meta: dict[str, Any]) -> dict[str, Any]:
-    """Keep the front matter within `MAX_META_BYTES`: long texts lose their ends, long lists their last items."""
+    """Keep front matter within `MAX_META_BYTES`: long texts are truncated, long lists lose their last items."""
     room = 2048
     while room > 1 and len(str(meta)) * 10 > MAX_META_BYTES and _header_bytes(meta) > _META_ROOM:
         room //= 2
@@ -276,22 +276,22 @@ def _cut(value: Any, room: int) -> Any:
 
 
 def render(note: Note) -> str:
-    """Write a note as a file's text."""
+    """Return a note as the text of its file."""
     head = front_matter.write(note.meta)
     return f"{head}\n{note.body}" if note.body else head
 
 
 def load(root: str, path: str) -> Parsed:
-    """Read the note at a path in the vault `root`; one that is missing is empty."""
+    """Parse the note at a path in the vault `root`; a missing one is empty."""
     return parse(disk.read_path(root, path) or b"")
 
 
 def parse(data: bytes | str) -> Parsed:
-    """Read a file as a note; never raises.
+    """Parse a file as a note; never raises.
 
     A byte order mark and CRLF are accepted. A file without front matter is all body. Front matter that is broken, too
-    long or too complex is left out of `meta`; `problem` says what is wrong and where, and the body is kept. Whether
-    the note is private is read from it even then.
+    long or too complex gives an empty `meta`, except for its privacy switches; `problem` says what is wrong and where,
+    and the body is kept.
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
@@ -307,8 +307,8 @@ def parse(data: bytes | str) -> Parsed:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Return text from outside between code fences longer than any run of backticks in it."""
+    """Return outside text in a code fence that is longer than any run of backticks in it."""
     ticks = "```"
     while ticks in text:
-        ticks += "`" if len(ticks) < 16 else ticks  # doubled, so that a flood of backticks costs no more
+        ticks += "`" if len(ticks) < 16 else ticks  # doubling keeps a flood of backticks cheap
     return f"{ticks}{language}\n{text.rstrip(chr(10))}\n{ticks}\n"

@@ -1,7 +1,7 @@
-"""Archived sessions: all notes of a session in one markdown file, found and read under the paths that they had.
+"""Archived sessions: all notes of a session in one Markdown file, found and read under their original paths.
 
-The notes of `journal/app/2024-09-14/0800-words-00893aaf/` lie in `journal/app/2024/09/14/0800-words-00893aaf.md`, byte
-for byte, each after a line that names it. A file at a note's own path comes before the packed one.
+The notes of `journal/app/2024-09-14/0800-words-00893aaf/` are in `journal/app/2024/09/14/0800-words-00893aaf.md`,
+unchanged, each after a line with its name. A file at a note's own path takes precedence over the packed one.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MARK = b"\n<!-- mdmem:packed "
-"""Begins the line before each note, and the last line."""
+"""Start of the line before each note, and of the last line."""
 _END = b"-->\n"
 
 
 def can_hold(data: bytes) -> bool:
-    """Whether a note can be packed: nothing in it looks like the line before a note."""
+    """Whether a note can be packed: it does not contain the separator."""
     return MARK not in b"\n" + data
 
 
 def render(head: bytes, notes: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return an archive: its head, then the notes, by name."""
+    """Return an archive: its head, then these notes by name."""
     return b"".join([head, *(b"%b%b -->\n%b" % (MARK, name.encode(), data) for name, data in notes), MARK, _END])
 
 
 def parse(data: bytes) -> dict[str, bytes]:
-    """Return the notes of an archive by name; none where the file is not one. A section without a name is left out."""
+    """Return an archive's notes by name; {} for any other file. Sections without a name are left out."""
     return {name: text for name, text in map(_read, data.split(MARK)[1:]) if name}
 
 
 def rest(data: bytes) -> bytes:
-    """Return what an archive holds outside the notes that `parse` returns: its head, and what somebody wrote there."""
+    """Return an archive without the notes that `parse` returns: its head, and what somebody wrote there."""
     head, *sections = data.split(MARK)
     names = [_read(section)[0] for section in sections]
     left = [section for at, section in enumerate(sections) if not names[at] or names[at] in names[at + 1 :]]
@@ -45,7 +45,7 @@ def rest(data: bytes) -> bytes:
 
 
 def _read(section: bytes) -> tuple[str, bytes]:
-    """Return the name and the text of a section; the name is "" where it holds no note."""
+    """Return name and text of a section; the name is "" when it is not a note."""
     line, _, text = section.partition(b"\n")
     name = line.removesuffix(b" -->").decode("utf-8", "replace")
     part, _, own = name.rpartition("/")
@@ -57,7 +57,7 @@ _last: list[tuple[tuple[str, str, int, int, int], dict[str, bytes]]] = []
 
 
 def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict[str, bytes]:
-    """Read the archive at a vault path; none where there is no archive. The last one that was read is kept.
+    """Parse the archive at a vault path; {} if it is not one. The last result is cached.
 
     read: reads a file of the vault.
     """
@@ -74,7 +74,7 @@ def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict
 
 
 def without_file(root: str, path: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield the paths of those notes of an archive that have no file of their own."""
+    """Yield the paths of an archive's notes that have no file of their own."""
     folder = layout.archived_in(path)
     is_there = os.path.isdir(os.path.join(root, folder))
     for name in names:

@@ -1,4 +1,4 @@
-"""Pauses: the times in which a person wants nothing stored, for all sessions or for one."""
+"""Pauses: times during which nothing is stored, for all sessions or one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MAX_PAUSES_BYTES = 1024 * 1024
 
 
 class Pause(Value):
-    """A pause of storing. began, ends: seconds since the epoch; ends is 0 for one that a person ends."""
+    """A pause. began, ends: seconds since the epoch; ends is 0 until a person ends it."""
 
     began: float
     ends: float
 
 
 def pause_path(config: Config, session_key: str = "") -> str:
-    """Return the file that says that storing is paused, for all or for one session; `exclusions` looks for it too."""
+    """Return the file that marks a pause, for all or one session; `exclusions` checks it too."""
     return os.path.join(config.state_dir, f"paused-{session_key}" if session_key else "paused")
 
 
 def pause_of(config: Config, session_key: str = "") -> Pause | None:
-    """Return the pause that lasts now, for all or for one session; one whose time is over is ended."""
+    """Return the current pause for all or one session, or None; an expired one is ended."""
     path = pause_path(config, session_key)
     try:
         began = os.stat(path).st_mtime
@@ -45,7 +45,7 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
 
 
 def begin_pause(config: Config, session_key: str = "", ends: float = 0.0) -> None:
-    """Pause storing, for all or for one session, until `ends` (0: until a person ends it)."""
+    """Pause storing for all or one session until `ends` (0: until a person ends it)."""
     earlier = pause_of(config, session_key)
     if earlier:
         end_pause(config, session_key, earlier, time.time())
@@ -53,13 +53,13 @@ def begin_pause(config: Config, session_key: str = "", ends: float = 0.0) -> Non
 
 
 def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> None:
-    """End a pause, and note when it was."""
+    """End a pause and record it."""
     remember_pause(config, pause.began, now, session_key or "all")
     files.remove(pause_path(config, session_key))
 
 
 def times(config: Config, session_key: str) -> list[tuple[float, float]]:
-    """Return the times, in seconds since the epoch, between which storing was paused for all or for this session."""
+    """Return (begin, end) in seconds since the epoch of past pauses that applied to this session."""
     try:
         text = files.read(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode()
     except (OSError, UnicodeDecodeError):
@@ -75,6 +75,6 @@ def times(config: Config, session_key: str) -> list[tuple[float, float]]:
 
 
 def remember_pause(config: Config, begin: float, end: float, session_key: str = "all") -> None:
-    """Note that a pause is over, so that an import does not bring in what was not to be stored."""
+    """Record a past pause, so that an import leaves out that time."""
     path = os.path.join(config.state_dir, "pauses")
     files.append(path, f"{begin:.0f} {end:.0f} {session_key}\n".encode())

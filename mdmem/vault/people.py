@@ -1,7 +1,7 @@
-"""What people wrote into the vault by hand, without private sections and secrets, so that it may be shown or sent.
+"""Text that people wrote into the vault by hand, with private sections and secrets removed before it is passed on.
 
 Hooks clean what they store, but nothing has cleaned a file that a person wrote or edited. Commit, export, search,
-index, injection and the servers call this module before they pass such a text on.
+index, injection and the servers call this module first.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _YES = ("true", "yes", "on")
 
 
 def keeps_private(meta: Mapping[str, object]) -> bool:
-    """Whether front matter says that the note is private: `private: true`, `yes` or `on`.
+    """Whether front matter marks the note as private: `private: true`, `yes` or `on`.
 
-    A number counts what was kept out of a captured note, and says nothing about the rest of it.
+    A number is the count of sections kept out of a captured note, and does not make the rest private.
     """
     return any(str(meta[key]).strip().lower() in _YES for key in meta if str(key).lower() == "private")
 
 
 def is_captured(parsed: note.Parsed) -> bool:
-    """Whether a note is as a hook stored it, cleaned; everything else counts as written by people."""
+    """Whether a note is unchanged since a hook stored it cleaned; any other counts as written by people."""
     from mdmem.vault import note  # YAML is slow to load
 
     return "digest" in parsed.meta and not note.is_edited(parsed)
 
 
 def is_untouched(parsed: note.Parsed, data: bytes, tags: Any) -> bool:
-    """Whether the note is as it was captured: same words, same tags, no key of anybody's, written as mdmem writes."""
+    """Whether a captured note is unchanged: same words and tags, no other keys, formatted as mdmem does."""
     from mdmem.vault import note
 
     if parsed.problem or note.is_edited(parsed) or "digest" not in parsed.meta or set(parsed.meta) - note.OF_CAPTURE:
@@ -48,19 +48,19 @@ def is_untouched(parsed: note.Parsed, data: bytes, tags: Any) -> bool:
 
 
 def origin(parsed: note.Parsed) -> str:
-    """Return how the privacy gate reads a note: a lone `[private]` counts only where people write."""
+    """Return the origin for the privacy gate: a lone `[private]` counts only in text that people write."""
     return "tool" if is_captured(parsed) else "prompt"
 
 
 def read(vault: str, path: str) -> note.Parsed:
-    """Read the note at a path in the vault without what is private or secret; one that is missing is empty."""
+    """Return the cleaned note at a path in the vault; a missing one is empty."""
     from mdmem.vault import note
 
     return cleaned(vault, note.load(vault, path))
 
 
 def shown(vault: str, text: str) -> str:
-    """Return the text of a note without what is private or secret. What hooks stored is not looked at again."""
+    """Return the cleaned text of a note; what hooks stored is not cleaned again."""
     from mdmem.vault import note
 
     if is_captured(note.parse(text)):
@@ -69,9 +69,9 @@ def shown(vault: str, text: str) -> str:
 
 
 def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
-    """Return a note without what is private or secret in its front matter and its text; each is cleaned by itself.
+    """Return a note with front matter and body cleaned, each on its own.
 
-    rules: the vault's; None to read them. A captured note is returned as it is.
+    rules: the vault's; None to load them. A captured note is returned as it is.
     """
     from mdmem.vault import note
 
@@ -84,10 +84,11 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
 
 
 def quoted(vault: str, text: str, most: int = 0) -> str:
-    """Return the same for a text from which a line is quoted; the front matter of captured notes is not parsed.
+    """Clean a note's text to quote a line from; faster than `shown`, as it does not parse captured notes.
 
-    most: characters that are needed (0: all). Of a very long text, twice as many are cleaned, and the end is dropped,
-    so that no secret is cut in two. A text that may contain a tag is cleaned whole: a tag may hide all that follows.
+    most: number of characters needed (0: all). Of a very long text only twice as many are cleaned, and the end is
+    dropped, so that no secret is cut in two. A text that may contain a tag is cleaned whole, as a tag can hide
+    everything after it.
     """
     captured = "\ndigest: " in text[:_HEAD_CHARS]
     if captured and "private" not in text.lower():
@@ -103,10 +104,10 @@ def _cleaned(rules: privacy.Rules, text: str, origin: str) -> str:
 
 
 def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> str:
-    """Clean the names of a file and of its folders; mdmem named those of the journal, from what was cleaned.
+    """Clean the names of a file and its folders; the journal's folders are clean already.
 
-    data: the note itself. The end of its name that mdmem made of its id or its session is no secret, whatever word
-    stands before it: that of `all-tests-pass-7gk2q9m4x1` would be taken for a password.
+    data: the note. The end of its name that is made of its id or session counts as no secret: after some words,
+    as in `all-tests-pass-7gk2q9m4x1`, it would be taken for a password.
     """
     folders, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
@@ -120,19 +121,19 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
 
 
 def hides_name(rules: privacy.Rules, path: str) -> bool:
-    """Whether private tags stand in the name of a file, or of a folder that it is in."""
+    """Whether the name of a file or of a folder above it contains private tags."""
     return privacy.may_hold_private(path, rules) and clean_path(rules, path) != path
 
 
 def private_names(rules: privacy.Rules, paths: Sequence[str]) -> list[str]:
-    """Return those of some paths in which private tags stand; the innermost first."""
+    """Return those of the paths that contain private tags, longest first."""
     if not privacy.may_hold_private("\n".join(paths), rules):
         return []
     return sorted((path for path in paths if hides_name(rules, path)), key=len, reverse=True)
 
 
 def _made_end(stem: str, data: bytes | None) -> str:
-    """Return the end of a name that mdmem made of the note's id, or of its session where it is a session's page."""
+    """Return the end of a file name that mdmem made of the note's id or session; "" without one."""
     from mdmem.vault import journal, note
 
     meta = note.parse(data).meta if data else {}

@@ -1,4 +1,4 @@
-"""Promotion: a note's text between mdmem's markers in an instruction file that agents load by themselves."""
+"""Promotion: a note's text, between markers, in an instruction file that agents load by themselves."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ _ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
 
 
 def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
-    """Return an instruction file's text with a note in it: in the place where it is already, else at the end.
+    """Return an instruction file's text with a note: in its previous place, else at the end.
 
-    text: None where there is no file yet; in one that is empty, a blank line at the start tells that it was there.
+    text: None when there is no file yet. In an empty file a blank line is put first, which shows later that it existed.
     """
     body = _unmarked(body).strip()
     first, _, rest = body.partition("\n")
     line = " ".join(first.lstrip("#>*- \t").rstrip("* \t").split())
     is_title = line == title or (title.endswith("…") and line.startswith(title[:-1]))
-    if not is_title or first.startswith("#"):  # a note without a title of its own has its first line as one
+    if not is_title or first.startswith("#"):  # the first line of an untitled note is its title
         body = f"## {line if is_title else title}\n\n{(rest if is_title else body).strip()}".rstrip()
     block = f"{_BEGIN.format(note_id)}\n{body}\n{_END.format(note_id)}"
     if text is None:
@@ -28,7 +28,7 @@ def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
 
 
 def without_note(text: str, note_id: str) -> str:
-    """Return an instruction file's text without a note, and without the blank line that was put before it."""
+    """Return an instruction file's text without a note and the blank line that was added before it."""
     found = _find(text, note_id)
     if found is None:
         return text
@@ -39,17 +39,17 @@ def without_note(text: str, note_id: str) -> str:
 
 
 def is_ours(before: str, after: str) -> bool:
-    """Whether a file was made for the note whose removal leaves `after`, so that nothing is left of it."""
+    """Whether mdmem made this file for a note, so that nothing remains without it. after: the text without the note."""
     return not after and not before.startswith("\n")
 
 
 def holds(text: str, note_id: str) -> bool:
-    """Whether a note is in an instruction file's text."""
+    """Whether an instruction file's text contains a note."""
     return _find(text, note_id) is not None
 
 
 def without_all(text: str) -> str:
-    """Return an instruction file's text without what mdmem has put into it."""
+    """Return an instruction file's text without any promoted notes."""
     while (start := text.find(_ANY_BEGIN)) >= 0:
         note_id = text[start + len(_ANY_BEGIN) :].partition(" ")[0]
         shorter = without_note(text, note_id)

@@ -1,4 +1,4 @@
-"""Templates: the shape of the bodies that mdmem writes; a vault may have its own under `templates/`."""
+"""Templates for the bodies that mdmem writes; a vault may have its own in `templates/`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ PLACES = {
     "project.md": ("title",),
     "note.md": ("title", "body", "project", "date"),
 }
-"""A template of a note -> what is filled in; "body" or "page", where it is among them, must not be left out."""
+"""Template of a note -> its placeholders; "body" or "page", if listed, is required."""
 
 
 def folder() -> str:
-    """Find the templates that come with mdmem: inside an installed package, beside it in a checkout."""
+    """Return the folder of mdmem's templates: in the installed package, or beside it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "templates")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "templates")
 
 
 def load(name: str, vault: str = "") -> str:
-    """Read a template ("notes/prompt.md"), the vault's own if it has one; a bare one where none can be read."""
+    """Return a template ("notes/prompt.md"), the vault's own if it has one; a minimal one if none can be read."""
     own = _own(name, vault) if vault else None
     if own is not None:
         return own[:MAX_BYTES].decode("utf-8", "replace")
@@ -44,7 +44,7 @@ def load(name: str, vault: str = "") -> str:
 
 
 def _own(name: str, vault: str) -> bytes | None:
-    """Read the vault's own template, never through a link: a vault that was shared could lead to any file."""
+    """Read the vault's own template without following links: a shared vault could link to any file."""
     try:
         return disk.read_file(vault, f"templates/{name}")
     except OSError:
@@ -52,9 +52,9 @@ def _own(name: str, vault: str) -> bytes | None:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with `values` in the place of `{{name}}`; what is not among them stays as it is.
+    """Replace each `{{name}}` in a template by its value; unknown names stay as they are.
 
-    Values are never read as templates: a prompt about `{{title}}` is only text.
+    Values are never expanded: a prompt about `{{title}}` is only text.
     """
     first, *rest = template.split("{{")
     filled = [first]

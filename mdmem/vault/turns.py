@@ -1,4 +1,4 @@
-"""Turns that two machines numbered alike: a session resumed before its notes arrive counts its prompts again."""
+"""Turns with the same number from two machines: a session resumed before its notes arrive restarts its numbers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 NO_NUMBER = 1 << 30
-"""Stands for the number of a prompt in the place of a note that bears none: it comes last."""
+"""Prompt number in the place of a note without one: it sorts last."""
 
 
 def numbered(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[tuple[int, list[Step]]]:
-    """Sort the notes of a session into turns, each with the number of its prompt.
+    """Group the notes of a session into turns, each with the number of its prompt.
 
-    place: gives a note's numbers (prompt, sequence), when it was made, its file's name, and whether it is a prompt.
-    Where several prompts have a number, turns are numbered anew, by the time of their prompts; a note with such a
-    number belongs to the last of these prompts before it.
+    place: returns a note's numbers (prompt, sequence), time, file name, and whether it is a prompt.
+    If several prompts have the same number, all turns are renumbered by the time of their prompts. A note with such a
+    number belongs to the latest of these prompts before it.
     """
     ordered = sorted(((place(step), step) for step in steps), key=lambda one: one[0])
     by_number: dict[int, list[tuple[Place, Step]]] = {}

@@ -1,7 +1,7 @@
-"""User notes: those that people, and agents on request, write and change themselves.
+"""User notes: those that people, and agents on request, write and change.
 
-What is written comes through the same gate as everything else. What is changed is changed in place: a line of
-front matter, or what is added at a note's end. What hooks captured is never added to.
+New text passes the same gate as everything else. Changes are made in place: a line of front matter, or a paragraph
+at the end. Nothing is appended to captured notes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mdmem.privacy import memory
 from mdmem.vault import archives, disk, editing, layout, note
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
-"""What one note can hold of a text."""
+"""Maximum size of a note's text."""
 
 MAX_TAGS = 32
 MAX_TAG_CHARS = 64
@@ -26,7 +26,7 @@ _MAX_PATH_CHARS = 159
 
 
 class Written(NamedTuple):
-    """A note that is on disk. path: vault-relative, POSIX."""
+    """A stored note. path: vault-relative, POSIX."""
 
     id: str
     path: str
@@ -45,13 +45,13 @@ def add(
 ) -> Written:
     """Write a new note. The same words in the same second give the same note.
 
-    title: "" takes the first line of the body. folder: vault-relative, made when it is missing.
-    now: seconds since the epoch. meta: more of its front matter, such as project and pinned; "", False, None and []
-        leave a key out.
+    title: "" takes the first line of the body. folder: vault-relative, created if missing.
+    now: seconds since the epoch. meta: more front matter, such as project and pinned; "", False, None and [] leave a
+        key out.
 
     Raises:
-        UsageError: when there is nothing to store, since it is empty or private, or it is too long for one note.
-        VaultError, OSError: when the vault cannot take it.
+        UsageError: when the text is empty, private, or too long for one note.
+        VaultError, OSError: when the vault cannot be written.
     """
     if note.is_internal(folder) != (kind in note.INTERNAL):
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
@@ -94,13 +94,13 @@ def _publish(config: Config, made: note.Note, folder: str) -> Written:
 
 
 def append(config: Config, path: str, text: str) -> None:
-    """Add a paragraph at the end of a note that a person or an agent owns; every byte before it stays.
+    """Append a paragraph to a note that a person or an agent owns; the rest stays unchanged.
 
     path: vault-relative, POSIX.
 
     Raises:
         UsageError: when the note was captured or is an internal memory, when its front matter is broken,
-            when there is nothing to add, or more than a note holds.
+            or when the text is empty or too long.
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
@@ -109,31 +109,33 @@ def append(config: Config, path: str, text: str) -> None:
     def edit(data: bytes) -> bytes:
         if not is_owned(path, data):
             raise UsageError(
-                f"{path} was captured, and text can be added only to notes that somebody wrote. `mdmem edit` opens it."
+                f"{path} was captured; only notes that somebody wrote can be appended to. `mdmem edit` opens it."
             )
         before, changed = note.parse(data), _with_paragraph(data, added)
         if before.problem or note.parse(changed).meta != before.meta:
-            raise UsageError(f"The front matter of {path} is broken, or the text would join it. Fix it first.")
+            raise UsageError(
+                f"The front matter of {path} is broken, or the text would become a part of it. Fix it first."
+            )
         return changed
 
     change(config, path, edit)
 
 
 class ChangedError(BusyError):
-    """A note is no longer what somebody read before they changed it."""
+    """A note has changed since somebody read it in order to change it."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} has changed in the meantime. Read it again, then change it.")
 
 
 def change_body(config: Config, path: str, text: str, *, seen: bytes, most: int = MAX_BODY_BYTES) -> None:
-    """Replace the text below a note's front matter.
+    """Replace the body of a note.
 
-    seen: the file as somebody read it. most: bytes that the text may have.
+    seen: the file as somebody read it. most: maximum size of the text in bytes.
 
     Raises:
-        ChangedError: when the file is another one by now.
-        UsageError: when nothing is left of the text, it is too long, or would become front matter.
+        ChangedError: when the file is no longer `seen`.
+        UsageError: when the cleaned text is empty, too long, or would become front matter.
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
@@ -162,7 +164,7 @@ def _with_paragraph(data: bytes, added: bytes) -> bytes:
 
 
 def set_keys(config: Config, path: str, changes: Mapping[str, Any]) -> bool:
-    """Set (or with None, take out) keys of a note's front matter; every other byte stays. False: it was so already.
+    """Set front matter keys, or remove those whose value is None, in place. False when nothing changes.
 
     path: vault-relative, POSIX. Captured notes can be pinned or tagged too; internal memories cannot.
 
@@ -176,13 +178,13 @@ def set_keys(config: Config, path: str, changes: Mapping[str, Any]) -> bool:
 
 
 def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
-    """Add tags to a note; return all that it has now. Raises what `set_keys` raises."""
+    """Add tags to a note; return all its tags. Raises what `set_keys` raises."""
     wanted = clean_tags(clean(config, list(tags)))
     return _change_tags(config, path, lambda had: [*had, *(tag for tag in wanted if tag not in had)])
 
 
 def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
-    """Take tags off a note; return those that it still has. Raises what `set_keys` raises."""
+    """Remove tags from a note; return those that remain. Raises what `set_keys` raises."""
     gone = frozenset(clean_tags(tags))
     return _change_tags(config, path, lambda had: [tag for tag in had if tag not in gone])
 
@@ -201,16 +203,16 @@ def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[s
 
 
 def tags_of(value: Any) -> list[str]:
-    """Read the tags of a note's front matter, however a person wrote them: a list, or words with commas."""
+    """Parse the tags in front matter, as a list or as words with or without commas."""
     if isinstance(value, str):
         return [tag for tag in value.replace(",", " ").split() if tag]
     return [str(tag) for tag in value] if isinstance(value, list) else []
 
 
 def clean_tags(tags: Iterable[Any]) -> list[str]:
-    """Write tags as they are stored: no `#`, no white space, each once; `a,b` is two, as people type them.
+    """Normalize tags for storage: no `#`, no white space, each once; `a,b` counts as two.
 
-    Raises UsageError when one is too long, or there are too many.
+    Raises UsageError when a tag is too long, or there are too many.
     """
     words = (word for tag in tags for word in str(tag).split(","))
     found = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
@@ -221,7 +223,7 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 
 
 def is_owned(path: str, data: bytes) -> bool:
-    """Whether a person or agent wrote a note on purpose: it is neither captured nor an internal memory."""
+    """Whether a person or agent wrote a note on purpose: it is neither captured, generated nor an internal memory."""
     kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
     return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
 
@@ -230,9 +232,9 @@ _CAPTURED = frozenset([*note.KINDS, ""]).difference(note.WRITTEN)
 
 
 def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, internal: bool = False) -> bool:
-    """Change one note: `edit` takes its bytes and returns the new ones. False when they are the same.
+    """Change one note. edit: takes the current bytes and returns the new ones. False when they are the same.
 
-    A change that somebody saves meanwhile is never lost: `edit` is then called again. internal: whether `path` may
+    If somebody saves the file meanwhile, `edit` is called again, so that no change is lost. internal: allow `path` to
     be an internal memory.
 
     Raises:
@@ -252,7 +254,7 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
                 if data is None:
                     break
                 if len(data) >= disk.MAX_READ_BYTES:
-                    raise UsageError(f"{path} is longer than mdmem reads. Change it in your editor.")
+                    raise UsageError(f"{path} is too large for mdmem. Change it in your editor.")
                 changed = edit(data)
                 if changed == data:
                     return False
@@ -269,22 +271,22 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
 
 
 def clean(config: Config, value: Any) -> Any:
-    """Pass a value through the gate on its way into a note: a text, or lists and objects of texts."""
+    """Clean a value for a note: a text, or lists and objects of texts."""
     rules = privacy.Rules.of(config.settings)
     names = frozenset(value) if isinstance(value, dict) else frozenset()
     return privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names).value
 
 
 def as_typed(text: str, before: str) -> str:
-    """Return a text with `[PRIVATE]` at its start as the tag that somebody typed, unless it is a mark in `before`."""
+    """Return a text whose leading `[PRIVATE]` is read as a typed tag, unless `before` has it as a mark already."""
     first = text.strip().partition("\n")[0]
     return text if first in before else privacy.as_typed(text)
 
 
 def cleaned_body(config: Config, text: str, most: int = MAX_BODY_BYTES) -> str:
-    """Pass a note's text through the gate. most: bytes that it may have.
+    """Clean a note's text. most: maximum size in bytes.
 
-    Raises UsageError when nothing is left of it, or it is more than a note holds.
+    Raises UsageError when nothing is left of it, or it is too long.
     """
     cleaned = str(clean(config, text))
     if not _has_words(cleaned, privacy.Rules.of(config.settings).marker):
@@ -305,7 +307,7 @@ def _has_words(text: str, marker: str) -> bool:
 
 
 def _first_line(text: str, marker: str) -> str:
-    """Return a title for a text: its first line with words other than the private marker, without Markdown."""
+    """Return a title from a text: its first line with words besides the private marker, without Markdown."""
     for line in text[:20_000].splitlines():
         words = line.strip().lstrip("#>*- \t").rstrip("* \t")
         if any(c.isalnum() for c in (words.replace(marker, "") if marker else words)):

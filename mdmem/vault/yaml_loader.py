@@ -1,7 +1,7 @@
-"""The strict YAML loader for front matter that people wrote: a file of a vault is data, and may be hostile.
+"""A strict YAML loader for front matter that people wrote: a vault's files may be hostile.
 
-Every limit answers a measured fault: 100,000 nested brackets crash the C composer, a 306-byte alias bomb
-takes 1.5 GB, `2026-99-99` raises ValueError inside PyYAML's timestamp constructor.
+Each limit prevents a measured fault: 100,000 nested brackets crash the C composer, a 306-byte alias bomb takes
+1.5 GB, `2026-99-99` raises ValueError in PyYAML's timestamp constructor.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ MAX_DEPTH = 16
 
 
 class Refused(yaml.YAMLError):
-    """A construct that front matter has no use for."""
+    """A YAML construct that front matter may not use."""
 
 
 class StrictLoader(_Base):  # type: ignore[misc]
-    """PyYAML's safe loader with YAML 1.2's idea of numbers and booleans, and no times: those stay texts."""
+    """PyYAML's safe loader with numbers and booleans as in YAML 1.2; timestamps stay strings."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Refuse a key that stands twice, and one that is not a text."""
+        """Refuse repeated keys and keys that are not strings."""
         keys = [key.value for key, _ in node.value]
         if not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
             raise Refused("a key is repeated, or is not text")
@@ -45,16 +45,16 @@ for _tag, _pattern, _first in (
 
 
 class StrictHandler(frontmatter.default_handlers.YAMLHandler):
-    """python-frontmatter's YAML handler over the strict loader."""
+    """python-frontmatter's YAML handler with the strict loader."""
 
-    def load(self, fm: str, **kwargs: object) -> Any:  # noqa: ARG002 - the caller's choice of loader is not taken
-        """Read one front matter."""
+    def load(self, fm: str, **kwargs: object) -> Any:  # noqa: ARG002 - ignores the caller's choice of loader
+        """Parse front matter."""
         _look_first(fm)
         return yaml.load(fm, Loader=StrictLoader)  # noqa: S506 - a subclass of the safe loader
 
 
 def load(header: str) -> tuple[dict[str, Any], str | None]:
-    """Read front matter; return the values, and what is wrong with them (or None). Never raises."""
+    """Parse front matter; return the values and a problem (or None). Never raises."""
     try:
         values = StrictHandler().load(header)
     except yaml.MarkedYAMLError as error:
@@ -72,7 +72,7 @@ def load(header: str) -> tuple[dict[str, Any], str | None]:
 
 
 def _look_first(text: str) -> None:
-    """Refuse what the composer, which recurses, should never see; the event stream is a flat loop."""
+    """Refuse input that is unsafe for the recursive composer, using the flat stream of events."""
     depth = 0
     for event in yaml.parse(text, Loader=_Parser):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):

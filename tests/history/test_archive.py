@@ -170,7 +170,7 @@ def test_a_change_takes_the_session_out_of_its_archive(old: Config, vault: Path)
     done = run_here("pin", PROMPT, check=True)
     again = run_here("unpin", PROMPT, check=True)
 
-    assert "Its archived session is made of files of their own again; `mdmem archive 2024` packs it." in done.stderr
+    assert "This unpacks its archived session; `mdmem archive 2024` packs it again." in done.stderr
     assert again.stderr == ""
     run_here("pin", PROMPT, check=True)
     assert "pinned: true" in (vault / PROMPT).read_text()
@@ -217,7 +217,7 @@ def test_what_is_not_committed_or_no_note_stays_as_it_is(old: Config, vault: Pat
     assert done.sessions == 0
     assert [(one.folder, one.why) for one in done.left] == [
         (FOLDER, "001-004-response-secret.md is not committed"),
-        (other, "it holds chart.png, which is not a note"),
+        (other, "it contains chart.png, which is not a note"),
     ]
     assert (vault / PROMPT).is_file()
 
