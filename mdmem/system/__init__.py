@@ -1,16 +1,16 @@
 """What differs between operating systems, in two halves with the same names; everything else is written once.
 
-This is the POSIX half: `flock`, descriptors of folders, publishing with links, an interval timer, sessions. It is in
-the package itself because every hook loads it. `windows` needs none of these; its names are put in the place of these
-wherever the module `fcntl` is missing.
+This is the POSIX half: `flock`, folder descriptors, publishing with links, an interval timer, sessions. It is in the
+package itself because every hook loads it. `windows` needs none of these; its names replace these wherever the module
+`fcntl` is missing.
 
-- `Folder`: a folder held open, that no link leads out of; `open_folder` opens one. Its `publish` gives a file its name
-  unless something has that name.
-- `lock`, `unlock`: one process at a time, until its descriptor is closed or it dies.
-- `alarm`, `within`: deadlines. `own`: whether a file is the user's.
-- `detached`, `end_group`, `is_running`: programs in the background. `to_background`: this one goes there.
+- `HeldFolder`: an open folder, from which no link leads out; `open_folder` opens one. Its `publish` names a file
+  without overwriting.
+- `lock`, `unlock`: one process at a time, until the descriptor is closed or the process ends.
+- `alarm`, `within`: deadlines. `own`: whether a file belongs to the user.
+- `detached`, `end_group`, `is_running`: background programs. `to_background`: continue in the background.
 
-A local socket is in `system.local`.
+Local sockets are in `system.local`.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ _RENAME_NOREPLACE = 1
 
 
 def code(name: str) -> int:
-    """Return the number of an error by its name; the table of them is loaded when there is an error."""
+    """Return the number of an error by its name; the table of names is imported only when needed."""
     import errno
 
     return int(getattr(errno, name))
 
 
 def is_error(error: OSError, *names: str) -> bool:
-    """Whether an error is one of those that the system calls so."""
+    """Whether an error has one of these names."""
     return error.errno in [code(name) for name in names]
 
 
 def lock(fd: int, seconds: float = 0.0) -> bool:
-    """Lock an open file or folder for this process alone; False when another has it for longer than `seconds`.
+    """Lock an open file or folder exclusively; False when another process keeps it locked for `seconds`.
 
-    Closing the descriptor frees it, and so does the death of every process that has it. Some network file systems
-    have no locks: True there.
+    It is unlocked when every process that has the descriptor has closed it or ended. Returns True on network file
+    systems without locks.
     """
     end = time.monotonic() + seconds
     pause = 0.001
@@ -74,14 +74,14 @@ def lock(fd: int, seconds: float = 0.0) -> bool:
 
 
 def unlock(fd: int) -> None:
-    """Free what `lock` locked."""
+    """Release a lock."""
     fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 class HeldFolder:
-    """A folder held open: what is done in it is done there, even if its path leads elsewhere by now.
+    """An open folder: operations stay in it even if its path meanwhile leads elsewhere.
 
-    path: where it was opened, for messages and for state. No name is followed if it is a link.
+    path: where it was opened, for messages and state. Links are never followed.
     """
 
     __slots__ = ("_fd", "path")
@@ -91,19 +91,19 @@ class HeldFolder:
         self._fd = fd
 
     def close(self) -> None:
-        """Close it, which frees its lock."""
+        """Close the folder and release its lock."""
         os.close(self._fd)
 
     def lock(self, seconds: float) -> bool:
-        """Lock this folder until it is closed; False when another process has it for longer than `seconds`."""
+        """Lock the folder until it is closed; False when another process keeps it locked for `seconds`."""
         return lock(self._fd, seconds)
 
     def unlock(self) -> None:
-        """Free the lock."""
+        """Release the lock."""
         unlock(self._fd)
 
     def child(self, name: str) -> HeldFolder:
-        """Open a folder in it.
+        """Open a folder inside it.
 
         Raises:
             FileNotFoundError: when it is missing.
@@ -115,32 +115,32 @@ class HeldFolder:
             if is_error(error, "ELOOP"):
                 raise NotADirectoryError(code("ENOTDIR"), "A link is where a folder should be.", name) from error
             if is_error(error, "ENAMETOOLONG"):
-                raise FileNotFoundError(code("ENOENT"), "No folder has so long a name.", name) from error
+                raise FileNotFoundError(code("ENOENT"), "The folder's name is too long.", name) from error
             raise
         return HeldFolder(os.path.join(self.path, name), fd)
 
     def make(self, name: str) -> None:
-        """Make a folder in it, for the user alone."""
+        """Make a private folder inside it."""
         os.mkdir(name, 0o700, dir_fd=self._fd)
 
     def names(self) -> list[str]:
-        """Return the names in it."""
+        """Return the names in the folder."""
         return os.listdir(self._fd)
 
     def stat(self, name: str) -> os.stat_result:
-        """Return what `os.lstat` says of a name in it."""
+        """Return the lstat of a name in the folder."""
         return os.lstat(name, dir_fd=self._fd)
 
     def open_to_read(self, name: str) -> int:
-        """Open a file in it; a link is refused (ELOOP), a pipe is not waited for."""
+        """Open a file for reading; a link is refused (ELOOP), and opening a pipe does not block."""
         return os.open(name, os.O_RDONLY | _NO_LINK | os.O_NONBLOCK, dir_fd=self._fd)
 
     def open_new(self, name: str) -> int:
-        """Make a file in it, for the user alone, and open it for writing."""
+        """Create a private file and open it for writing."""
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600, dir_fd=self._fd)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Publish the file `temp` under a name that nothing has; return False when something has it. `temp` may remain.
+        """Give the file `temp` its final name; False when that name is taken. `temp` may remain.
 
         Raises:
             OSError: when neither links nor renaming work here.
@@ -156,31 +156,31 @@ class HeldFolder:
         return True
 
     def _publish_without_links(self, temp: str, name: str) -> bool:
-        """FAT and some network shares have no hard links: rename without overwriting, else take the name first."""
+        """Publish on FAT and network shares without hard links: rename without overwriting, else claim the name."""
         try:
             return _rename_to_new(self._fd, temp, name)
         except OSError:
             return claim(self, temp, name)
 
     def replace(self, temp: str, name: str) -> None:
-        """Put the file `temp` in the place of `name`."""
+        """Replace `name` by the file `temp`."""
         os.replace(temp, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def remove(self, name: str) -> None:
-        """Remove a file in it."""
+        """Delete a file."""
         os.unlink(name, dir_fd=self._fd)
 
     def remove_folder(self, name: str) -> None:
-        """Remove an empty folder in it."""
+        """Delete an empty folder."""
         os.rmdir(name, dir_fd=self._fd)
 
     def sync(self) -> None:
-        """Write the names in it to the disk."""
+        """Sync the folder's entries to disk."""
         os.fsync(self._fd)
 
 
 def claim(folder: Any, temp: str, name: str) -> bool:
-    """Take a name with an empty file, then put `temp` in its place; False when something has the name."""
+    """Claim a name with an empty file, then replace that by `temp`; False when the name is taken."""
     try:
         os.close(folder.open_new(name))
     except FileExistsError:
@@ -194,16 +194,16 @@ def claim(folder: Any, temp: str, name: str) -> bool:
 
 
 def open_folder(path: str) -> HeldFolder:
-    """Open a folder; links on the way to it are followed.
+    """Open a folder; links in its path are followed.
 
     Raises:
-        OSError: when it is missing or no folder.
+        OSError: when it is missing or not a folder.
     """
     return HeldFolder(path, os.open(path, _DIRECTORY))
 
 
 def _rename_to_new(fd: int, temp: str, name: str) -> bool:
-    """Rename, unless the name is taken; Python itself cannot ask for that."""
+    """Rename without overwriting, by a system call that Python lacks; False when the name is taken."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
@@ -218,7 +218,7 @@ def _rename_to_new(fd: int, temp: str, name: str) -> bool:
 
 
 def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:
-    """Call `ring` in `seconds` (0: cancel), then every `again_seconds`, in the main thread, where it may raise."""
+    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in the main thread, where it may raise."""
     import _signal  # type: ignore[import-not-found]  # `signal` itself loads enum
 
     if seconds:
@@ -230,7 +230,7 @@ def within(seconds: float, work: Callable[[], None]) -> None:
     """Run `work` for at most `seconds`.
 
     Raises:
-        TimeoutError: in the middle of `work`, when the time is up.
+        TimeoutError: raised inside `work` when the time is up.
     """
 
     def ring(*_: object) -> None:
@@ -244,38 +244,38 @@ def within(seconds: float, work: Callable[[], None]) -> None:
 
 
 def own(found: os.stat_result, denied: int = 0) -> bool:
-    """Whether what a `stat` describes belongs to the user, and gives others none of the rights in `denied`."""
+    """Whether a `stat` result belongs to the user and grants others none of the rights in `denied`."""
     return found.st_uid == os.geteuid() and not found.st_mode & denied
 
 
 def detached() -> dict[str, Any]:
-    """Return the arguments of `subprocess.Popen` for a program that this one's end, or Ctrl-C, does not touch."""
+    """Return arguments for `subprocess.Popen`, so that the program survives our end and Ctrl-C."""
     return {"start_new_session": True}
 
 
 def end_group(process: Any) -> None:
-    """End a program (a `subprocess.Popen`) that was started with `detached`, and all that it started."""
+    """Kill a program (a `subprocess.Popen`) that was started with `detached`, and everything it started."""
     import signal
 
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        pass  # all of it has ended by itself
+        pass  # already ended
 
 
 def is_running(process: int) -> bool:
-    """Whether a process with this number runs, of any user."""
+    """Whether a process with this id is running, of any user."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True  # somebody else's
+        return True  # another user's
     return True
 
 
-def to_background(words: list[str]) -> None:  # noqa: ARG001 - the other half starts a program with these
-    """Go on in the background, without the caller's streams; the caller sees this process end."""
+def to_background(words: list[str]) -> None:  # noqa: ARG001 - used by the Windows half
+    """Continue in the background without the caller's streams; for the caller this process ends."""
     if os.fork():
         os._exit(0)
     os.setsid()

@@ -1,4 +1,4 @@
-"""Apart: work in a child process, which is killed when it takes too long; a thread could not be stopped."""
+"""Run work in a child process that is killed when it takes too long; a thread could not be stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 
 
 class Apart:
-    """A Python that answers lines with lines, started when it is first asked, and again after it has been ended."""
+    """A Python child process that answers lines with lines; started on first use, and again after it ended."""
 
     def __init__(self, code: str) -> None:
         self._code = code
@@ -17,7 +17,7 @@ class Apart:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, line: bytes, seconds: float) -> bytes | None:
-        """Return the answer to a line; None when the process has ended, or is ended since it took `seconds`.
+        """Return the answer to a line; None when the process ended, or was killed after `seconds`.
 
         Raises:
             OSError: when no process can be started.
@@ -34,7 +34,7 @@ class Apart:
                     process.stdin.flush()
                     answer = process.stdout.readline()
             except OSError:
-                pass  # it has ended
+                pass  # the process ended
             finally:
                 timer.cancel()
             if answer.endswith(b"\n"):
@@ -44,7 +44,7 @@ class Apart:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
-            self._end()  # somebody has ended it since the last answer
+            self._end()  # killed since the last answer
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", self._code],
@@ -68,4 +68,4 @@ class Apart:
                 if pipe is not None:
                     pipe.close()
             except OSError:
-                continue  # what was still to be written is not wanted any more
+                continue  # unsent input no longer matters

@@ -1,7 +1,7 @@
-"""A local socket: a Unix socket in a folder of the user's own, else a port on loopback with a password.
+"""Local sockets: a Unix socket in a private folder, else a loopback port with a password.
 
-The port is used where the system has no Unix sockets, and where the folder's path is too long for one. Its number and
-the password lie in a file beside, for the user alone; whoever connects says the password first.
+A port is used where the system has no Unix sockets, or the folder's path is too long for one. A private file has its
+number and the password, which clients send first.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - the type that `socket.socket` extends
 
 MAX_PATH_BYTES = 100
-"""The kernel takes about 104 bytes for a socket's path on some systems, 108 on others."""
+"""Systems limit the path of a socket to 104 or 108 bytes."""
 
 PASSWORD_CHARS = 32
 
 
 def unix_path(folder: str, name: str) -> str:
-    """Return the path of the Unix socket `name` in a folder; "" where there can be none."""
+    """Return the path of the Unix socket `name` in a folder; "" when there cannot be one."""
     import _socket
 
     path = os.path.join(folder, f"{name}.sock")
@@ -31,12 +31,12 @@ def unix_path(folder: str, name: str) -> str:
 
 
 def port_path(folder: str, name: str) -> str:
-    """Return the path of the file that holds the port's number and password."""
+    """Return the path of the file with the port's number and password."""
     return os.path.join(folder, f"{name}.port")
 
 
 def connect(folder: str, name: str, deadline: float) -> Socket | None:
-    """Connect to the socket `name` in a folder before `deadline` (on the monotonic clock); None when nobody listens.
+    """Connect to the socket `name` in a folder before `deadline` (monotonic clock); None when nobody listens.
 
     Raises:
         OSError: when the connection fails.
@@ -69,7 +69,7 @@ def connect(folder: str, name: str, deadline: float) -> Socket | None:
 
 
 def _port(path: str) -> tuple[int, bytes] | None:
-    """Read a port's number and password; None when there is none of the user's own."""
+    """Read the number and password of a port; None when there is none that belongs to the user."""
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or not system.own(found):
@@ -82,7 +82,7 @@ def _port(path: str) -> tuple[int, bytes] | None:
 
 
 class Bound:
-    """A server's address: where it listens, and the password of those who connect (b"": none is asked for)."""
+    """A server's address, and the password that clients must send (b"": none)."""
 
     __slots__ = ("family", "folder", "name", "password")
 
@@ -97,11 +97,11 @@ class Bound:
 
     @property
     def address(self) -> str | tuple[str, int]:
-        """Return what to bind."""
+        """Return the address to bind."""
         return ("127.0.0.1", 0) if self.password else unix_path(self.folder, self.name)
 
     def publish(self, server: Socket) -> None:
-        """Publish a socket that has bound the address."""
+        """Make a bound socket findable for clients."""
         if self.password:
             path = port_path(self.folder, self.name)
             temp = f"{path}.{os.getpid()}.tmp"
@@ -111,7 +111,7 @@ class Bound:
             os.replace(temp, path)
 
     def remove(self) -> None:
-        """Remove what others found it by, also what a server that was killed has left."""
+        """Remove the files by which clients find the socket, also those of a killed server."""
         for path in (os.path.join(self.folder, f"{self.name}.sock"), port_path(self.folder, self.name)):
             try:
                 os.unlink(path)
@@ -119,7 +119,7 @@ class Bound:
                 pass
 
     def admits(self, link: Socket) -> bool:
-        """Whether who connected is the user, by the system's word or by the password."""
+        """Whether a client is the user, by the system's credentials or by the password."""
         if self.password:
             import hmac
 
@@ -131,6 +131,6 @@ class Bound:
         import struct
 
         if not hasattr(socket, "SO_PEERCRED"):
-            return True  # the socket's mode says so
+            return True  # guaranteed by the socket's mode
         data = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         return int(struct.unpack("3i", data)[1]) == os.getuid()

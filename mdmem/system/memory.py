@@ -1,4 +1,4 @@
-"""Telling the C library to give freed memory back to the system, for processes that run for long."""
+"""Make the C library return freed memory to the system, in long-running processes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LARGE_BYTES = 128 * 1024
 
 
 def give_back() -> None:
-    """Have what is large given back to the system as soon as it is free, and what is now, where the C library is glibc.
+    """Return free memory to the system, now and whenever a large block is freed, if the C library is glibc.
 
-    It learns otherwise from each large table that is freed to keep the next ones, and does so for every thread.
+    By default glibc keeps more memory after each large block that is freed, separately for every thread.
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library
         library = ctypes.CDLL(None)

@@ -1,7 +1,7 @@
 """The Windows half, without `fcntl`, `os.link`, `dir_fd`, `O_NOFOLLOW`, `setitimer`, `fork` and Unix sockets.
 
-A folder is its path, looked at component by component: whoever can swap a folder of the vault for a link in between
-has the user's rights anyway. A folder is locked through a hidden file in it, which the vault's `.gitignore` names.
+A folder is its path, checked component by component: whoever could swap a folder of the vault for a link in between
+has the user's rights anyway. A folder is locked through a hidden file in it, which the vault's `.gitignore` lists.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ NAMES = (
     "HeldFolder", "alarm", "detached", "end_group", "is_running", "lock", "open_folder", "own", "to_background",
     "unlock", "within",
 )  # fmt: skip
-"""What takes the place of the POSIX half's."""
+"""Names that replace those of the POSIX half."""
 
 LOCK_FILE = ".mdmem.lock"
 _LOCK_AT = 1 << 30
-"""The byte that is locked lies behind all text: locks are mandatory here, and readers are not to be kept out."""
+"""Position of the locked byte, after all text: locks are mandatory on Windows, and must not block readers."""
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _REPARSE_POINT = 0x400
@@ -35,7 +35,7 @@ _QUERY, _DENIED, _STILL_ACTIVE = 0x1000, 5, 259
 
 
 def lock(fd: int, seconds: float = 0.0) -> bool:
-    """Lock an open file for this process alone; False when another has it for longer than `seconds`."""
+    """Lock an open file exclusively; False when another process keeps it locked for `seconds`."""
     end = time.monotonic() + seconds
     pause = 0.001
     while not _locking(fd, "LK_NBLCK"):
@@ -47,7 +47,7 @@ def lock(fd: int, seconds: float = 0.0) -> bool:
 
 
 def unlock(fd: int) -> None:
-    """Free what `lock` locked."""
+    """Release a lock."""
     _locking(fd, "LK_UNLCK")
 
 
@@ -55,7 +55,7 @@ def _locking(fd: int, mode: str) -> bool:
     try:
         import msvcrt
     except ImportError:
-        return True  # no locks at all: names still cannot collide
+        return True  # no locks here; names still cannot collide
     at = os.lseek(fd, 0, os.SEEK_CUR)
     os.lseek(fd, _LOCK_AT, os.SEEK_SET)
     windows: Any = msvcrt
@@ -71,7 +71,7 @@ def _locking(fd: int, mode: str) -> bool:
 
 
 class HeldFolder:
-    """A folder by its path. No name in it is followed if it is a link or a junction."""
+    """A folder, by path. Links and junctions in it are never followed."""
 
     __slots__ = ("_lock", "path")
 
@@ -80,24 +80,24 @@ class HeldFolder:
         self._lock: int | None = None
 
     def close(self) -> None:
-        """Free its lock."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def lock(self, seconds: float) -> bool:
-        """Lock this folder until it is closed; False when another process has it for longer than `seconds`."""
+        """Lock the folder until it is closed; False when another process keeps it locked for `seconds`."""
         if self._lock is None:
             self._lock = os.open(os.path.join(self.path, LOCK_FILE), os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
         return lock(self._lock, seconds)
 
     def unlock(self) -> None:
-        """Free the lock."""
+        """Release the lock."""
         if self._lock is not None:
             unlock(self._lock)
 
     def child(self, name: str) -> HeldFolder:
-        """Open a folder in it.
+        """Open a folder inside it.
 
         Raises:
             FileNotFoundError: when it is missing.
@@ -109,19 +109,19 @@ class HeldFolder:
         return HeldFolder(self._at(name))
 
     def make(self, name: str) -> None:
-        """Make a folder in it."""
+        """Make a folder inside it."""
         os.mkdir(self._at(name), 0o700)
 
     def names(self) -> list[str]:
-        """Return the names in it, without the lock's."""
+        """Return the names in the folder, except that of the lock file."""
         return [name for name in os.listdir(self.path) if name != LOCK_FILE]
 
     def stat(self, name: str) -> os.stat_result:
-        """Return what `os.lstat` says of a name in it."""
+        """Return the lstat of a name in the folder."""
         return os.lstat(self._at(name))
 
     def open_to_read(self, name: str) -> int:
-        """Open a file in it; a link is refused (ELOOP), and what is not a file is not opened (ENXIO)."""
+        """Open a file for reading; a link is refused (ELOOP), and so is anything but a file (ENXIO)."""
         found = self.stat(name)
         if _is_link(found):
             raise OSError(errno.ELOOP, "A link is where a file should be.", name)
@@ -130,18 +130,18 @@ class HeldFolder:
         return os.open(self._at(name), os.O_RDONLY | _BINARY)
 
     def open_new(self, name: str) -> int:
-        """Make a file in it and open it for writing."""
+        """Create a file and open it for writing."""
         return os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Publish the file `temp` under a name that nothing has; return False when something has it.
+        """Give the file `temp` its final name; False when that name is taken.
 
         Raises:
-            OSError: when the file system refuses.
+            OSError: when the file system fails.
         """
         if os.name == "nt":
             try:
-                os.rename(self._at(temp), self._at(name))  # which overwrites nothing, on Windows alone
+                os.rename(self._at(temp), self._at(name))  # only on Windows, this does not overwrite
             except FileExistsError:
                 return False
             return True
@@ -157,7 +157,7 @@ class HeldFolder:
         return True
 
     def replace(self, temp: str, name: str) -> None:
-        """Put the file `temp` in the place of `name`; a reader that has it open for a moment is waited for."""
+        """Replace `name` by the file `temp`, waiting for readers that have it open."""
         for pause in (0.01, 0.05, 0.2):
             try:
                 os.replace(self._at(temp), self._at(name))
@@ -168,22 +168,22 @@ class HeldFolder:
         os.replace(self._at(temp), self._at(name))
 
     def remove(self, name: str) -> None:
-        """Remove a file in it."""
+        """Delete a file."""
         os.unlink(self._at(name))
 
     def remove_folder(self, name: str) -> None:
-        """Remove a folder in it that is empty but for the lock's file."""
+        """Delete a folder that is empty except for the lock file."""
         path = self._at(name)
         if os.listdir(path) == [LOCK_FILE]:
             os.unlink(os.path.join(path, LOCK_FILE))
         os.rmdir(path)
 
     def sync(self) -> None:
-        """Do nothing: names are written with the files."""
+        """Do nothing: Windows writes names along with the files."""
 
     def _at(self, name: str) -> str:
-        if "/" in name or "\\" in name or ":" in name:  # a path, or a stream of another file
-            raise OSError(errno.EINVAL, "This is not a file's name on Windows.", name)
+        if "/" in name or "\\" in name or ":" in name:  # a path, or an alternate data stream
+            raise OSError(errno.EINVAL, "This is not a valid file name on Windows.", name)
         return os.path.join(self.path, name)
 
 
@@ -195,7 +195,7 @@ def open_folder(path: str) -> HeldFolder:
     """Open a folder.
 
     Raises:
-        OSError: when it is missing or no folder.
+        OSError: when it is missing or not a folder.
     """
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)
@@ -206,9 +206,9 @@ _alarms: list[Any] = []
 
 
 def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:
-    """Call `ring` in `seconds` (0: cancel), then every `again_seconds`, in a thread: what it raises has no effect.
+    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in a thread: what it raises is ignored.
 
-    A deadline is kept by a `ring` that ends the process.
+    To enforce a deadline, `ring` must end the process.
     """
     import threading
 
@@ -224,7 +224,7 @@ def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) 
         while left and not off.wait(left):
             try:
                 ring()
-            except BaseException:  # noqa: BLE001, S110 - nothing stands above it in this thread
+            except BaseException:  # noqa: BLE001, S110 - nothing in this thread could handle it
                 pass
             left = again_seconds
 
@@ -232,11 +232,11 @@ def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) 
 
 
 def within(seconds: float, work: Callable[[], None]) -> None:
-    """Run `work` in a thread for at most `seconds`; one that takes longer is left alone.
+    """Run `work` in a thread and wait for at most `seconds`; it is not stopped after that.
 
     Raises:
         TimeoutError: when it has not ended by then.
-        OSError: as `work`.
+        OSError: raised by `work`.
     """
     import threading
 
@@ -258,17 +258,17 @@ def within(seconds: float, work: Callable[[], None]) -> None:
 
 
 def own(found: os.stat_result, denied: int = 0) -> bool:  # noqa: ARG001 - the other half's signature
-    """Return True: a user's folders are closed to others by their access lists, which a `stat` does not show."""
+    """Return True: access lists, which a `stat` result does not show, keep others out of a user's folders."""
     return True
 
 
 def detached() -> dict[str, Any]:
-    """Return the arguments of `subprocess.Popen` for a program that this one's end, or Ctrl-C, does not touch."""
+    """Return arguments for `subprocess.Popen`, so that the program survives our end and Ctrl-C."""
     return {"creationflags": _NEW_GROUP | _NO_WINDOW} if os.name == "nt" else {}
 
 
 def end_group(process: subprocess.Popen[Any]) -> None:
-    """End a program that was started with `detached`, and on Windows all that it started."""
+    """Kill a program that was started with `detached`, and on Windows everything it started."""
     if os.name == "nt":
         import subprocess
 
@@ -278,7 +278,7 @@ def end_group(process: subprocess.Popen[Any]) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process with this number runs; `os.kill` with 0 would send it a Ctrl-C here."""
+    """Whether a process with this id is running; on Windows, `os.kill(pid, 0)` would send Ctrl-C."""
     import ctypes
 
     kernel: Any = getattr(ctypes, "windll", None)
@@ -305,7 +305,7 @@ def to_background(words: list[str]) -> None:
 
 
 def windowless(python: str) -> str:
-    """Return the interpreter that opens no window, where there is one beside this."""
+    """Return the interpreter that opens no window, if there is one beside this one."""
     folder, name = os.path.split(python)
     other = os.path.join(folder, name.lower().replace("python", "pythonw", 1))
     return other if name.lower() == "python.exe" and os.path.exists(other) else python

@@ -1,4 +1,4 @@
-"""Answering over a local socket, in a folder of the user's own, to the user's own processes."""
+"""Answer requests over a local socket in a private folder, from the user's own processes only."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
     Answer = Callable[[list[str], dict[str, str], bytes], bytes | None]
-    """Gets the words of a request, what it says of the asker's environment, and its body; None declines."""
+    """Takes the words of a request, the client's environment and the body; returns None to decline."""
 
 PATIENCE_SECONDS = 5.0
-"""How long a request may take to arrive."""
+"""Timeout for receiving a request."""
 
 POLL_SECONDS = 10.0
-"""How often the server looks up when nobody asks."""
+"""Poll interval of the idle server."""
 
 
 class _Handler(socketserver.BaseRequestHandler):
     server: Server
 
     def handle(self) -> None:
-        """Read one request, give one answer."""
+        """Read one request and answer it."""
         link: socket.socket = self.request
         link.settimeout(PATIENCE_SECONDS)
         try:
@@ -42,20 +42,20 @@ class _Handler(socketserver.BaseRequestHandler):
             answer = self.server.answers_to(_read(link))
             if answer is None:
                 return
-            link.sendall(b"\n")  # somebody who has not waited for this is found out here, before any work
+            link.sendall(b"\n")  # fails here, before any work, if the client has given up
             said = answer()
             if said is not None:
                 link.sendall(said + b"\n")
         except OSError:
-            return  # the asker has gone
+            return  # the client has gone
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server
             log.write(self.server.config, "a request over the local socket failed", error)
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """A thread a request; `answers` maps the first word of a request to what answers it.
+    """A server with a thread per request; `answers` maps the first word of a request to its handler.
 
-    Any mdmem may ask what is in `client.ANYBODY`; the rest is for the watcher's own version and folders.
+    Any mdmem may ask what is in `client.ANYBODY`; other requests must come from the same version and folders.
     """
 
     daemon_threads = True
@@ -66,10 +66,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.answers = answers
         self.bound = bound
         self.address_family = bound.family
-        super().__init__(bound.address, _Handler)  # type: ignore[arg-type]  # a Unix socket's is a path
+        super().__init__(bound.address, _Handler)  # type: ignore[arg-type]  # a Unix socket's address is a path
 
     def answers_to(self, request: bytes) -> Callable[[], bytes | None] | None:
-        """Return what answers one request; None for one that is declined."""
+        """Return the handler of one request; None when it is declined."""
         head, _, body = request.partition(b"\n\n")
         first, sender, *rest = [*head.decode("utf-8", "replace").split("\n"), ""]
         words = first.split(" ")
@@ -83,10 +83,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 @contextmanager
 def serving(config: Config, answers: Mapping[str, Answer], name: str = client.NAME) -> Iterator[Server]:
-    """Answer on the socket `name` of the vault while the block runs. Only for who knows that nobody else does."""
+    """Serve the vault's socket `name` while the block runs. The caller must be the only server."""
     files.make_folder(config.runtime_dir)
     bound = local.Bound(config.runtime_dir, name)
-    bound.remove()  # of a server that was killed
+    bound.remove()  # left by a killed server
     before = os.umask(0o177)
     try:
         server = Server(config, bound, answers)
@@ -103,7 +103,7 @@ def serving(config: Config, answers: Mapping[str, Answer], name: str = client.NA
 
 
 def _end(server: Server) -> None:
-    """End the server's thread, which looks up when somebody connects."""
+    """Stop the server's thread, waking it up with a connection."""
     ending = threading.Thread(target=server.shutdown, daemon=True)
     ending.start()
     while ending.is_alive():

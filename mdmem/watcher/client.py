@@ -1,8 +1,8 @@
-"""Asking the watcher, which keeps a warm searcher, over a local socket; without one, callers search in-process.
+"""Ask the watcher, which keeps an index open, over a local socket; without a watcher, callers search in-process.
 
-A request is a line of words, a line with the asker's version of mdmem, lines `NAME=value` of its environment, an empty
-line, and a body. The watcher sends a line break at once, to show that it is at work, and then the answer. Nothing slow
-is imported: asking costs less than loading an index.
+A request is a line of words, a line with the client's version and folders, lines `NAME=value` of its environment, an
+empty line, and a body. The watcher sends a newline at once, to show that it is alive, and then the answer. Nothing
+slow is imported: asking costs less than loading an index.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 
 NAME = "watch"
-"""The socket's name in the vault's runtime folder."""
+"""Name of the socket in the vault's runtime folder."""
 
 TOUCHED_SECONDS = 2.0
 
 SILENT_SECONDS, SILENT_SHARE = 0.5, 1 / 8
-"""How long a watcher may take to begin an answer, at least, and as a part of the time for all of it: one at work needs
-milliseconds, one that was stopped never does."""
+"""How long a watcher may take to begin an answer: at least, and as a share of the total time. A live one needs
+milliseconds, a stopped one never begins."""
 
 LINK = "link"
-"""Asks whoever serves the vault's pages for a link that opens a browser."""
+"""Request for a link that opens the vault's pages in a browser."""
 
 ANYBODY = frozenset(["status", "stop", LINK])
-"""What an mdmem of another version can ask, too; it waits the whole time."""
+"""Requests allowed from other versions of mdmem; they wait for the total time."""
 
 SILENCE_SECONDS = 60.0
-"""How long nothing is asked where nobody began to answer: a server asks again once the watcher is back."""
+"""How long a socket that gave no sign is not asked again."""
 
 _silent: dict[tuple[str, str], float] = {}
-"""Folder and name of sockets at which nobody began to answer, and when."""
+"""(Folder, name) of a socket that gave no sign -> when."""
 
 PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_HOME")
-"""What an answer may hang on in the asker's environment, beside mdmem's own variables."""
+"""Variables of the client's environment that an answer may depend on, besides mdmem's own."""
 
 
 def is_passed(name: str) -> bool:
-    """Whether a variable of the environment belongs to a request."""
+    """Whether an environment variable is sent with a request."""
     return name.startswith("MDMEM_") or name in PASSED
 
 
 def sender(config: Config) -> str:
-    """Return which mdmem asks: a watcher of another version or with other folders would answer differently."""
+    """Identify the client: a watcher of another version or with other folders would answer differently."""
     text = " ".join((__version__, config.state_dir, config.index_dir)).replace("\n", " ")
     return text.encode("utf-8", "replace").decode()
 
@@ -61,9 +61,9 @@ def sender(config: Config) -> str:
 def ask(
     config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float, name: str = NAME
 ) -> bytes | None:
-    """Ask the watcher, or who listens at the socket `name`; None when nobody does, or answers within `seconds`.
+    """Ask the server at the socket `name`; None when there is none, or it does not answer within `seconds`.
 
-    One that has not begun to after `SILENT_SECONDS` is not waited for, and is asked nothing for `SILENCE_SECONDS`.
+    If it has not begun to answer after `SILENT_SECONDS`, it is not asked again for `SILENCE_SECONDS`.
     """
     place = (config.runtime_dir, name)
     is_patient = words in ANYBODY
@@ -88,7 +88,7 @@ def ask(
         data = memoryview(head.encode("utf-8", "replace") + body)
         while data:
             data = data[in_time().send(data[: 1 << 16]) :]
-        link.shutdown(1)  # no more is written
+        link.shutdown(1)  # end of the request
         pieces = []
         while piece := in_time().recv(1 << 16):
             pieces.append(piece)
@@ -102,12 +102,12 @@ def ask(
         return None
     finally:
         link.close()
-    # One that declines says nothing, and an answer that was cut off, by a watcher that died, lacks its last byte.
+    # A declined request has no answer, and one cut off by a killed watcher lacks its last byte.
     return answer[:-1] if answer.endswith(b"\n") else None
 
 
 def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
-    """Ask what was touched since a token was given; give a new one, and None where nobody knows what was touched."""
+    """Return a new token and the paths touched since `token`; None for the paths when nobody knows them."""
     import json
 
     said = ask(config, f"touched {token}", {}, b"", seconds=TOUCHED_SECONDS)
@@ -116,7 +116,7 @@ def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
 
 
 def status(config: Config) -> dict[str, Any]:
-    """Return the watcher's status; `running` is False when there is none, or when it is `silent`."""
+    """Return the watcher's status; `running` is False when there is none or it does not answer (`silent`)."""
     import json
 
     said = ask(config, "status", {}, b"", seconds=2.0)
@@ -127,11 +127,11 @@ def status(config: Config) -> dict[str, Any]:
 
 
 def _listens(config: Config) -> bool:
-    """Whether a process has the watcher's socket open, whether it answers or not: the system takes the connection."""
+    """Whether a process has the watcher's socket open, even if it does not answer: the system accepts connections."""
     try:
         link = local.connect(config.runtime_dir, NAME, time.monotonic() + SILENT_SECONDS)
     except (TimeoutError, BlockingIOError):
-        return True  # it has not taken those before us
+        return True  # its queue of connections is full
     except OSError:
         return False
     if link is not None:

@@ -1,8 +1,8 @@
-"""File system events become batches of paths. It is an optimisation, never the truth.
+"""Turn file system events into batches of paths. This is an optimization, never the truth.
 
-An event only marks a path dirty, whatever it says happened: a note published by a link gives one `created`,
-an editor's atomic save gives `moved`, a burst into new folders gives no `closed`. What events can
-miss (an overflow of the kernel's queue, sleep, a share without events), a sweep over the whole vault finds.
+An event only marks a path as dirty, whatever its type: publishing a note by a hard link gives one `created`, an
+editor's atomic save gives `moved`, a burst into new folders gives no `closed`. A sweep over the whole vault finds what
+events can miss: an overflow of the kernel's queue, sleep, a share without events.
 """
 
 from __future__ import annotations
@@ -29,62 +29,62 @@ if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
 DEBOUNCE_SECONDS = 0.1
-"""How long nothing must happen before a batch is due."""
+"""How long nothing must happen before a batch is complete."""
 
 LONGEST_SECONDS = 0.6
-"""A batch is due after this long, even while things go on happening."""
+"""A batch is complete after this long even if events go on."""
 
 TURN_QUIET_SECONDS = 10.0
-"""Notes of a turn under way are a batch when none came for this long…"""
+"""Notes of an unfinished turn are a batch when none came for this long…"""
 
 TURN_SECONDS = 60.0
-"""…or after this long; a search in the meantime indexes them first."""
+"""…or after this long. A search in the meantime indexes them first."""
 
 TURN_NOTES = 32
 """Number of dirty paths that do not wait for the end of a turn."""
 
 LOOK_UP_SECONDS = 5.0
-"""How long a wish to stop may go unheard while nothing happens, unless `Dirty.sweep` wakes who waits."""
+"""Longest delay before a stop request is noticed while nothing happens; `Dirty.sweep` wakes the loop at once."""
 
 POLL_SECONDS = 10.0
-"""Where the system tells of no change, the whole vault is looked through this often."""
+"""Interval of sweeps where the system reports no changes."""
 
 RENEW_SECONDS = 120.0
-"""A watch that the system refused is not asked for again before this."""
+"""How long to wait before retrying a watch that the system refused."""
 
 MAX_BATCH = 4_000
-"""More dirty paths than this are not looked at one by one: the whole vault is swept."""
+"""With more dirty paths than this, the whole vault is swept instead."""
 
 KINDS = [
     found
     for name in ("Created", "Modified", "Attrib", "Closed", "Moved", "Deleted", "DirCreated", "DirMoved", "DirDeleted")
     if (found := getattr(events, f"{name if name.startswith('Dir') else f'File{name}'}Event", None))
 ]
-"""What is listened to. Files that are opened and read are not: every answer reads some, and would set off hundreds."""
+"""Event types to listen to; not those for opened and read files, of which every answer causes hundreds."""
 
 
 FEW = 64
-"""Number of dirty notes that are indexed while somebody waits for an answer."""
+"""Maximum number of dirty notes that are indexed while somebody waits for an answer."""
 
 
 class Dirty(FileSystemEventHandler):
-    """The set of paths that something happened to, filled by watchdog's thread and emptied by whoever indexes them.
+    """The set of paths that something happened to: filled by watchdog's thread, emptied by the indexing one.
 
-    unwatched: why the system tells of no change, so that the vault is looked through instead; "" while it does.
+    unwatched: why the system reports no changes, so that the vault is polled instead; "" while it does.
     """
 
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self._begin = self.root.rstrip(os.sep) + os.sep
         self._paths: set[str] = set()
-        self._sweep = True  # at first nothing is known
+        self._sweep = True  # nothing is known at first
         self._ends = False
         self.touched = touched.TouchedFiles()
         self.unwatched = ""
         self._changed = threading.Condition()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Mark what an event names; a folder stands for all that is in it."""
+        """Mark an event's paths as dirty; a folder stands for everything in it."""
         if event.is_directory and event.event_type not in ("created", "moved", "deleted"):
             return  # its files have events of their own
         for path in (event.src_path, event.dest_path):
@@ -100,43 +100,43 @@ class Dirty(FileSystemEventHandler):
                     self._changed.notify()
 
     def relative(self, path: str) -> str:
-        """Return a path of the vault as its notes are named: vault-relative, with slashes."""
-        if path.startswith(self._begin):  # a tenth of what `relpath` costs, a hundred times a turn
+        """Return a path as notes are named: vault-relative, with slashes."""
+        if path.startswith(self._begin):  # costs a tenth of `relpath`, and runs a hundred times a turn
             return path[len(self._begin) :].replace(os.sep, "/")
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def sweep(self) -> None:
-        """Ask for the whole vault to be looked at."""
+        """Mark the whole vault as dirty."""
         with self._changed:
             self._sweep = True
             self._changed.notify()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until something is dirty; False when nothing was for this long."""
+        """Wait until something is dirty; False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._paths) or self._sweep, seconds)
 
     def wait_for_turn(self, seconds: float) -> bool:
-        """Wait while all that is dirty belongs to a turn under way; False when that is so still after this long."""
+        """Wait until something besides notes of an unfinished turn is dirty; False on timeout."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: self._ends or self._sweep or not 0 < len(self._paths) < TURN_NOTES, seconds
             )
 
     def count(self) -> int:
-        """Return how many paths are dirty."""
+        """Return the number of dirty paths."""
         with self._changed:
             return len(self._paths)
 
     def take(self) -> set[str] | None:
-        """Return all that is dirty and forget it; None for the whole vault."""
+        """Return and forget the dirty paths; None for the whole vault."""
         with self._changed:
             paths, sweep = self._paths, self._sweep
             self._paths, self._sweep, self._ends = set(), False, False
         return None if sweep or len(paths) > MAX_BATCH else paths
 
     def take_few(self) -> set[str] | None:
-        """Return what is dirty and forget it, if that is at most `FEW` paths; otherwise leave it and return None."""
+        """Return and forget the dirty paths if there are at most `FEW`; otherwise leave them and return None."""
         with self._changed:
             if self._sweep or len(self._paths) > FEW:
                 return None
@@ -145,19 +145,19 @@ class Dirty(FileSystemEventHandler):
 
 
 def _is_of_turn(path: str) -> bool:
-    """Whether a path is in the journal, and not the answer that ends a turn."""
+    """Whether a path is in the journal and is not an answer, which ends a turn."""
     return path.startswith("journal/") and "-response-" not in path.rpartition("/")[2]
 
 
 class _Warnings(logging.Handler):
-    """Notice an overflow where watchdog tells it, in its log, and keep that off the user's terminal."""
+    """Notices queue overflows, which watchdog reports only in its log, and keeps them off the user's terminal."""
 
     def __init__(self, dirty: Dirty) -> None:
         super().__init__(logging.WARNING)
         self.dirty = dirty
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - logging's signature
-        """Take any warning of watchdog's as a sign that events may be missing."""
+        """Take any warning of watchdog as a sign of missing events."""
         self.dirty.touched.begin()
         self.dirty.sweep()
 
@@ -165,17 +165,17 @@ class _Warnings(logging.Handler):
 def settled(
     dirty: Dirty, stop: threading.Event, *, sweep_seconds: float = 180.0, by_turns: bool = False
 ) -> Iterator[None]:
-    """Watch the vault; yield whenever something is dirty and nothing more has happened for a moment, until `stop`.
+    """Watch the vault until `stop`; yield whenever something is dirty and events have paused for a moment.
 
-    by_turns: what belongs to a turn under way waits until the turn ends, since a batch costs little more than a note.
-    Every `sweep_seconds`, after an overflow, and where the system can watch no further folder, the whole vault
-    is dirty. The watch begins before the first sweep is due, so that nothing falls between them.
+    by_turns: notes of an unfinished turn wait until it ends, since indexing a batch costs little more than one note.
+    The whole vault becomes dirty every `sweep_seconds`, after an overflow, and when the system cannot watch more
+    folders. Watching begins before the first sweep, so that nothing is missed in between.
     """
     watched: _Watched | None = None
     log = logging.getLogger("watchdog")
     overflows = _Warnings(dirty)
     log.addHandler(overflows)
-    # a folder made while the watch begins is watched twice, to the same end, of which watchdog 7 warns on the terminal
+    # A folder made while watching begins is watched twice, which is harmless; watchdog 7 prints a warning about it.
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning, module="watchdog")
     try:
         watched = _Watched(dirty)
@@ -201,7 +201,7 @@ def settled(
 
 
 class _Watched:
-    """The system's watch over the vault's folders; there is none where it refuses one, and sweeps do the work."""
+    """The system's watch over the vault's folders; where the system refuses one, sweeps replace it."""
 
     def __init__(self, dirty: Dirty) -> None:
         self._dirty = dirty
@@ -212,7 +212,7 @@ class _Watched:
         self.renew()
 
     def renew(self) -> None:
-        """Watch again when the vault's folder is another one than was watched, or could not be watched at all."""
+        """Watch again if the vault's folder was replaced, or could not be watched."""
         inode = _inode(self._dirty.root)
         if inode == self._inode or time.monotonic() < self._again:
             return
@@ -223,7 +223,7 @@ class _Watched:
             observer.start()
         except OSError as error:
             if error.errno in _REASONS:
-                self._again = time.monotonic() + RENEW_SECONDS  # each try may cost the system something
+                self._again = time.monotonic() + RENEW_SECONDS  # each try may be expensive
             self._dirty.unwatched = _REASONS.get(error.errno or 0, "the vault's folder cannot be watched")
             return
         self._observer, self._inode = observer, inode
@@ -231,13 +231,13 @@ class _Watched:
         self._look()
 
     def sweep(self) -> None:
-        """Look for what no event has told of; that of notes whoever indexes them then tells."""
+        """Find files changed without an event. Notes are left to the indexer, which meets all of them in a sweep."""
         self.renew()
         self._dirty.touched.sweep(is_local=self._is_local)
         self._look()
 
     def _look(self) -> None:
-        """Look whether every folder is watched, since watchdog does not tell of one that the system refuses."""
+        """Check whether every folder is watched: watchdog does not report those that the system refuses."""
         watches = _watches()
         if self._observer is None or watches is None:
             return
@@ -267,7 +267,7 @@ _REASONS = {
 
 
 def _watches() -> int | None:
-    """Return how many folders the system watches for this process; None where it does not say."""
+    """Return how many folders the system watches for this process; None when unknown."""
     try:
         entries = list(Path("/proc/self/fdinfo").iterdir())
     except OSError:
@@ -280,7 +280,7 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
-        return []  # of a file that was closed meanwhile
+        return []  # closed meanwhile
 
 
 def _changed_ns(path: str) -> int:
@@ -298,7 +298,7 @@ def _inode(path: str) -> int:
 
 
 def _let_turn_end(dirty: Dirty) -> None:
-    """Wait until a turn under way has ended, or no note of it has come for a while."""
+    """Wait until an unfinished turn has ended, or none of its notes has come for a while."""
     begun = time.monotonic()
     before = -1
     while dirty.count() != before and time.monotonic() - begun < TURN_SECONDS:
@@ -308,7 +308,7 @@ def _let_turn_end(dirty: Dirty) -> None:
 
 
 def _settle(dirty: Dirty, stop: threading.Event) -> None:
-    """Wait until nothing more happens for a moment, so that a burst becomes one batch."""
+    """Wait until events pause, so that a burst becomes one batch."""
     begun = time.monotonic()
     before = -1
     while dirty.count() != before and time.monotonic() - begun < LONGEST_SECONDS and not stop.is_set():

@@ -1,6 +1,6 @@
-"""Followed: whether the files that agents keep for themselves, and that mdmem follows, have changed.
+"""Whether the agents' own files that mdmem follows have changed.
 
-They are outside the vault, so there are no events for them: their mtimes are checked from time to time.
+They are outside the vault and give no events, so their mtimes are polled.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mdmem import files
 from mdmem.config import Config
 
 STATE = "followed"
-"""The file in the state folder that lists them, a line each: `file`, the path, and whose it is."""
+"""State file that lists them, one per line: `file`, the path, and whose it is."""
 
 _MAX_BYTES = 4 * 1024 * 1024
 
@@ -20,7 +20,7 @@ Facts = dict[str, tuple[int, int]]
 
 
 def look(config: Config) -> Facts:
-    """Return size and time of each followed file and of its folder, where a new one would appear."""
+    """Return size and mtime of each followed file, and of its folder, where a new file would appear."""
     try:
         text = files.read(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
     except OSError:
@@ -32,7 +32,7 @@ def look(config: Config) -> Facts:
 
 def _facts(path: str) -> tuple[int, int]:
     try:
-        found = os.stat(path)  # noqa: PTH116 - a text, not a path object, a few hundred times a minute
+        found = os.stat(path)  # noqa: PTH116 - cheaper than a Path, a few hundred times a minute
     except OSError:
         return -1, -1
     return found.st_size, found.st_mtime_ns

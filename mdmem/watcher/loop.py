@@ -1,4 +1,4 @@
-"""The watcher at work: the index kept current, questions answered from it, commits and syncs started in time."""
+"""The watcher's loop: keeps the index current, answers from it, and starts commits and syncs."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from mdmem.watcher.answer import Answer
 
 BATCH_SECONDS = 0.5
-"""What takes longer to index is left to a process of its own, which gives its memory back when it ends."""
+"""Longer indexing is left to a child process, which returns its memory when it ends."""
 
 WAIT_SECONDS = 0.2
-"""How long a question waits for others, and for the index; who asked can do without us."""
+"""How long a request waits for other requests and for the index; clients can search without us."""
 
 LOCK_SECONDS = 5.0
-"""How long another writer of the index is waited for when nobody asks."""
+"""How long to wait for another writer of the index while nobody waits for an answer."""
 
 TICK_SECONDS = 10.0
 PATIENCE_SECONDS = {"index": 3600.0, "commit": 300.0, "sync": 900.0}
-"""What takes longer is stuck: it is ended, and tried again when it is due."""
+"""Timeouts of child processes. A stuck one is killed and run again when it is due."""
 
 MAX_PAUSE_SECONDS = 60.0
-"""How long is waited after failures to index, at most."""
+"""Longest pause after failures to index."""
 
 
 class Watcher:
     """The one watcher of a vault."""
 
     def __init__(self, settings: Config, answers: Mapping[str, Answer]) -> None:
-        """answers: what is asked -> how it is answered, beside searches: injection lies above the watcher."""
+        """answers: request -> handler, besides searches; injection is in a layer above and passes its own."""
         self.config = settings
         self._more = answers
         self.stop = threading.Event()
@@ -59,10 +59,10 @@ class Watcher:
         self._failures = 0
         self._is_current = False
         self._is_local = stillness.is_local(Path(settings.vault))
-        self._alone = threading.RLock()  # the index and the rules of recall are used by one thread at a time
+        self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
 
     def run(self) -> None:
-        """Work until `end` is called. Only for who holds the watcher's lock."""
+        """Run until `end` is called. The caller must hold the watcher's lock."""
         root = self.config.vault
         answers: dict[str, Answer] = {
             "status": lambda *_: json.dumps(self.status()).encode(),
@@ -83,7 +83,7 @@ class Watcher:
         freshness.followers.pop(self.config.index_dir, None)
 
     def status(self) -> dict[str, object]:
-        """Return how it is."""
+        """Return the status as JSON values."""
         return {
             "running": True,
             "pid": os.getpid(),
@@ -100,9 +100,9 @@ class Watcher:
         }
 
     def end(self) -> None:
-        """Stop working, soon."""
+        """Stop soon."""
         self.stop.set()
-        self.dirty.sweep()  # wakes who waits for something to happen
+        self.dirty.sweep()  # wakes the loop
 
     def _ask_to_stop(self) -> bytes:
         self.end()
@@ -111,13 +111,13 @@ class Watcher:
     # -- the index ---------------------------------------------------------------------------------
 
     def _index_batch(self) -> bool:
-        """Index what is dirty; False when that failed, and all is to be looked at again."""
+        """Index the dirty paths; False when that failed and the whole vault is dirty again."""
         with self._alone:
             paths = self.dirty.take()
             done = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
         if paths is None and not done:
-            self.dirty.touched.begin()  # not every file was met
-        if done is None:  # a process that looks at every file: what happens from now on is dirty, and nothing else
+            self.dirty.touched.begin()  # some files were not visited
+        if done is None:  # leave it to a process that reads every file; only later changes are dirty
             done = self._is_current = self._finished(["index"])
             self.last_change = time.time()
         if not done:
@@ -126,11 +126,11 @@ class Watcher:
         return done
 
     def _index(self, paths: Iterable[str] | None, budget_seconds: float, wait_seconds: float) -> bool | None:
-        """Index these paths, or the whole vault; None when the budget was not enough, False when it failed."""
+        """Index these paths, or the whole vault; None when the budget was exceeded, False on failure."""
         limits = index.UpdateLimits(wait_seconds, time.monotonic() + budget_seconds, met=self.dirty.touched.met)
         try:
             changes = index.update_within(self.config, limits, paths)
-        except Exception as error:  # noqa: BLE001 - the watcher outlives whatever one batch meets
+        except Exception as error:  # noqa: BLE001 - no batch may end the watcher
             self._is_current = False
             if not self._failures and not isinstance(error, BusyError):
                 log.write(self.config, "a batch of changes could not be indexed", error)
@@ -149,7 +149,7 @@ class Watcher:
     # -- answers -----------------------------------------------------------------------------------
 
     def _answer(self, answer: Answer, words: list[str], env: dict[str, str], body: bytes) -> bytes | None:
-        """Answer from an index that has all that was seen to happen; decline when that cannot be had at once."""
+        """Answer from an index that includes all events so far; decline when that takes too long."""
         if not self._alone.acquire(timeout=WAIT_SECONDS):
             return None
         try:
@@ -160,7 +160,7 @@ class Watcher:
             self._alone.release()
 
     def _knows_all(self) -> bool:
-        """Whether the index has every change so far, those in place included; asked while a question is answered."""
+        """Whether the index has every change so far, including those in place. Called while answering."""
         is_told = self._is_local and not self.dirty.unwatched and self.dirty.touched.is_heard(self.config.vault)
         return is_told and self._has_taken_in()
 
@@ -176,7 +176,7 @@ class Watcher:
     # -- commits and syncs -------------------------------------------------------------------------
 
     def _keep(self) -> None:
-        """Commit after a quiet time and sync when it is due, in processes of their own, as the settings say now."""
+        """Commit after a quiet time and sync when due, in child processes, by the current settings."""
         committed = 0.0
         tick = 0.0
         seen = followed.look(self.config)
@@ -189,7 +189,7 @@ class Watcher:
                 self._finished(["commit", "--quiet"])
             if settings.capture.host_memory and (facts := followed.look(self.config)) != seen:
                 seen = facts
-                self._finished(["commit", "--quiet"])  # which takes them in
+                self._finished(["commit", "--quiet"])  # a commit copies followed files
             if every and now - self.last_sync >= every:
                 self._sync()
             tick = min(quiet or TICK_SECONDS, TICK_SECONDS)
@@ -202,9 +202,9 @@ class Watcher:
         self.sync_failed = failed
 
     def _finished(self, words: list[str]) -> bool:
-        """Run a command of mdmem in a process of its own, whose memory goes with it; return whether it ended well.
+        """Run an mdmem command in a child process, which returns its memory; return whether it succeeded.
 
-        It is ended with the watcher: each of them can be, at any point.
+        It is killed when the watcher stops: each of these commands may be interrupted at any point.
         """
         try:
             process = subprocess.Popen(
@@ -215,7 +215,7 @@ class Watcher:
                 cwd="/",
                 **system.detached(),
             )
-        except OSError as error:  # the system has no room for one now
+        except OSError as error:  # the system is out of resources
             log.write(self.config, f"`mdmem {words[0]}` could not be started", error)
             return False
         deadline = time.monotonic() + PATIENCE_SECONDS[words[0]]

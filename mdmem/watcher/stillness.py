@@ -1,10 +1,10 @@
-"""Stillness: whether anything in a vault was touched since the last look, by a queue of inotify that is polled (Linux).
+"""Whether anything in a vault was touched since the last scan, by polling an inotify queue (Linux only).
 
-A process that answers many questions need not look at every folder before each. The kernel queues an event before
-the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in a
-thread of its own, which may be late; here whoever asks reads it. No queue tells of a change from another machine: only
-the file systems of this one are trusted. What is written through a memory map or another hard link is seen when every
-file is looked at.
+It saves a process that answers many questions from scanning all folders before each. The kernel queues an event before
+the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in
+its own thread, which may be late; here the caller reads it. No queue reports changes from another machine, so only
+local file systems are trusted. Writes through a memory map or another hard link are noticed only by a scan of every
+file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _WANTED = (
     | _ONLY_FOLDER
 )  # fmt: skip
 _LOST = _UNMOUNT | _OVERFLOW
-"""After one of these nobody can tell what was touched."""
+"""After one of these events, anything may have been touched."""
 _UPSET = _DELETE_SELF | _MOVE_SELF | _IGNORED
-"""After one of these a watch is no longer reliable: all of them are set again."""
+"""After one of these events a watch is unreliable, and all are set up again."""
 _HEAD = struct.Struct("iIII")
 _READ_BYTES = 256 * 1024
 _MAX_KEPT = 4
@@ -36,7 +36,7 @@ _known: dict[str, Stillness] = {}
 
 
 def of(root: str) -> Stillness:
-    """Return what this process knows of a vault."""
+    """Return this process's state for a vault."""
     found = _known.get(root)
     if found is None:
         while len(_known) >= _MAX_KEPT:
@@ -46,9 +46,9 @@ def of(root: str) -> Stillness:
 
 
 class Stillness:
-    """The watched folders of one vault. Ask `holds`, look at the vault where it does not, then `keep`; one at a time.
+    """The watched folders of one vault. Call `holds`; if False, scan the vault, then call `keep`. Not thread-safe.
 
-    touched: what was touched since it last held, vault-relative, for who looks at it. is_lost: it may be anything.
+    touched: vault-relative paths touched since it last held, for the scan. is_lost: anything may have been touched.
     """
 
     def __init__(self, root: str) -> None:
@@ -63,7 +63,7 @@ class Stillness:
         self.is_lost = False
 
     def holds(self, state: object) -> bool:
-        """Whether nothing was touched since `keep` was called with this very state: the index as it was then."""
+        """Whether nothing was touched since `keep` was called with this object, the state of the index at that time."""
         if self._fd < 0:
             return False
         is_sound = self._drain()
@@ -75,9 +75,9 @@ class Stillness:
         return state is not None and self._state is state and not self.touched
 
     def keep(self, folders: Iterable[str], state: object) -> None:
-        """Take note that the vault was looked at since `holds` was asked, and watch the folders that it has.
+        """Record a scan that followed the last `holds`, and watch the folders it found.
 
-        Where a folder was not watched while it was looked at, stillness begins after the next look.
+        If a folder was not yet watched during the scan, `holds` stays False until after the next one.
         """
         wanted = set(folders)
         new = wanted - self._watched
@@ -89,7 +89,7 @@ class Stillness:
             self._is_possible = False
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._close()
         self.touched, self.is_lost = set(), False
 
@@ -100,7 +100,7 @@ class Stillness:
         self._folders, self._watched, self._state = {}, set(), None
 
     def _watch(self, folders: Iterable[str]) -> bool:
-        """Watch these folders as well; False when the system refuses."""
+        """Watch more folders; False when the system refuses."""
         library = ctypes.CDLL(None, use_errno=True)
         if self._fd < 0:
             self._fd = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -109,7 +109,7 @@ class Stillness:
             return False
         root = os.fsencode(self._root) + b"/"
         for folder in folders:
-            path = root + os.fsencode(folder)  # a `Path` interns each name, for which Python's table of all names grows
+            path = root + os.fsencode(folder)  # not a `Path`, which interns each name and so grows Python's table
             flags = _WANTED | (_NO_LINK if folder else 0)
             number = library.inotify_add_watch(self._fd, path, flags)
             if number >= 0:
@@ -120,7 +120,7 @@ class Stillness:
         return True
 
     def _drain(self) -> bool:
-        """Read the queue to its end; False when the watches must be set again."""
+        """Read the queue to its end; False when the watches must be set up again."""
         is_sound = True
         while True:
             try:
@@ -150,12 +150,12 @@ def _identity(root: Path) -> tuple[int, int] | None:
 
 
 def is_local(root: Path) -> bool:
-    """Whether a folder is on a file system of which only this machine changes anything; False where not known."""
+    """Whether a folder is on a file system that only this machine changes; False when unknown."""
     return _file_system(root) in _LOCAL
 
 
 def _file_system(root: Path) -> str:
-    """Return the type of the file system that a folder is on; "" where that cannot be told."""
+    """Return the type of the file system of a folder; "" when unknown."""
     best, kind = "", ""
     path = root.resolve()
     try:

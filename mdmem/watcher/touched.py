@@ -1,8 +1,8 @@
-"""Which files were touched since a commit asked last, so that it need not look at every file of the vault.
+"""Tracks the files touched since a commit last asked, so that a commit need not check every file of the vault.
 
-Nothing is told that is not certain: a file made in the vault's git folder must have been heard of first, and with it
-all that happened before. No event tells of what is written through a memory map or another hard link: when the vault
-is swept, the times of all files tell. Where they do not, and after an overflow, a new count begins.
+It answers only what is certain: the event of a file made in the vault's `.git` must arrive first, and with it all
+earlier events. Writes through a memory map or another hard link give no event; sweeps of the vault notice them by the
+ctimes of all files. Where ctimes do not help, and after an overflow, tracking starts anew.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import time
 from pathlib import Path
 
 MOST = 10_000
-"""Of more paths than this nothing is told: a look at every file costs no more."""
+"""With more paths than this it stops answering: a full scan costs no more."""
 
 WAIT_SECONDS = 1.0
 PREFIX = "mdmem-look-"
 
 STEP_NS = 2_000_000_000
-"""So far apart the times of a file system may lie."""
+"""Coarsest resolution of a file system's times."""
 
 
 class TouchedFiles:
-    """The vault's files to which something happened, numbered in their order."""
+    """The vault's touched files, numbered in order."""
 
     def __init__(self) -> None:
         self._heard = threading.Condition()
@@ -32,11 +32,11 @@ class TouchedFiles:
         self._count = 0
         self._paths: dict[str, int] = {}
         self._signs: dict[str, bool] = {}
-        """Those that are waited for, and whether they were heard of."""
+        """Paths of sign files being waited for -> whether their event has arrived."""
         self._swept_ns = self._since_ns = 0
 
     def begin(self) -> None:
-        """Begin a new count: nothing is known of what happened before."""
+        """Start tracking anew: nothing is known about what happened before."""
         with self._heard:
             self._epoch, self._count = secrets.token_hex(8), 0
             self._paths.clear()
@@ -44,7 +44,7 @@ class TouchedFiles:
             self._since_ns = self._swept_ns - STEP_NS
 
     def sweep(self, *, is_local: bool) -> None:
-        """Begin to sweep the vault: `met` is to be told of every file. is_local: only this machine changes them."""
+        """Begin a sweep, which passes every file to `met`. is_local: only this machine changes the vault."""
         now, last = time.time_ns(), self._swept_ns
         if is_local and now >= last:
             self._since_ns, self._swept_ns = last - STEP_NS, now
@@ -52,17 +52,17 @@ class TouchedFiles:
             self.begin()
 
     def met(self, path: str, changed_ns: int) -> None:
-        """Note a file if it has changed since the last sweep began."""
+        """Add a file if it has changed since the last sweep began."""
         if changed_ns >= self._since_ns:
             self.add(path)
 
     def end(self) -> None:
-        """Stop answering: the vault is not watched any more."""
+        """Stop answering: the vault is no longer watched."""
         with self._heard:
             self._epoch = ""
 
     def add(self, path: str) -> None:
-        """Note that something happened to a file, or a folder, of the vault."""
+        """Add a file or folder that an event names."""
         with self._heard:
             if path in self._signs:
                 self._signs[path] = True
@@ -74,9 +74,9 @@ class TouchedFiles:
             self.begin()
 
     def since(self, root: str, token: str) -> tuple[str, list[str] | None] | None:
-        """Return a token for now, and what was touched since another was given, None where that is not known.
+        """Return a new token and the paths touched since `token` was given (None when unknown).
 
-        None altogether where nothing can be told of what comes, either.
+        Return None when events cannot be relied on.
         """
         if not self.is_heard(root):
             return None
@@ -88,7 +88,7 @@ class TouchedFiles:
         return now, paths
 
     def is_heard(self, root: str) -> bool:
-        """Whether the events of all changes so far have arrived; False when that is unknown."""
+        """Whether the events of all changes so far have arrived; False when unknown."""
         sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
         if not self._epoch or not sign.parent.is_dir():
             return False
@@ -107,6 +107,6 @@ class TouchedFiles:
             sign.unlink(missing_ok=True)
 
     def answer(self, root: str, words: list[str]) -> bytes | None:
-        """Answer a commit's question."""
+        """Answer the request of a commit."""
         told = self.since(root, words[0] if words else "")
         return None if told is None else json.dumps(told).encode()

@@ -1,4 +1,4 @@
-"""The unit: a file that lets systemd, launchd or the Task Scheduler run `mdmem watch` for a vault from login on."""
+"""The service file with which systemd, launchd or the Task Scheduler runs `mdmem watch` for a vault from login on."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from mdmem.errors import ConfigError, MdmemError
 from mdmem.system import windows
 
 NAME = "service"
-"""What it is called where agents are named: `mdmem install service`."""
+"""Its name in the place of an agent's: `mdmem install service`."""
 
 TITLE = "Watcher"
 MARK = "Written by `mdmem install service`"
 BUSY = 6
-"""The exit status of a watcher that finds another at work: starting it again would not help."""
+"""Exit status of a watcher that finds another one running: restarting would not help."""
 
 _PLACES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-"""Where mdmem's own folders are; at login nobody has set them yet."""
+"""Variables that locate mdmem's own folders; at login they are not set yet."""
 
 
 class System(NamedTuple):
-    """What runs things at login, on one kind of machine.
+    """The service manager of one operating system.
 
-    folder: where its files lie. name: the file's name for a vault. text: makes the file.
-    start, stop: the commands that do it, now and at every login; a command that begins with "-" may fail.
-    forget: the commands without which the system goes on knowing a file that is gone.
+    folder: where service files are. name: the file's name for a vault's key. text: its content.
+    start, stop: commands to start it now and at login, and to stop it; a command that begins with "-" may fail.
+    forget: commands that make the system forget the service before its file is deleted.
     """
 
     folder: Callable[[Mapping[str, str]], Path]
@@ -45,11 +45,11 @@ class System(NamedTuple):
 
 
 def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
-    """Write the unit of a vault's watcher; the same again changes nothing. now: enable and start it, too.
+    """Write the service file of a vault's watcher, unless it is up to date. now: also enable and start it.
 
     Raises:
-        ConfigError: when something else has the file's name, or the vault's path cannot be written there.
-        MdmemError: when it could not be started.
+        ConfigError: when the file is not mdmem's, or cannot contain the vault's path.
+        MdmemError: when it cannot be started.
     """
     system = _system()
     path = _path(system, vault, env)
@@ -68,11 +68,11 @@ def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
 
 
 def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
-    """Remove the unit of a vault's watcher. now: end the one that runs, too.
+    """Remove the service file of a vault's watcher. now: also stop the running one.
 
     Raises:
-        ConfigError: when something else has the file's name.
-        MdmemError: when it could not be ended; the file is there still.
+        ConfigError: when the file is not mdmem's.
+        MdmemError: when it cannot be stopped; the file is kept.
     """
     system = _system()
     path = _path(system, vault, env)
@@ -92,7 +92,7 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
 
 
 def installed(vault: str, env: Mapping[str, str]) -> bool:
-    """Whether there is a unit for a vault's watcher."""
+    """Whether a vault's watcher has a service file."""
     return (_read(_path(_system(), vault, env)) or "").find(MARK) >= 0
 
 
@@ -116,7 +116,7 @@ def _read(path: Path) -> str | None:
 
 
 def _words(vault: str) -> list[str]:
-    """Return the command that runs the watcher: this interpreter, wherever its name would lead at login."""
+    """Return the command that runs the watcher, with this interpreter's full path."""
     words = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
     if not all(word.isprintable() for word in words):
         raise ConfigError(f"The path {vault!r:.200} cannot be written in a service file. Choose a simpler path.")
@@ -171,7 +171,7 @@ WantedBy=default.target
 
 
 def _quoted(word: str) -> str:
-    """Write a word so that systemd reads it as it is. In a command a `$` is to be doubled, too."""
+    """Quote a word for systemd. In a command, `$` must be doubled too."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
@@ -209,7 +209,7 @@ def _domain() -> str:
 
 
 LAUNCHD = System(
-    folder=lambda env: Path("~/Library/LaunchAgents").expanduser(),  # noqa: ARG005 - as every system's
+    folder=lambda env: Path("~/Library/LaunchAgents").expanduser(),  # noqa: ARG005 - same signature on every system
     name=lambda key: f"mdmem-watch-{key}.plist",
     text=_launchd_text,
     start=lambda path: [
@@ -224,7 +224,7 @@ LAUNCHD = System(
 
 
 def _task_text(vault: str, env: Mapping[str, str]) -> str:
-    """Write a task that begins when its user logs on, in ASCII: the Task Scheduler guesses a file's encoding."""
+    """Return a task that starts when its user logs on, in ASCII: the Task Scheduler guesses a file's encoding."""
     program, *words = _words(vault)
     user = escape("\\".join(filter(None, (env.get("USERDOMAIN"), env.get("USERNAME")))))
     text = f"""\

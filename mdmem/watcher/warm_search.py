@@ -1,4 +1,4 @@
-"""A search asked of the watcher, which has the index open; without a watcher every command searches by itself."""
+"""Searches answered by the watcher, which has the index open; without a watcher, commands search in-process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from mdmem.search.query import Query
 
 SECONDS = 5.0
-"""How long the watcher is waited for."""
+"""How long to wait for the watcher."""
 HIT_KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet")
 
 
 class WarmHit(NamedTuple):
-    """A note that was found, as `search.hits.SearchHit` has it."""
+    """A hit, with the fields of `search.hits.SearchHit`."""
 
     id: str
     path: str
@@ -34,7 +34,7 @@ class WarmHit(NamedTuple):
 
 
 class WarmAnswer(NamedTuple):
-    """What was found, as `search.engine.SearchResult` has it."""
+    """A search result, with the fields of `search.engine.SearchResult`."""
 
     hits: list[WarmHit]
     total: int
@@ -43,9 +43,9 @@ class WarmAnswer(NamedTuple):
 
 
 def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
-    """Ask the watcher; None when there is none, it is of another version, or it does not answer.
+    """Ask the watcher; None when there is none, it has another version, or it does not answer.
 
-    how: fields of `search.engine.SearchOptions`, as far as JSON has them.
+    how: fields of `search.engine.SearchOptions` as JSON values.
     """
     body = json.dumps({"query": query._asdict(), "how": how}).encode()
     said = watcher.ask(config, "search", {}, body, seconds=SECONDS)
@@ -59,12 +59,12 @@ def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
 
 
 def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -> bytes:  # noqa: ARG001 - as all answers
-    """Answer for the watcher: `body` is what `ask` sends.
+    """Answer a search in the watcher. body: as `ask` sends it.
 
-    New, moved and deleted files are looked for at once; files changed in place the watcher knows of by itself.
+    The search itself looks for new, moved and deleted files; the watcher knows about files changed in place.
 
     Raises:
-        Exception: whatever is wrong with the request; the asker then searches by itself.
+        Exception: when the request is wrong in any way; the client then searches in-process.
     """
     from mdmem.search import engine
     from mdmem.search.staged import Place
