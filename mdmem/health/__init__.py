@@ -1,6 +1,6 @@
-"""Health: what may be wrong with a machine, a vault, its notes and its history, and what to do about it.
+"""What may be wrong with a machine, a vault, its notes and its history, and what to do about it.
 
-A check is a function that takes the settings and gives findings; `CHECKS` in `health.checks` lists them.
+A check takes the configuration and yields findings; `CHECKS` in `health.checks` lists them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 WRONG = frozenset(["error", "warning"])
-"""What makes the exit status 1; the other severities are "note", worth knowing, and "fine"."""
+"""Severities with exit status 1; the others are "note", worth knowing, and "fine"."""
 
 
 class HealthFinding(NamedTuple):
-    """What a check found: how bad it is, what is so, what to do, and what does it where that is safe."""
+    """A finding: severity, what was found, what to do, and a function that fixes it if that is safe."""
 
     severity: str
     text: str
@@ -27,10 +27,10 @@ fine = partial(HealthFinding, "fine")
 note = partial(HealthFinding, "note")
 warning = partial(HealthFinding, "warning")
 error = partial(HealthFinding, "error")
-"""What is as it should be; what is worth knowing and not wrong; what costs something; what costs memories."""
+"""fine: all is well. note: worth knowing, not wrong. warning: costs something. error: loses memories."""
 
 
 def remove(paths: list[Path]) -> None:
-    """Remove files; those that are gone already do not matter."""
+    """Delete files, ignoring those already gone."""
     for path in paths:
         path.unlink(missing_ok=True)

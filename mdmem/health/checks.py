@@ -1,4 +1,4 @@
-"""The checks of `mdmem doctor`, in their order, and what became of each finding."""
+"""The checks of `mdmem doctor`, in order, and running and fixing them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from mdmem.health import WRONG, HealthFinding, error, scope
 
 
 class Check(NamedTuple):
-    """A thing to look at: what it is called, what looks (a function of a module in `mdmem.health`).
+    """A check: its name, and a function of a module in `mdmem.health`.
 
-    in_vault: it makes no sense without a vault. scoped: it takes which notes are to be looked into.
+    in_vault: it needs a vault. scoped: it takes a `CheckScope`.
     """
 
     name: str
@@ -53,7 +53,7 @@ CHECKS = (
 
 
 class CheckResult(NamedTuple):
-    """A finding, the check it comes from, and what became of it: "fixed", "failed: why", or ""."""
+    """A finding, its check, and the outcome of its fix: "fixed", "failed: why", or ""."""
 
     check: str
     finding: HealthFinding
@@ -61,16 +61,16 @@ class CheckResult(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something is still wrong."""
+        """Whether this is still a problem."""
         return self.finding.severity in WRONG and self.done != "fixed"
 
 
 def look(
     settings: Config, only: tuple[str, ...] = (), *, every: bool = True, tell: Callable[[int, int], None] | None = None
 ) -> Iterator[CheckResult]:
-    """Run the checks, all of them or those that are named; one that fails is a finding itself.
+    """Run all checks or the named ones; a check that fails yields a finding itself.
 
-    every: look into every note, whatever was looked at before. tell: is told how many notes are done, and of how many.
+    every: read every note, whatever was checked before. tell: progress callback: notes done, total.
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
     is_there = Path(settings.vault).is_dir()

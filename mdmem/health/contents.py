@@ -1,4 +1,4 @@
-"""The contents: notes that cannot be read as they were meant, links that lead nowhere, and an index that disagrees."""
+"""Check contents: notes that cannot be read as intended, broken links, and an index that does not match."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from mdmem.views import rows, wording
 from mdmem.views.vault_pages import upkeep
 
 MOST = 20
-"""Number of findings of one sort that are listed one by one."""
+"""Maximum number of findings of one kind that are listed."""
 
 AT_ONCE = 20_000
-"""So many links whose end has to be searched for are held at a time."""
+"""Number of links with a target to search for in memory at a time."""
 
 OLD_SECONDS = 3600
-"""A file of the index that is younger may be of a writer at work."""
+"""A younger file of the index may belong to a running writer."""
 
 
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Check the notes: their front matter, their tags, and what a merge has left in them."""
+    """Check the notes: front matter, tags, and leftovers of merges."""
     found = _Found(scope)
     marks = array("q")
     count = 0
@@ -78,7 +78,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 class _Found:
-    """What was found in notes: the first of it, and how much there is."""
+    """Findings in notes: the first ones, and the total number."""
 
     def __init__(self, scope: CheckScope) -> None:
         self.listed: list[HealthFinding] = []
@@ -86,7 +86,7 @@ class _Found:
         self._scope = scope
 
     def add(self, path: str, one: HealthFinding) -> None:
-        """Add a finding in a note; path: "" for one that cannot be read."""
+        """Add a finding in a note. path: "" for a note that cannot be read."""
         self.count += 1
         if self.count <= MOST:
             self.listed.append(one)
@@ -95,7 +95,7 @@ class _Found:
 
 
 def _paths(config: Config, scope: CheckScope) -> Collection[str]:
-    """Return the notes to look into, folder by folder, with their names in order."""
+    """Return the notes to read, folder by folder, sorted by name."""
     if scope.paths is not None:
         return scope.paths
     every = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
@@ -103,7 +103,7 @@ def _paths(config: Config, scope: CheckScope) -> Collection[str]:
 
 
 def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:
-    """Yield each note whose id an earlier one has, with that id and that note. marks: of the ids, 0 for none."""
+    """Yield each note with the id of an earlier one, the id, and that one. marks: hashes of the ids, 0 for none."""
     often = {one for one, following in pairwise(sorted(marks)) if one == following and one}
     first: dict[str, str] = {}
     for path, mark in zip(paths, marks, strict=True) if often else ():
@@ -124,7 +124,7 @@ def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
 
 
 def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
-    """Have one of two pages of a project stand for it: that of the folder whose name was not mdmem's first one."""
+    """Keep one of two pages for a project: the one whose folder was renamed from the name that mdmem gave it."""
     pages = [(path, notes.load(config.vault, path).meta) for path in sorted(paths)]
     (kept, meta), (later, its) = sorted(pages, key=lambda page: journal.has_first_name(*page))
     both = list(dict.fromkeys(journal.identities_in(meta) + journal.identities_in(its)))
@@ -138,7 +138,7 @@ def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
 
 
 def _is_moved_page(config: Config, path: str) -> bool:
-    """Whether a note was one of mdmem's pages until its owner moved it: mdmem has made that page again."""
+    """Whether a note is a generated page that its owner moved elsewhere; mdmem has made that page again."""
     at_home = path.startswith(("journal/", f"{generated.DAYS}/"))
     return not at_home and notes.load(config.vault, path).meta.get("kind") in notes.PAGES
 
@@ -183,7 +183,7 @@ _SKELETON = {
 
 
 def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
-    """Check what an agent proposed, and a person accepted or not: one statement, why, how to apply it."""
+    """Check an agent's proposal, accepted or not, for its parts: one statement, why, how to apply it."""
     meta = parsed.meta
     unverified = meta.get("unverified")
     if isinstance(unverified, list) and unverified:
@@ -201,7 +201,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
 
 
 def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Compare the index with every file, and look for what older versions left."""
+    """Compare the index with every file, and find files left by older versions."""
     from mdmem.search import index as engine
 
     report = engine.verify(config, repair=False, progress=scope.tell) if scope.view is None else None
@@ -219,7 +219,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _unused(folder: Path) -> list[Path]:
-    """List the files that belong to no index in use: the next change to the index would remove them."""
+    """Return files that belong to no index in use; the next change of the index would delete them."""
     from mdmem.search.index import DamagedError, contents
 
     try:
@@ -241,14 +241,14 @@ def _differs(report: Report) -> str:
 
 
 def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Check where the links of people's notes and of generated pages lead."""
+    """Check the links in people's notes and on generated pages."""
     lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
     count = 0
     for path in chain(["README.md"], (one for one in _paths(config, scope) if one != "README.md")):
         text = _linking(config, path)
         for one in note_links.written(text) if text else ():
-            if one.how != "id":  # an id may be of a note that was forgotten
+            if one.how != "id":  # an id may be that of a forgotten note
                 count += 1
                 if not _is_there(config.vault, one, path.rpartition("/")[0]):
                     pending.append((path, one))
@@ -267,7 +267,7 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _linking(config: Config, path: str) -> str:
-    """Return the text of a note with links of the vault; what was captured has none, nor has the title of a page."""
+    """Return the text of a note to check for links; "" for captured notes. A page's title is blanked out."""
     data = disk.readable(config.vault, path) or b""
     text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
     parsed = notes.parse(text)
@@ -279,9 +279,9 @@ def _linking(config: Config, path: str) -> str:
 
 
 def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFinding:
-    """Return what is said of a broken link: a person's is theirs to change, a page's part is made again."""
+    """Return the finding for a broken link: a person has to edit theirs, a generated part is rebuilt."""
     said = f"{path}:{one.line}: the link to {one.target!r:.120} leads nowhere."
-    cut = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there is a person's
+    cut = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
     if cut and len(cut[0]) < one.line <= len(cut[0]) + len(cut[1]):
         return warning(
             said,
@@ -292,7 +292,7 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
 
 
 def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
-    """Return those of some links that lead to no file, folder or title; one walk keeps only what they name."""
+    """Return the links that lead to no file, folder or title, in one walk that keeps only names in question."""
     meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
     names = {name for name, _ in meant} - {""}
     paths = {path for _, every in meant for path in every}
@@ -307,18 +307,18 @@ def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> 
 
 
 def _titles(config: Config, names: set[str]) -> set[str]:
-    """Return which of some names are titles of notes, to which the pages in the browser lead."""
+    """Return those names that are titles of notes, to which the pages in the browser lead."""
     try:
         if names:
             freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
         view = index_of_notes.current(config) if names else None
         return {name for name in names if rows.titled(view, name)} if view else set()
     except (MdmemError, DamagedError, OSError):
-        return set()  # the check of the index says so
+        return set()  # the index check reports it
 
 
 def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:
-    """Return the name, "" for none, and the paths that a link may lead to, in lower case."""
+    """Return a link's possible targets in lower case: a name anywhere ("" for none), and paths."""
     target = one.target.lower().rstrip("/\\ ")
     path = posixpath.normpath(posixpath.join(folder.lower(), target))
     if one.how != "wiki":
@@ -327,7 +327,7 @@ def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:
 
 
 def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
-    """Return which of some paths there are in the vault, and which names, each after a star."""
+    """Return those of the paths that exist in the vault, and those of the names, each prefixed by `*`."""
     found = {""}
     above = {path[: end + 1] for path in paths for end, letter in enumerate(path) if letter == "/"} | {""}
     for where, folders, files in os.walk(root):

@@ -1,4 +1,4 @@
-"""Folders: the vault's folder, settings, templates, and mdmem's own folders outside it."""
+"""Check folders: the vault's folder, settings, templates, and mdmem's own folders outside it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from mdmem.views import wording
 
 LEAST_FREE_BYTES = 100_000_000
 TEMP_SECONDS = 3600
-"""A temporary file older than this is nobody's any more."""
+"""A temporary file this old is abandoned."""
 LOG_DAYS = 7
 LOSSES_SHOWN = 5
 
 
 def vault(config: Config) -> Iterator[HealthFinding]:
-    """Check the vault's folder itself."""
+    """Check the vault's folder."""
     root = Path(config.vault)
     if not root.is_dir():
         yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
@@ -77,7 +77,7 @@ def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
 
 
 def state(config: Config) -> Iterator[HealthFinding]:
-    """Check whether mdmem's own folders outside the vault can be written: without them nothing is stored."""
+    """Check whether mdmem's folders outside the vault are writable: without them nothing is stored."""
     folders = (Path(config.state_dir), Path(config.index_dir))
     there = [next(above for above in (folder, *folder.parents) if above.exists()) for folder in folders]
     shut = [folder for folder in there if not _is_usable(folder)]
@@ -102,8 +102,8 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 
 
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Check whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
-    is_ours = wording.is_set_up(config.vault)  # a folder of other files may be shared for a reason
+    """Check whether others can read the vault or mdmem's folders, and whether the user owns all of it."""
+    is_ours = wording.is_set_up(config.vault)  # another folder may be shared on purpose
     own = [Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
     folders = [Path(config.vault), *own] if is_ours else own
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
@@ -134,12 +134,12 @@ def _is_strange(path: Path) -> bool:
 
 
 def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Find temporary files that a killed process left."""
+    """Find temporary files left by killed processes."""
     every = _files(Path(config.vault)) if scope.is_whole else ()
     here = [path for path in every if is_temp(path.name)]
     there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
     old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
-    with suppress(MdmemError):  # there is no repository, or the check of git says what is wrong with it
+    with suppress(MdmemError):  # no repository, or the git check reports the problem
         old += tidy.abandoned(config)
     if old:
         text = f"{plural.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
@@ -157,7 +157,7 @@ def _age(path: Path) -> float:
 
 
 def templates(config: Config) -> Iterator[HealthFinding]:
-    """Check the templates that a vault has of its own, and whether mdmem's are there."""
+    """Check the vault's own templates, and whether mdmem's exist."""
     if not Path(template.folder(), "notes", "prompt.md").is_file():
         yield error(f"mdmem's own templates are missing from {template.folder()}.", "Install mdmem again.")
     own = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
@@ -216,7 +216,7 @@ def _write_queued(config: Config) -> None:
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
-    """Find events that were lost: neither the vault nor the retry queue could take them."""
+    """Find lost events, which neither the vault nor the retry queue could store."""
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
         when = timestamps.iso_time(row["time"])
@@ -233,7 +233,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
 
 
 def log(config: Config) -> Iterator[HealthFinding]:
-    """Check what went wrong in the last days."""
+    """Check the log for recent problems."""
     path = Path(config.state_dir) / "log"
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""History: the vault's repository, what is not committed yet, and what other machines have not seen."""
+"""Check history: the repository, uncommitted files, and commits that other machines have not seen."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mdmem.vault import disk, template
 OLD_LOCK_SECONDS = 600
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
 MOST = 10
-"""Number of uncommitted files that are listed one by one."""
+"""Maximum number of uncommitted files that are listed."""
 
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Check the vault's repository; all of its objects only when all notes are checked."""
+    """Check the vault's repository; its objects only in a full check."""
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
@@ -57,7 +57,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:
-    """Find generated pages whose merge the vault's attributes leave open, as in a vault of an earlier version."""
+    """Find generated pages without a merge rule in .gitattributes, as in a vault of an earlier version."""
     text = (disk.readable(config.vault, ATTRIBUTES) or b"").decode("utf-8", "surrogateescape")
     known = {line.split()[0].lstrip("/") for line in text.splitlines() if line.strip()}
     rules = {line.split()[0]: line for line in template.load("vault/gitattributes").splitlines() if UNION in line}
@@ -78,11 +78,11 @@ def _add_rules(config: Config, rules: list[str]) -> None:
         else:
             done = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
     if not done:
-        raise VaultError(f"{ATTRIBUTES} is no plain file, or was changed meanwhile.")
+        raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
 
 
 def _old_locks(repo: Repository) -> list[Path]:
-    """Return the locks that a git which was killed has left: they stop other gits, and some every commit."""
+    """Return the locks of killed git processes: they block other gits, and some block every commit."""
     own = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
     shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
     found = [lock for lock in (*own, *shared) if lock.exists()]
@@ -96,9 +96,9 @@ def _count(repo: Repository) -> str:
 
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
-    """Check what the next commit would take, and what no commit takes."""
+    """Check what the next commit would take, and what no commit would."""
     waiting = commit.waiting(config)
-    files = [file for file in waiting.files if not message.is_generated(file)]  # the next commit takes pages along
+    files = [file for file in waiting.files if not message.is_generated(file)]  # the next commit includes pages
     if files:
         text = f"{plural.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
@@ -115,12 +115,12 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
 
 
 def remote(config: Config) -> Iterator[HealthFinding]:
-    """Check what other machines have not seen, as far as was heard at the last sync."""
+    """Check what other machines have not seen, judged by the last sync."""
     try:
         repo = repository.open_vault(config.vault)
         branch = repository.branch(repo)
     except (VaultError, GitError):
-        return  # the check of git says so
+        return  # the git check reports it
     names = repository.attempt(repo, "remote").out.decode("utf-8", "replace").split()
     if not names:
         yield fine("no remote: the vault stays on this machine")

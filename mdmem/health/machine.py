@@ -1,4 +1,4 @@
-"""The machine: Python, packages, git, and the agents that are to run the hooks."""
+"""Check the machine: Python, packages, git, and the agents that run the hooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SILENT_DAYS = 14
 
 
 def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
-    """Check the interpreter."""
+    """Check the Python version."""
     named = f"Python {platform.python_version()} at {sys.executable}"
     if sys.version_info >= OLDEST_PYTHON:
         yield fine(named)
@@ -41,7 +41,7 @@ def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every c
 
 
 def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
-    """Check whether every package that mdmem requires is there; in which version is what `pip check` tells."""
+    """Check whether all required packages are installed; `pip check` tells about their versions."""
     try:
         lines = metadata.requires("mdmem") or []
     except metadata.PackageNotFoundError:
@@ -51,7 +51,7 @@ def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
     missing = [one for one in required if not _version(re.split(r"[^A-Za-z0-9._-]", one)[0])]
     for one in missing:
         yield error(f"The package {one} is missing.", f"Install it: `pip install '{one}'`.")
-    if _version("Whoosh") and _version("whoosh-reloaded"):  # two packages of one name: which is imported is chance
+    if _version("Whoosh") and _version("whoosh-reloaded"):  # both install `whoosh`: chance decides which is imported
         todo = "`pip uninstall whoosh`, then `pip install --force-reinstall whoosh-reloaded`."
         yield warning("whoosh and whoosh-reloaded are both installed, and overwrite each other.", todo)
     if not missing:
@@ -59,7 +59,7 @@ def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
 
 
 def _version(name: str) -> str:
-    """Return the version of an installed package; "" when it is not there."""
+    """Return the version of an installed package, "" for a missing one."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -71,7 +71,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def git(config: Config) -> Iterator[HealthFinding]:
-    """Check whether git is there."""
+    """Check whether git is installed and recent."""
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
     except MdmemError as problem:
@@ -91,7 +91,7 @@ def _existing(path: Path) -> Path:
 
 
 def hook(config: Config) -> Iterator[HealthFinding]:
-    """Import every module that a hook may need, as a hook does; and look whether their bytecode is whole."""
+    """Import all modules for hooks like a hook does, and check their bytecode."""
     del config
     package = Path(launch.__file__).parent
     broken = list(launch.damaged())
@@ -136,7 +136,7 @@ def _compile_anew() -> None:
 
 
 def registrations(config: Config) -> Iterator[HealthFinding]:
-    """Check the settings of every agent."""
+    """Check the registration of every agent."""
     rows = registration.survey()
     for row in rows:
         yield from _registration(row, config)
@@ -173,7 +173,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 
 
 def events(config: Config) -> Iterator[HealthFinding]:
-    """Check when each registered agent was last heard from."""
+    """Check when each registered agent last sent an event."""
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
     heard = storing.last_heard(config)
     silent = [title for agent, title in names.items() if agent not in heard]
@@ -194,7 +194,7 @@ def events(config: Config) -> Iterator[HealthFinding]:
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:
-    """Check whether storing is paused or switched off, and which variables are read under another name."""
+    """Check whether storing is paused or off, and whether variables use alias names."""
     aliases = [name for name in (variable(row, os.environ) for row in SETTINGS) if name.startswith(ALIAS)]
     if aliases:
         yield note(
@@ -215,7 +215,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 
 
 def watcher(config: Config) -> Iterator[HealthFinding]:
-    """Check the watcher; that none runs is well."""
+    """Check the watcher; it is fine if none is running."""
     found = client.status(config)
     if found.get("silent"):
         yield warning("A watcher is there but does not answer.", "`mdmem watch --status` says what to do.")

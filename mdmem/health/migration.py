@@ -1,4 +1,4 @@
-"""What a vault of an earlier version has that this one lays out differently, and its migration."""
+"""Migrate what a vault of an earlier version has in another layout."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mdmem.health.scope import CheckScope
 from mdmem.vault import disk, journal, layout
 
 MAX_PATH_CHARS = 159
-"""A path relative to the vault is shorter than 160 characters, as hooks write them."""
+"""Hooks keep vault-relative paths below 160 characters."""
 
 
 def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Find session pages under the name of version 0.1, `session.md`, and rename them after their folders."""
+    """Find session pages with the file name of version 0.1, `session.md`, and rename them after their folders."""
     if scope.paths is not None and not any(path.endswith(f"/{journal.FORMER_PAGE}") for path in scope.paths):
         return
     old = former_pages(Path(config.vault))
@@ -30,15 +30,15 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def former_pages(root: Path) -> list[Path]:
-    """Return the session pages called `session.md` whose place under the new name is free."""
+    """Return the session pages called `session.md` whose new name is free."""
     found = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
     return sorted(path for path in found if path.is_file() and not path.with_name(f"{path.parent.name}.md").exists())
 
 
 def rename_pages(config: Config) -> None:
-    """Rename the pages, shorten folders that would make a path too long, and update the links in every note.
+    """Rename the pages, shorten folders whose path would be too long, and update the links in every note.
 
-    Bytes outside the links stay as they are. Interrupted, it can be run again.
+    Bytes outside links stay as they are. Run it again after an interruption.
     """
     root = Path(config.vault)
     moved: dict[bytes, bytes] = {}
@@ -59,7 +59,7 @@ def rename_pages(config: Config) -> None:
 
 
 def fitting(folder: str) -> str:
-    """Return a session folder's vault path with its words cut so far that its page's path is short enough."""
+    """Return a session folder's path, with its words shortened until its page's path is short enough."""
     above, _, name = folder.rpartition("/")
     excess = len(journal.page_paths(folder)[0]) - MAX_PATH_CHARS
     head, _, rest = name.partition("-")
@@ -67,7 +67,7 @@ def fitting(folder: str) -> str:
     if excess <= 0 or not words:
         return folder
     room = max(len(words) - (excess + 1) // 2, 0)
-    cut = words[:room] if words[room : room + 1] == "-" else words[:room].rpartition("-")[0]  # between two words
+    cut = words[:room] if words[room : room + 1] == "-" else words[:room].rpartition("-")[0]  # at a word boundary
     return f"{above}/{head}-{cut}-{tag}" if cut else f"{above}/{head}-{tag}"
 
 

@@ -1,7 +1,7 @@
-"""Scope: doctor checks every note of a small vault; of a large one, only what is new since the last check.
+"""The scope of a check: all notes of a small vault; of a large one, only what is new since the last check.
 
-It keeps the hashes of the notes that are fine. So a note is checked again when its text has changed, whatever its
-mtime says, and as long as something is wrong with it.
+The hashes of notes without problems are stored. So a note is checked again when its text has changed, whatever its
+mtime, and while something is wrong with it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from mdmem.search.index import DamagedError
 from mdmem.search.index.view import View
 
 FEW_NOTES = 2_000
-"""A vault of no more notes is always looked at as a whole."""
+"""A vault with at most this many notes is always checked completely."""
 MAX_DAYS = 30
-"""After so long every vault is looked at as a whole again."""
+"""After this long every vault is checked completely again."""
 _MAX_BYTES = 64 * 1024 * 1024
 _STATE = "doctor"
 
 
 class CheckScope:
-    """What is looked at. paths: the notes to look into; None: all, and all that lies beside them.
+    """What to check. paths: the notes to read; None: all notes and all other files.
 
-    view: the index, where notes are not all looked into. wrong: the notes in which something was found.
-    tell: is told how many notes are done, and of how many.
+    view: the index, in a partial check. wrong: notes with findings.
+    tell: progress callback: notes done, total.
     """
 
     def __init__(self, paths: list[str] | None = None, view: View | None = None) -> None:
@@ -42,12 +42,12 @@ class CheckScope:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything is looked at."""
+        """Whether this is a full check."""
         return self.paths is None
 
 
 def of(config: Config, *, every: bool) -> CheckScope:
-    """Return what to look at in a vault; every: all of it."""
+    """Return the scope for a vault. every: check everything."""
     known = None if every else _load(config)
     if known is None:
         return CheckScope()
@@ -60,12 +60,12 @@ def of(config: Config, *, every: bool) -> CheckScope:
             return CheckScope()
         new = [view.path(note) for note in _unknown(view, known)]
     except (MdmemError, DamagedError, OSError):
-        return CheckScope()  # the check of the index says so
+        return CheckScope()  # the index check reports it
     return CheckScope(sorted(new), view)
 
 
 def remember(config: Config, scope: CheckScope) -> None:
-    """Write what was looked at and found well, unless nothing was looked into."""
+    """Store the hashes of notes without problems, unless no note was read."""
     if scope.paths == []:
         return
     try:
@@ -81,7 +81,7 @@ def remember(config: Config, scope: CheckScope) -> None:
     try:
         files.replace(str(Path(config.state_dir, _STATE)), array("Q", [begun]).tobytes() + kept.tobytes())
     except OSError:
-        return  # everything is looked at again
+        return  # the next check is a full one
 
 
 def _read(config: Config) -> array[int]:
@@ -90,19 +90,19 @@ def _read(config: Config) -> array[int]:
 
 
 def _unknown(view: View, known: array[int]) -> Iterator[int]:
-    """Yield the notes whose hashes are not known: most often those behind as many as are still in the same order."""
+    """Yield notes with unknown hashes: mostly those after the longest common prefix of both lists."""
     digests = view.numbers("digest")
     every = array("Q", (digests[note] for note in view.all)) if view.deleted else digests
     same, end = 0, min(len(every), len(known))
     while same < end:
         middle = (same + end + 1) // 2
         same, end = (middle, end) if every[same:middle] == known[same:middle] else (same, middle - 1)
-    others = frozenset(known[same:])  # one of all that is known would show
+    others = frozenset(known[same:])  # a set of all of them would cost too much memory
     return (note for note in islice(view.all, same, None) if digests[note] not in others)
 
 
 def _load(config: Config) -> array[int] | None:
-    """Return the hashes of what was found well; None when it is too long ago that everything was looked at."""
+    """Return the stored hashes; None when the last full check is too long ago."""
     try:
         kept = _read(config)
         is_recent = 0 <= time.time() - kept[0] < MAX_DAYS * 86_400
@@ -119,5 +119,5 @@ def _begun(config: Config) -> int:
 
 
 def twins(view: View, path: str, name: str) -> Iterable[str]:
-    """Return the other notes that have an id."""
+    """Return the other notes with the same id."""
     return sorted({view.path(note) for note in view.notes("facet", f"id:{name}".lower())} - {path})

@@ -73,7 +73,7 @@ def test_rules_that_cannot_be_written_are_not_said_to_be_there(tmp_path: Path) -
     found = json.loads(day.attempt("doctor", "--only", "history", "--fix", "--json").stdout)
 
     (row,) = (one for one in found if "git pull" in one["text"])
-    assert row["done"] == "failed: .gitattributes is no plain file, or was changed meanwhile."
+    assert row["done"] == "failed: .gitattributes is not a regular file, or was changed meanwhile."
     assert (tmp_path / "elsewhere").read_text("utf-8") == "*.md -text\n"
 
 
