@@ -1,7 +1,7 @@
-"""About: what the vault knows of a file, a symbol, a number such as #123, a commit, a package, an address, a command,
-or an error.
+"""What the vault knows about a file, a symbol, a number such as #123, a commit, a package, an address, a command or
+an error.
 
-The index has the entities of each note. For names that no rule finds, only notes that people wrote are searched.
+The index has the entities of each note. For names that no rule recognizes, only notes that people wrote are searched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mdmem.search.text import analysis, entities, errors
 from mdmem.vault import journal, note, people
 
 MAX_NOTES = 500
-"""Maximum number of notes naming an entity that are looked at, and of notes read if none names it by rule."""
+"""Maximum number of notes that name an entity, and of notes read when no rule recognizes it."""
 MAX_TURNS = 60
 MAX_SESSIONS = 10
 MAX_TOGETHER = 10
@@ -35,7 +35,7 @@ MAX_FIXES = 20
 
 
 class KnownSession(NamedTuple):
-    """A session that names an entity. latest: when it did so last. note: the id of the note in which it did."""
+    """A session that names an entity. latest: when it last did. note: id of the note that did."""
 
     session: str
     title: str
@@ -45,7 +45,7 @@ class KnownSession(NamedTuple):
 
 
 class EntityLink(NamedTuple):
-    """A typed link of one of the notes that name an entity. of: that note's id."""
+    """A typed link of a note that names an entity. of: that note's id."""
 
     of: str
     relation: str
@@ -62,9 +62,8 @@ class FileChange(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What is known of an entity. kind: file, number, commit, address or name. changed: edits of a file, the last
-    one first. links: what joins its decisions to other notes. together: what was named or worked on in the same
-    turns, with how often.
+    """What is known about an entity. kind: as `kind_of` returns it. changed: edits of a file, newest first.
+    links: typed links of its decisions. together: other entities and files of the same turns, each with how often.
     """
 
     entity: str
@@ -84,7 +83,7 @@ class Knowledge(NamedTuple):
 
 
 def kind_of(entity: str) -> str:
-    """Return what an entity is, by its spelling: file, number, commit, address, error, command or name."""
+    """Return the kind of an entity by its spelling: file, number, commit, address, error, command or name."""
     if re.fullmatch(r"#\d+", entity):
         return "number"
     if "://" in entity:
@@ -97,7 +96,7 @@ def kind_of(entity: str) -> str:
 
 
 def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
-    """Return what is known of an entity.
+    """Return what is known about an entity.
 
     project: only in this one. now: seconds since the epoch.
     """
@@ -121,7 +120,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
 
 
 def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
-    """Whether a piece of open work comes from one of these notes; a list of tasks has many that differ."""
+    """Whether open work comes from one of these notes; not for a list of tasks, whose items differ."""
     return view.find(item.path) in naming and not (item.kind == "task" and item.path.startswith("journal/"))
 
 
@@ -129,7 +128,7 @@ def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
 
 
 def _naming(config: Config, view: View, entity: str) -> set[int]:
-    """Return the notes that name an entity, by the index; where it has none, the newest notes with it in their text."""
+    """Return the notes that name an entity, by the index, else the newest notes that contain it."""
     kind = kind_of(entity)
     if kind == "file":
         tails = path_tails(entity)
@@ -143,7 +142,7 @@ def _naming(config: Config, view: View, entity: str) -> set[int]:
 
 
 def _by_name(view: View, entity: str) -> set[int]:
-    """Return the notes that name a symbol or a package by a rule; of an identifier, all that have the word."""
+    """Return the notes that name a symbol or a package by a rule; for an identifier, all that contain the word."""
     found = view.notes("facet", *entities.facets([entity.removesuffix("()")]))
     terms = dict.fromkeys(analysis.terms(entity))
     if len(terms) > 1 and len(analysis.words(entity)) == 1:
@@ -152,7 +151,7 @@ def _by_name(view: View, entity: str) -> set[int]:
 
 
 def _by_commit(view: View, entity: str) -> set[int]:
-    """Return the notes that name a commit, by more of its hash or by less."""
+    """Return the notes that name a commit, by a longer or shorter part of its hash."""
     start = next(entities.facets([entity[: entities.MIN_HASH_CHARS]]))
     full = next(entities.facets([entity]))
     same = (term for term in view.starting_with("facet", start) if term.startswith(full) or full.startswith(term))
@@ -160,7 +159,7 @@ def _by_commit(view: View, entity: str) -> set[int]:
 
 
 def _by_command(view: View, entity: str) -> set[int]:
-    """Return the runs of a command; with arguments, the newest of those that have them."""
+    """Return the runs of a command; with arguments, the newest of the runs that have them."""
     program = entities.command_of(entity)
     found = view.notes("facet", *entities.facets([program])) if program else set()
     if entity == program:
@@ -170,7 +169,7 @@ def _by_command(view: View, entity: str) -> set[int]:
 
 
 def _by_error(view: View, entity: str) -> set[int]:
-    """Return the runs that failed with an error."""
+    """Return the runs that failed with this error."""
     return view.with_any(errors.facet(one) for one in errors.signatures(entity))
 
 
@@ -227,7 +226,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
 
 
 def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
-    """Count in how many of the newest turns something else is named, or a file changed; the rarer one comes first."""
+    """Count other entities and changed files over the newest turns; of equal counts, the rarer one comes first."""
     turns: dict[tuple[int, int], None] = {}
     for number in numbers:
         turn = _turn(view, number)
@@ -254,7 +253,7 @@ def _named_in(view: View, edits: set[int], folder: int, turn: int) -> Iterator[s
 
 
 def _spread(view: View, name: str) -> int:
-    """Return in how many notes an entity is named, as a power of two: small differences mean nothing."""
+    """Return the number of notes that name an entity as a power of two: small differences do not matter."""
     return int(math.log2(1 + view.count("facet", next(entities.facets([name])))))
 
 

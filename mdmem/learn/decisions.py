@@ -1,4 +1,4 @@
-"""Decisions, lessons, preferences and tasks: what was written on purpose, and which of it is in force."""
+"""Decisions, lessons, preferences and tasks: notes written on purpose, and which of them are in force."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MAX_STATEMENT_CHARS = 300
 
 
 class Decision(NamedTuple):
-    """Something that was decided or learned.
+    """A decision, lesson or preference.
 
-    statement: its first line that says something, "" when the title is all. superseded_by: the id of the note that
-    holds now, "" while this one is in force. before: titles of those that it supersedes, the last one first.
+    statement: first line that says more than the title, or "". superseded_by: id of the note that replaces it, "" while
+    it is in force. before: titles of the notes that it supersedes, latest first.
     """
 
     id: str
@@ -50,12 +50,12 @@ def add(
     now: float,
     **more: Any,
 ) -> Written:
-    """Write a note of one of the kinds in `note.WRITTEN`. supersedes: the id or path of a note that no longer holds.
+    """Write a note of one of the kinds in `note.WRITTEN`. supersedes: id or path of the note that it replaces.
 
-    What it quotes from turns that it cites, and what is not found there, is named in its `unverified`.
+    Quotes that are not in the turns that the note cites are listed in its `unverified`.
 
-    proposed: it waits until a person accepts it (see `proposals`); what it supersedes holds until then.
-    more: project, tags and pinned, as `user_notes.add` takes them.
+    proposed: it waits until a person accepts it (see `proposals`); what it supersedes stays in force until then.
+    more: project, tags and pinned, as for `user_notes.add`.
 
     Raises:
         UsageError: when the kind is unknown, or there is nothing to store.
@@ -83,13 +83,13 @@ def add(
 def supersede(config: Config, old: str, new: str) -> None:
     """Mark the note with the id `old` as superseded by the one with the id `new`.
 
-    Raises NotFoundError, UsageError, VaultError, BusyError or OSError when it is not there, or cannot be changed.
+    Raises NotFoundError, UsageError, VaultError, BusyError or OSError when it is missing or cannot be changed.
     """
     user_notes.set_keys(config, index.resolve(config, old), {"superseded_by": new})
 
 
 def is_in_force(parsed: note.Parsed) -> bool:
-    """Whether a note holds: not superseded, not withheld, not private."""
+    """Whether a note is in force: not superseded, not withheld, not private."""
     return _is_shown(parsed) and not parsed.meta.get("superseded_by")
 
 
@@ -101,10 +101,10 @@ def listed(
     kinds: Iterable[str] = ("decision",),
     every: bool = False,
 ) -> list[Decision]:
-    """Return the decisions in force, newest first, or best match first.
+    """Return the decisions in force, newest first; with `about`, best match first.
 
-    about: words, or a file that they name. kinds: some of KINDS; a note tagged with a kind counts as one.
-    every: also those that are superseded.
+    about: words, or a file that notes name. kinds: some of KINDS; a note tagged with a kind counts as one.
+    every: include superseded ones.
     """
     paths = freshness.ask(config, lambda view: noted_as(view, kinds, project))
     if about:
@@ -117,7 +117,7 @@ def listed(
 
 
 def _read(config: Config, path: str) -> note.Parsed:
-    """Read a note with the id, title and time that the index gives to one that somebody wrote by hand."""
+    """Read a note; id, title and time that its front matter lacks are those of the index."""
     parsed = people.read(config.vault, path)
 
     def named(view: View) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _is_shown(parsed: note.Parsed) -> bool:
 
 
 def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
-    """Return the paths of what people and agents wrote as one of these kinds, or with its tag, newest first."""
+    """Return the paths of notes of these kinds, or tagged with them, newest first; not of internal memories."""
     written = view.of_kinds(note.WRITTEN)
     tagged = view.with_any(f"tag:{kind}" for kind in kinds)
     kept = of_project(view, (written & tagged) - view.internal, project)
@@ -151,7 +151,7 @@ def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
 
 
 def _about(config: Config, paths: list[str], about: str) -> list[str]:
-    """Return the paths that words or a file's name lead to, best first."""
+    """Return those of the paths that match words or a file name, best first."""
     wanted = frozenset(paths)
     tails = path_tails(about)
 
@@ -166,7 +166,7 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
 
 
 def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
-    """Return for the id of each superseded note the id of the one that holds now; either of them may say it."""
+    """Return id -> id of the note that replaces it; either of the two may say so."""
     newer = {}
     for parsed in filter(_is_shown, found.values()):
         meta = parsed.meta
@@ -178,7 +178,7 @@ def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
 
 
 def ids(value: object) -> list[str]:
-    """Read the ids in a link of front matter, which is one or a list, as `mem:ID` or plain."""
+    """Return the ids in a link of front matter: one or a list, as `mem:ID` or plain."""
     several = value if isinstance(value, list) else [value] if value else []
     return [note.id_in_reference(str(one)) for one in several]
 
@@ -200,7 +200,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
 
 
 def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> list[str]:
-    """Return the titles of what a note supersedes, and what that superseded; a circle ends."""
+    """Return the titles of what a note supersedes, directly or not; a cycle ends."""
     before: list[str] = []
     seen, wanted = {name}, name
     while True:
@@ -213,7 +213,7 @@ def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> li
 
 
 def statement(parsed: note.Parsed) -> str:
-    """Return the first line of a note that says more than its title."""
+    """Return the first line of a note that says more than its title, "" without one."""
     title = str(parsed.meta.get("title", ""))
     for line in parsed.body[:4000].splitlines():
         words = line.strip().lstrip("#>*- \t")
@@ -223,9 +223,9 @@ def statement(parsed: note.Parsed) -> str:
 
 
 def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
-    """Return what people have noted in a note's front matter: done, dismissed, reviewed, … Never show it.
+    """Return a note's marks by people: done, dismissed, superseded_by, reviewed. They are not cleaned: never show them.
 
-    The file is read again only after the index has seen it change.
+    The file is read again only when the index has seen it change.
     """
     return _noted(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
 
@@ -234,15 +234,15 @@ _NOTED_KEYS = ("done", "dismissed", "superseded_by", "reviewed")
 
 
 @lru_cache(maxsize=8192)
-def _noted(root: str, path: str, mtime_ns: int, size: int) -> Mapping[str, Any]:  # noqa: ARG001 - they are the key
+def _noted(root: str, path: str, mtime_ns: int, size: int) -> Mapping[str, Any]:  # noqa: ARG001 - cache key
     data = disk.read_path(root, path) or b""
-    said = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # hardly any note has one, and parsing is dear
+    said = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # rare, and parsing is expensive
     meta = note.parse(data).meta if said else {}
     return MappingProxyType({key: meta[key] for key in _NOTED_KEYS if key in meta})
 
 
 def of_project(view: View, numbers: set[int], project: str) -> set[int]:
-    """Return those of the notes that belong to a project, or to none; project: "" returns all."""
+    """Return those of the notes that belong to a project or to none; project: "" returns all."""
     if not project:
         return numbers
     return numbers & (view.of_project(project) | view.notes("facet", "project:"))
@@ -255,7 +255,7 @@ _BLOCK = re.compile(r"^ {0,3}> ?(.{8,600})$", re.MULTILINE)
 
 
 def missing(config: Config, text: str) -> list[str]:
-    """Return the quotes of a note that none of the turns that it cites has; [] where it cites none."""
+    """Return the quotes in a note that are in none of the turns that it cites; [] when it cites none."""
     quotes = list(_quotes(text))
     cited = dict.fromkeys(links.CITED.findall(text)) if quotes else ()
     turns = [said for name in cited if (said := _turn(config, name))]
@@ -270,7 +270,7 @@ def _quotes(text: str) -> Iterator[str]:
 
 
 def _turn(config: Config, name: str) -> str:
-    """Return the text of the turn that a note is part of, or of the note itself; "" when it is not known."""
+    """Return the text of a note's turn, else of the note itself; "" when it is unknown."""
     try:
         path = index.resolve(config, name)
     except MdmemError:

@@ -1,4 +1,4 @@
-"""Fixes: what solved an error before, in a vault that has been brought up to date."""
+"""Fixes: what solved an error before. Callers bring the index up to date first."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NEAR = 40
 
 
 def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5) -> list[Fix]:
-    """Return what solved an error before, the same error first, then the latest; without one, the latest fixes.
+    """Return what solved an error before, the same error first, then the latest; without an error, the latest fixes.
 
-    error: an output, one line of it, or only its name, such as `KeyError`. project: only of this one; "" is all.
+    error: output, a line of it, or just a name such as `KeyError`. project: only this one; "" for all.
     """
     wanted = errors.signatures(error) or [
         line for line in (errors.normalized(one) for one in error.splitlines()) if line
@@ -37,7 +37,7 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5)
 
 
 def _near(config: Config, error: str) -> list[str]:
-    """Return the paths of failed runs that have words of an error."""
+    """Return the paths of failed runs that share words with an error."""
     words = " ".join(re.findall(r"\w+", "\n".join(list(errors.telling(error))[:5]) or error[:500]))
     options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False)
     found = engine.search(config, words, options, state="failed")

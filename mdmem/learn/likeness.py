@@ -1,4 +1,4 @@
-"""Likeness: which written notes share their subject, and which say the same."""
+"""Similarity of written notes: which have the same subject, and which say the same."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault.note import Parsed
 
 SUBJECT, SUBJECT_OF_FIRST = 0.5, 0.33
-"""Two titles share their subject that share so much of their words; less where both begin with the same one."""
+"""Share of common words at which titles have the same subject; the second if both begin with the same word."""
 SAME = 0.85
-"""Two notes say the same that share so much of all their words."""
+"""Share of common words at which two notes say the same."""
 _MAX_BODY_CHARS = 4_000
 
 
 def key(parsed: Parsed) -> str:
-    """Return the canonical key of a note: the stems of its title, in alphabetical order, and its project."""
+    """Return the canonical key of a note: the sorted stems of its title, and its project."""
     project = str(parsed.meta.get("project", ""))
     return "-".join(sorted(_terms(str(parsed.meta.get("title", ""))))) + (f"@{project}" if project else "")
 
 
 def pairs(notes: Sequence[Parsed]) -> Iterator[tuple[int, Parsed]]:
-    """Yield notes that share subject and project with an earlier one: their place, and that one.
+    """Yield notes that share subject and project with an earlier one: their index, and the earlier note.
 
-    notes: the newest first; each is compared with the latest one before it that is like it.
+    notes: newest first; each is paired with the latest earlier note that matches.
     """
     words = [_in_order(str(one.meta.get("title", ""))) for one in notes]
     titles = [frozenset(terms) for terms in words]
@@ -47,7 +47,7 @@ def _same_subject(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def says_the_same(one: Parsed, other: Parsed) -> bool:
-    """Whether two notes share nearly all their words."""
+    """Whether two notes share nearly all words."""
     return _share(_all_terms(one), _all_terms(other)) >= SAME
 
 

@@ -1,7 +1,7 @@
 """Proposals: what agents and rules suggest to keep, merge, pin or drop. A person accepts or dismisses each.
 
-Nothing here is carried out by itself. What is dismissed is noted in the front matter of the note that it is about
-(`dismissed`), so that no machine proposes it again.
+Nothing happens automatically. A dismissal is recorded in the front matter of the note in question (`dismissed`), so
+that no machine proposes it again.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from mdmem.vault.note import PAGES
 
 MAX_OF_A_KIND = 50
 WORDING_DAYS = 90
-"""Prompts that are older are no longer looked through for wordings."""
+"""Older prompts are not searched for wordings."""
 _DAY = 86_400
 
 
 class Proposal(NamedTuple):
-    """One thing to decide.
+    """A proposal.
 
-    key: names it for `accept` and `dismiss`. kind: a key of KINDS. title: what is proposed. why: the reason.
-    id, path: the note that it is about. other: the id of a second one. noted: what a dismissal adds to `dismissed`.
+    key: its name for `accept` and `dismiss`. kind: a key of KINDS. title: what is proposed. why: the reason.
+    id, path: of the note in question. other: id of a second note. noted: what a dismissal adds to `dismissed`.
     """
 
     key: str
@@ -50,23 +50,23 @@ class Proposal(NamedTuple):
 
 
 def waiting(config: Config, project: str = "", *, now: float) -> list[Proposal]:
-    """Return what waits for a decision, what agents proposed first; each part newest first.
+    """Return the open proposals, those of agents first; each kind newest first.
 
-    project: only of this one, or of none; "": of all. now: seconds since the epoch.
+    project: only this one's, or no project's; "": all. now: seconds since the epoch.
     """
     return freshness.ask(config, lambda view: in_view(config, view, project, now=now))
 
 
 def in_view(config: Config, view: View, project: str = "", *, now: float) -> list[Proposal]:
-    """Return what waits by one state of the index, as `waiting` does."""
+    """Return the open proposals in one state of the index, like `waiting`."""
     return _Finder(config, view, project, now).every()
 
 
 def accept(config: Config, key: str, *, now: float) -> Proposal:
-    """Carry out a proposal.
+    """Accept a proposal and carry it out.
 
     Raises:
-        NotFoundError: when nothing with this key waits.
+        NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
     one = _named(config, key, now)
@@ -75,10 +75,10 @@ def accept(config: Config, key: str, *, now: float) -> Proposal:
 
 
 def dismiss(config: Config, key: str, *, now: float) -> Proposal:
-    """Drop a proposal, so that it is not made again.
+    """Dismiss a proposal, so that it is not made again.
 
     Raises:
-        NotFoundError: when nothing with this key waits.
+        NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
     one = _named(config, key, now)
@@ -102,7 +102,7 @@ def _named(config: Config, key: str, now: float) -> Proposal:
 
 
 class _Finder:
-    """The notes of one state of the index among which proposals are looked for."""
+    """Finds proposals in one state of the index."""
 
     def __init__(self, config: Config, view: View, project: str, now: float) -> None:
         self._config, self._view, self._project, self._now = config, view, project, now
@@ -114,7 +114,7 @@ class _Finder:
         return list(chain.from_iterable(found))
 
     def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
-        """Read notes that belong to the project, the newest first; those of ghosts and agents never."""
+        """Yield notes of the project, newest first, without internal memories."""
         kept = decisions.of_project(self._view, numbers - self._view.internal, self._project)
         for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
             parsed = people.read(self._config.vault, self._view.path(number))
@@ -151,7 +151,7 @@ class _Finder:
                 yield self._made(number, "note", str(parsed.meta.get("title", "")) or said, why)
 
     def wordings(self) -> Iterator[Proposal]:
-        """Yield sentences of prompts that sound like a decision or a rule."""
+        """Yield sentences in prompts that sound like a decision or a rule."""
         since = self._now - WORDING_DAYS * _DAY
         recent = {one for one in self._view.notes("facet", "is:candidate") if self._created[one] > since}
         for number, parsed in self._newest(recent):
@@ -161,14 +161,14 @@ class _Finder:
                 yield self._made(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
 
     def superseding(self) -> Iterator[Proposal]:
-        """Yield decisions in force that share their subject with an earlier one."""
+        """Yield decisions in force with the same subject as an earlier one."""
         for number, newer, older in self._pairs():
             if not likeness.says_the_same(newer, older):
                 why = f"the same subject ({likeness.key(newer)}): supersede “{older.meta.get('title', '')}”"
                 yield from self._of_pair("supersede", number, newer, older, why)
 
     def doubled(self) -> Iterator[Proposal]:
-        """Yield notes that say what an earlier one says."""
+        """Yield notes that say the same as an earlier one."""
         for number, newer, older in self._pairs():
             if likeness.says_the_same(newer, older):
                 why = f"says the same as “{older.meta.get('title', '')}” ({likeness.key(older)}): merge into it"
@@ -187,7 +187,7 @@ class _Finder:
             yield number, newer, older
 
     def pins(self) -> Iterator[Proposal]:
-        """Yield notes that answers of several sessions cite."""
+        """Yield notes that answers in several sessions cite."""
         sessions = dict(cited(self._view))
         for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
             if decisions.is_in_force(parsed):
@@ -196,17 +196,17 @@ class _Finder:
                 yield from _unless_dismissed(parsed.meta, made)
 
     def archived(self) -> Iterator[Proposal]:
-        """Yield notes that were given often and never cited."""
+        """Yield notes that were injected often and never cited."""
         times = dict(given_in_vain(self._config, self._view))
         pinned, flags = self._view.notes("facet", "is:pinned"), self._view.numbers("flags")
         for number, parsed in self._newest(set(times) - pinned):
-            if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # kept in review counts as edited
+            if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # reviewed ones count as edited
                 title = str(self._view.facts(number)["title"])
                 why = f"given {times[number]} times, never cited: archive it"
                 yield from _unless_dismissed(parsed.meta, self._made(number, "archive", title, why, noted="archive"))
 
     def stale(self) -> Iterator[Proposal]:
-        """Yield open work that is older than `work.STALE_DAYS`."""
+        """Yield open work older than `work.STALE_DAYS`."""
         why = f"open for more than {work.STALE_DAYS} days: drop it"
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)
@@ -237,19 +237,19 @@ def _write_wording(config: Config, one: Proposal, now: float) -> None:
     user_notes.set_keys(config, one.path, {"dismissed": ["taken"]})
 
 
-def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001 - the signature of its kind
+def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
     decisions.supersede(config, one.other, one.id)
     had = decisions.ids(people.read(config.vault, one.path).meta.get("supersedes"))
     user_notes.set_keys(config, one.path, {"supersedes": [*had, one.other] if had else one.other})
 
 
 def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
-    """Mark the later note as superseded by the earlier one, which stands for both."""
+    """Mark the later note as superseded by the earlier one, which replaces both."""
     decisions.supersede(config, one.id, one.other)
 
 
 def _setting(key: str, value: Any) -> Accept:
-    """Return what sets a key in the front matter of the proposal's note."""
+    """Return a function that sets a front matter key of the proposal's note."""
     return lambda config, one, _now: user_notes.set_keys(config, one.path, {key: value})
 
 
@@ -257,7 +257,7 @@ Accept = Callable[[Config, Proposal, float], Any]
 
 
 class ProposalKind(NamedTuple):
-    """A kind of proposal: what finds them, what accepting one does, and what a person is asked."""
+    """A kind of proposal: how to find and accept them, and the question for a person."""
 
     find: Callable[[_Finder], Iterator[Proposal]]
     accept: Accept
@@ -278,7 +278,7 @@ KINDS: dict[str, ProposalKind] = {
 
 
 CITED_SESSIONS = 3
-"""Number of sessions whose answers must cite a note before a pin is proposed."""
+"""Number of sessions whose answers must cite a note before it is proposed to be pinned."""
 _ID_CHARS = 10
 
 
@@ -289,7 +289,7 @@ def citing(view: View, name: str) -> set[str]:
 
 
 def cited(view: View) -> Iterator[tuple[int, int]]:
-    """Yield the notes that answers of `CITED_SESSIONS` sessions cite, with their number."""
+    """Yield notes cited by answers of at least `CITED_SESSIONS` sessions, with the number of sessions."""
     answers = view.notes("facet", "kind:response")
     for term in view.starting_with("facet", "link:"):
         name = term[5:]
@@ -302,7 +302,7 @@ def cited(view: View) -> Iterator[tuple[int, int]]:
 
 
 def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
-    """Yield the notes that were given `injection_log.IN_VAIN_TIMES` and never cited, with how often."""
+    """Yield notes injected at least `injection_log.IN_VAIN_TIMES` times and never cited, with how often."""
     counted = Counter(str(name) for row in injection_log.read_log(config) for name in row["ids"])
     for name, times in counted.most_common():
         if times < injection_log.IN_VAIN_TIMES:

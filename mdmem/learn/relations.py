@@ -1,4 +1,4 @@
-"""Relations: the typed links in front matter, seen from both of the notes that they join."""
+"""Typed links in front matter, seen from both notes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INVERSE = {
     "blocked_by": "blocks",
     "fixes": "fixed by",
 }
-"""A key of front matter -> how the note that it names is joined to this one."""
+"""Front matter key -> the relation seen from the other note."""
 
 
 class TypedLink(NamedTuple):
-    """What joins a note to another. relation: supersedes, superseded by, relates to, blocks, blocked by, fixes, …"""
+    """A link to another note. relation: supersedes, superseded by, relates to, blocks, blocked by, fixes, …"""
 
     relation: str
     id: str
@@ -33,7 +33,7 @@ class TypedLink(NamedTuple):
 
 
 def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -> list[TypedLink]:
-    """Return the typed links of a note and those of other notes to it, each once."""
+    """Return the typed links from and to a note, each once."""
     found = [*_forward(view, meta), *_backward(config, view, path, str(meta.get("id", "")))]
     return list({(one.relation, one.id): one for one in found}.values())[:MOST]
 

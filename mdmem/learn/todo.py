@@ -1,4 +1,4 @@
-"""Task lists: what agents and people mean to do, read from the notes that their lists left."""
+"""Task lists of agents and people, read from the notes that they left."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _WAITS = re.compile(r"^(Blocked by|Blocks) task (.+)$", re.MULTILINE)
 
 
 class Listed(NamedTuple):
-    """An item of a list. path, id: the note that says its last state. at: when that was. is_done: or dropped.
+    """An item of a list. path, id: of the note with its last state. at: that note's time. is_done: done or dropped.
 
-    blocked_by: the ids of the notes of tasks that it waits for.
+    blocked_by: ids of the notes of tasks that it waits for.
     """
 
     text: str
@@ -58,7 +58,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
 
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
-    """Update which task waits for which others by what one TaskUpdate says."""
+    """Add the blockers that a TaskUpdate names."""
     found = _TASK.match(str(parsed.meta.get("title", "")))
     if found is None:
         return
@@ -80,11 +80,11 @@ def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
 
 
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
-    """Update the tasks of a session by what one TaskCreate or TaskUpdate says."""
+    """Update the session's tasks from a TaskCreate or TaskUpdate."""
     title = str(parsed.meta.get("title", ""))
     found = _TASK.match(title)
     if found is None:
-        if title.startswith("Task: "):  # its number is not known, so no update can be told to be its
+        if title.startswith("Task: "):  # without a number, no update can be matched to it
             tasks[title] = Listed(title[6:], False, path, str(parsed.meta.get("id", "")), at)
         return
     known = tasks.get(found["number"])

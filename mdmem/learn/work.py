@@ -1,4 +1,4 @@
-"""Open work: tasks that are not done, checks that still fail, prompts without an answer, turns that broke off."""
+"""Open work: unfinished tasks, checks that still fail, prompts without an answer, interrupted turns."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mdmem.search.index.view import View
 from mdmem.vault import journal, people, user_notes
 
 MAX_DAYS, MAX_NOTES = 180, 10_000
-"""Older notes, and notes further back than this number, are not looked at."""
+"""Limits of the search by age in days and by number of notes."""
 STALE_DAYS = 30
-"""Older work is offered for dropping."""
+"""Older work is proposed to be dropped."""
 AT_WORK_SECONDS = 900.0
-"""A session that was heard of so recently may still be going on: its prompt is being answered."""
+"""A session with a note this recent may still be running, and its prompt may still be answered."""
 _DAY = 86_400
 _FAILED, _PROMPT, _RESPONSE = "failure", KINDS.index("prompt"), KINDS.index("response")
 _DISMISSED = frozenset(
@@ -33,10 +33,10 @@ _GO_ON = frozenset(["go on", "continue", "yes", "y", "do it", "go ahead", "proce
 
 
 class OpenItem(NamedTuple):
-    """One piece of open work.
+    """A piece of open work.
 
-    key: names it for `mdmem todo --done`. kind: task, failure, prompt or interrupted. detail: a failure's error line.
-    id, path: the note that it comes from. blocked_by: ids of notes that it waits for. is_stale: it is STALE_DAYS old.
+    key: its name for `mdmem todo --done`. kind: task, failure, prompt or interrupted. detail: a failure's error line.
+    id, path: of the note it comes from. blocked_by: ids of notes it waits for. is_stale: older than STALE_DAYS.
     """
 
     key: str
@@ -53,12 +53,12 @@ class OpenItem(NamedTuple):
 
 
 def open_work(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
-    """Return the open work of a project ("": of all), newest first. now: seconds since the epoch."""
+    """Return the open work of a project ("": all projects), newest first. now: seconds since the epoch."""
     return freshness.ask(config, lambda view: in_view(config, view, project, now))
 
 
 def in_view(config: Config, view: View, project: str, now: float) -> list[OpenItem]:
-    """Return the open work of a project ("": of all) by one state of the index, newest first."""
+    """Return the open work of a project ("": all projects) in one state of the index, newest first."""
     found = _Project(config, view, project, now).items()
     pages = view.notes("facet", "kind:session")
     gone = {name for name in {item.session for item in found} if _is_superseded(config, view, pages, name)}
@@ -68,13 +68,13 @@ def in_view(config: Config, view: View, project: str, now: float) -> list[OpenIt
 
 
 def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
-    """Return the items of lists that were done, the latest first, at the time at which they were; no index update."""
+    """Return the finished items of lists, latest first, with the time they were finished; does not update the index."""
     found = freshness.ask(config, lambda view: list(_Project(config, view, project, now).done()))
     return sorted(found, key=lambda item: (item.created, item.key), reverse=True)
 
 
 def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
-    """Close a piece of open work: `done` in the front matter of its note.
+    """Close a piece of open work by `done` in its note's front matter.
 
     Raises:
         NotFoundError: when no open work has this key.
@@ -104,7 +104,7 @@ def _is_superseded(config: Config, view: View, pages: set[int], session: str) ->
 
 
 class _Project:
-    """The notes of one project, or of all, in which open work is looked for."""
+    """Finds open work in the notes of one project, or of all."""
 
     def __init__(self, config: Config, view: View, project: str, now: float) -> None:
         self._config, self._view, self._now = config, view, now
@@ -116,7 +116,7 @@ class _Project:
             self._notes &= view.of_project(project)
 
     def items(self) -> list[OpenItem]:
-        """Return everything that is open."""
+        """Return all open work."""
         return [*self._tasks(), *self._written(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
@@ -146,14 +146,14 @@ class _Project:
     # -- tasks
 
     def done(self) -> Iterator[OpenItem]:
-        """Return what lists have as done; what they dropped was not."""
+        """Yield the finished items of lists, without dropped ones."""
         return (item for item, one in self._listed() if one.is_done and not one.is_dropped)
 
     def _tasks(self) -> Iterator[OpenItem]:
         return (item for item, one in self._listed() if not one.is_done and not self._is_done(item))
 
     def _listed(self) -> Iterator[tuple[OpenItem, todo.Listed]]:
-        """Yield the items of the project's lists, each with its last state."""
+        """Yield the items of the project's lists with their last state."""
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(todo.TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
@@ -169,7 +169,7 @@ class _Project:
             yield self._item(number, "task", one.text, created=at, blocked_by=[*one.blocked_by]), one
 
     def _written(self) -> Iterator[OpenItem]:
-        """Yield the tasks that people wrote as notes of their own."""
+        """Yield open tasks that are notes of their own."""
         for number in self._view.notes("facet", "kind:task") & self._notes:
             parsed = people.read(self._config.vault, self._view.path(number))
             meta = parsed.meta
@@ -207,7 +207,7 @@ class _Project:
     # -- turns
 
     def _turns(self) -> Iterator[OpenItem]:
-        """Yield the last prompt of each session that has no answer, or whose turn broke off."""
+        """Yield each session's last prompt if it has no answer or its turn was interrupted."""
         folders: dict[int, list[int]] = {}
         for number in self._notes:
             if journal.numbers(self._view.name(number)):
@@ -242,13 +242,13 @@ class _Project:
         return self._item(meant, kind, str(view.facts(meant)["title"]))
 
     def _meant(self, prompts: list[int]) -> int | None:
-        """Return the prompt that says what was wanted last; None when nothing was."""
+        """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
             title = str(self._view.facts(number)["title"])
             said = _plain(title)
             asked = shape.of(title)
             if said in _DISMISSED or said.startswith("/") or (asked is not None and asked.grade == SURE):
-                return None  # what only asks for earlier work leaves none open
+                return None  # a question about earlier work opens none
             if said not in _GO_ON:
                 return number
         return None
@@ -260,7 +260,7 @@ class _Project:
 
 
 def says_little(text: str) -> bool:
-    """Whether a prompt only agrees, thanks or stops, so that nobody will look for it."""
+    """Whether a prompt only agrees, thanks or stops, so that nobody will search for it."""
     return _plain(text) in _DISMISSED | _GO_ON
 
 
