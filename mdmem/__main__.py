@@ -1,4 +1,4 @@
-"""Routes a command line: `hook` and `inject` before anything heavy loads, the rest to the people's commands."""
+"""Route the command line: `hook` and `inject` before anything slow is imported, the rest to the commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def _print_version() -> bool:
-    """Print the version without loading the commands; return False where only they can say what failed."""
+    """Print the version without loading the commands; False when printing failed: the commands report why."""
     from mdmem import __version__
 
     try:
@@ -20,7 +20,7 @@ def main() -> None:
     """Run the command line of this process and exit."""
     try:
         _route(sys.argv[1:])
-    except KeyboardInterrupt:  # so early that the commands are not there yet to meet it
+    except KeyboardInterrupt:  # before the commands could handle it
         print("mdmem: stopped.", file=sys.stderr)
         sys.exit(130)
 
@@ -40,8 +40,8 @@ def _route(words: list[str]) -> None:
     elif words != ["--version"] or not _print_version():
         import gc
 
-        gc.set_threshold(100_000, 20, 20)  # what a command makes, it mostly keeps until it ends
-        if sys.getfilesystemencoding() == "ascii":  # what a person typed would be stored as question marks
+        gc.set_threshold(100_000, 20, 20)  # most objects live until the command ends
+        if sys.getfilesystemencoding() == "ascii":  # typed text would be stored as question marks
             from mdmem import launch
 
             launch.use_utf8()

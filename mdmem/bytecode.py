@@ -1,4 +1,4 @@
-"""Bytecode: what hooks import together, compiled into the files that `mdmem.preload` loads."""
+"""Compile the modules that hooks import together into the files that `mdmem.preload` loads."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ ROOTS = {
         "mdmem.capture.feedback",
     ),
 }
-"""A file -> modules that hooks import while they work; what these import at their top comes with them."""
+"""File -> modules that hooks import while running; it also gets what these import at their top."""
 
 
 def write(package: str) -> bool:
-    """Write the files of a package unless they are there and fresh; return False when one cannot be written."""
+    """Write a package's files unless they are fresh; False when one cannot be written."""
     return sum(_write(package, name) for name in ROOTS) == len(ROOTS)
 
 
 def remove(package: str) -> None:
-    """Remove the files, of every interpreter, of a package that an installer has put in place.
+    """Delete the files, of every interpreter, from a package that an installer put in place.
 
-    An installer knows the bytecode of modules only, and would leave them behind.
+    Installers know only the bytecode of modules, and would leave these behind.
     """
     try:
         if not any(name.endswith(".dist-info") for name in os.listdir(os.path.dirname(package))):
@@ -74,7 +74,7 @@ def remove(package: str) -> None:
             if name.partition(".")[0] in ROOTS:
                 os.unlink(f"{package}/__pycache__/{name}")
     except OSError:
-        return  # what somebody else has installed stays as it is
+        return  # installed by another user
 
 
 def _write(package: str, name: str) -> bool:
@@ -82,7 +82,7 @@ def _write(package: str, name: str) -> bool:
         if {module for module, _, _ in preload.read(package, name)}.issuperset(ROOTS[name]):
             return True
     except (OSError, ValueError, TypeError, EOFError):
-        pass  # there is none, or it is damaged
+        pass  # missing or damaged
     path = preload.path_in(package, name)
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
     try:
@@ -101,9 +101,9 @@ def _write(package: str, name: str) -> bool:
 
 
 def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
-    """Return name, source, its mtime and size, and code of each module, in the order in which an import runs them.
+    """Return name, source, its mtime and size, and code of each module, in the order in which imports run them.
 
-    What every hook imports is in no other file.
+    Modules of `preload.EVERY` are in no other file.
     """
     order: list[tuple[str, str, int, int, Any]] = []
     seen = set() if name == preload.EVERY else {row[0] for row in _compiled(package, preload.EVERY)}
@@ -128,7 +128,7 @@ def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
 
 
 def _source(package: str, name: str) -> str:
-    """Return the file of a module below its package; "" for what is no module of it."""
+    """Return a module's file relative to its package; "" when it is not a module of the package."""
     top, _, rest = name.partition(".")
     place = "/" + rest.replace(".", "/") if rest else ""
     for source in (f"{place}.py", f"{place}/__init__.py"):
@@ -138,7 +138,7 @@ def _source(package: str, name: str) -> str:
 
 
 def _imported(tree: ast.Module) -> list[str]:
-    """Return the names that a module imports at its top, from the first to the last; some may be no modules."""
+    """Return the names that a module imports at its top, in order; some may not be modules."""
     names = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -149,7 +149,7 @@ def _imported(tree: ast.Module) -> list[str]:
 
 
 def _code(tree: ast.Module, source: str) -> Any:
-    """Compile a module as it stands, without asking for `__future__`, without docstrings, and without types."""
+    """Compile a module without its `__future__` import, docstrings and annotations."""
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     tree.body = [node for node in tree.body if node not in future]
     for node in ast.walk(tree):
@@ -159,9 +159,9 @@ def _code(tree: ast.Module, source: str) -> Any:
 
 
 def _leave_out_types(node: ast.AST) -> None:
-    """Take the types off what a function is given and returns; of a variable, only that it has one is left.
+    """Remove the annotations of functions; those of variables become None.
 
-    Nobody asks for them while a hook runs, and making them is a tenth of what loading a module costs.
+    No hook reads them, and creating them takes a tenth of the time to load a module.
     """
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         node.returns = None

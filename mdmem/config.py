@@ -1,7 +1,7 @@
 """Settings files, and every path that mdmem uses.
 
-Two files, both TOML: the user's own `config.toml` may hold any setting; `mdmem.toml` in the vault may make
-one stricter, never looser, since a vault that came from somebody else is data, not authority.
+Two TOML files: the user's own `config.toml` may contain any setting. `mdmem.toml` in the vault may only make one
+stricter, since a vault from somebody else is data, not authority.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_FILE_BYTES = 256 * 1024
-"""A settings file longer than this is not read."""
+"""Longer settings files are not read."""
 
 
 class Config(Value):
-    """Where things are and what was set.
+    """Paths and settings.
 
-    vault: the vault's absolute path; it need not exist.
-    index_dir, state_dir, runtime_dir: mdmem's own folders for this vault, outside it; they need not exist.
-    warnings: one sentence for each thing in a settings file that was not understood, or that a vault may not say.
+    vault: the vault's absolute path; it may not exist.
+    index_dir, state_dir, runtime_dir: mdmem's own folders for this vault, outside it; they may not exist.
+    warnings: a sentence for each entry in a settings file that is invalid or that a vault may not set.
     """
 
     vault: str
@@ -41,15 +41,15 @@ class Config(Value):
 
     @property
     def durable(self) -> bool:
-        """Whether what is written must survive a power cut."""
+        """Whether stored files must survive a power cut."""
         return self.settings.capture.durability == "power"
 
 
 def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Config:
     """Find the vault (`vault`, MDMEM_VAULT, the user's file, ~/mdmem) and read the settings.
 
-    A file that cannot be read costs a warning, never an exception: the last settings that could be
-    read are used, so that a slip in a file does not lift an exclusion.
+    An unreadable file gives a warning, never an exception: the last valid settings are used, so that a typo does not
+    lift an exclusion.
     """
     env = os.environ if env is None else env
     warnings: list[str] = []
@@ -75,7 +75,7 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
 
 
 def places(env: Mapping[str, str]) -> dict[str, str]:
-    """Return where the user's config, state and cache folders of mdmem are (platformdirs' places, not imported)."""
+    """Return the user's config, state and cache folders of mdmem, as platformdirs has them (not imported: slow)."""
     top = home()
     if sys.platform == "darwin":
         support = os.path.join(top, "Library", "Application Support", "mdmem")
@@ -90,16 +90,16 @@ def places(env: Mapping[str, str]) -> dict[str, str]:
         ("cache", "XDG_CACHE_HOME", ".cache"),
     ):
         base = env.get(variable) or ""
-        # The XDG specification: a relative path is invalid and to be ignored.
+        # The XDG specification: ignore relative paths.
         found[name] = os.path.join(base if os.path.isabs(base) else os.path.join(top, default), "mdmem")
     return found
 
 
 def home() -> str:
-    """Return the user's home folder, as an absolute path: a folder that cannot be written when there is none.
+    """Return the user's home folder as an absolute path, or a path that cannot be written if there is none.
 
-    An empty or relative HOME would put state into whichever folder the agent works in; the user's entry among the
-    accounts is asked then.
+    With an empty or relative HOME, state would end up in the agent's working folder, so the account database is
+    asked instead.
     """
     top = os.path.expanduser("~")
     if os.path.isabs(top) and (top != "/" or os.environ.get("HOME") != ""):
@@ -119,7 +119,7 @@ def user_file(env: Mapping[str, str]) -> str:
 
 
 def vault_key(vault: str) -> str:
-    """Return a name for a vault's folder in cache and state: its own name, and eight hex digits of its path's hash."""
+    """Return a vault's folder name in cache and state: its own name, and eight hex digits of its path's hash."""
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in os.path.basename(vault))
     return f"{name[:32] or 'vault'}-{sha256(os.fsencode(vault))[:4].hex()}"
 
@@ -127,7 +127,7 @@ def vault_key(vault: str) -> str:
 def check(setting: Setting[Any], value: Any) -> Any:
     """Return `value` in the type of the setting's default.
 
-    Raises ConfigError when it has another type or is not among the choices; the message says what is wanted.
+    Raises ConfigError when it has another type or is not among the choices.
     """
     kind = type(setting.default)
     if kind is float and type(value) is int:
@@ -162,14 +162,14 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: list[str]) -> dict[str, Any]:
-    """Keep the settings that are known, well typed and allowed in this file; warn of the others."""
+    """Return the settings that are known, valid and allowed in this file; add warnings about the others."""
     kept: dict[str, Any] = {}
     for key, value in values.items():
         setting = BY_KEY.get(key)
         if key == "vault" and not from_vault and isinstance(value, str):
             kept[key] = value
         elif setting is None:
-            from mdmem.errors import SettingsWarning  # here and below: seldom wanted
+            from mdmem.errors import SettingsWarning  # here and below: rarely needed
 
             warnings.append(SettingsWarning(f"{file}: there is no setting {key!r:.60}.", unknown=key))
         elif setting.user_only and from_vault:
@@ -183,7 +183,7 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
 
 
 def combine(user: Mapping[str, Any], ours: Mapping[str, Any], file: str, warnings: list[str]) -> dict[str, Any]:
-    """Return the user's settings, made stricter where the vault's are; warn of each that would loosen one.
+    """Return the user's settings, made stricter by the vault's; add a warning for each that is looser.
 
     file: the vault's settings file, for the warnings.
     """
@@ -200,22 +200,22 @@ def combine(user: Mapping[str, Any], ours: Mapping[str, Any], file: str, warning
 
 
 def stricter(row: Setting[Any], user: Mapping[str, Any], value: Any) -> Any:
-    """Return what counts when the user's file holds the settings `user`, and the vault's has `value` for a row."""
+    """Return the effective value of a row. user: the user's settings; value: the vault's value."""
     if row.stricter is None or (row.stricter is neither and row.key in user):
         return user.get(row.key, row.default)
     return row.stricter(user.get(row.key, row.default), value)
 
 
 def _is_taken(row: Setting[Any], value: Any, counts: Any, *, in_user: bool) -> bool:
-    """Whether a vault's value counts, alone or beside the user's."""
+    """Whether a vault's value takes effect, alone or together with the user's."""
     beside = in_user and isinstance(value, list) and all(item in counts for item in value)
     return value == counts or beside or row.stricter is neither
 
 
 def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
-    """Return a settings file as dotted keys, from a cache in the state folder when its text is the same.
+    """Return a settings file as dotted keys, from a cache in the state folder if its text is unchanged.
 
-    tomllib costs two interpreter starts: it is imported for a file that sets something and is new.
+    Importing tomllib takes as long as two interpreter starts, so it is imported only for a changed file with settings.
     """
     cache = os.path.join(state, f"settings-{short(path, 8)}")
     try:
@@ -223,10 +223,10 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         text = b""
     except (OSError, ValueError):
-        text = b"\0"  # not TOML: what was last read is used
+        text = b"\0"  # not valid TOML: use the last valid settings
     lines = map(bytes.strip, text.splitlines())
     if all(line[:1] in (b"", b"#") or (line[:1] == b"[" and line[-1:] == b"]") for line in lines):
-        files.remove(cache)  # a slip made later must not bring back what was removed from the file
+        files.remove(cache)  # a later typo must not restore removed settings
         return {}  # only comments and table headers, as in a fresh mdmem.toml
     last = _load_cache(cache)
     if last and last[0] == text:
@@ -258,7 +258,7 @@ def _load_cache(path: str) -> tuple[bytes, dict[str, Any]] | None:
 
 
 def _store_cache(path: str, text: bytes, values: dict[str, Any]) -> None:
-    """Keep what was parsed; failing to costs time, nothing else."""
+    """Cache parsed settings; a failure only costs time."""
     import marshal
 
     try:
@@ -268,9 +268,9 @@ def _store_cache(path: str, text: bytes, values: dict[str, Any]) -> None:
 
 
 def _from_env(env: Mapping[str, str], given: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
-    """Return the settings that variables override. given: those of the files."""
+    """Return the settings that environment variables override. given: those of the files."""
     values: dict[str, Any] = {}
-    names = frozenset(env)  # asking `os.environ` for a name that is not there costs an exception
+    names = frozenset(env)  # a missing name in `os.environ` costs an exception
     for setting in SETTINGS:
         name = variable(setting, names)
         if not name:
@@ -292,11 +292,11 @@ def _from_env(env: Mapping[str, str], given: Mapping[str, Any], warnings: list[s
 
 
 ALIAS = "TRUEMEMORY_"
-"""What an alias of a variable begins with, instead of `MDMEM_`; the variable itself comes first."""
+"""Prefix of aliases of variables, instead of `MDMEM_`; the variable itself takes precedence."""
 
 
 def variable(setting: Setting[Any], env: Container[str]) -> str:
-    """Return the variable, of those that are set, that a setting is taken from, or ""."""
+    """Return the name of the environment variable that sets a setting, "" when none is set."""
     if not setting.env or setting.env in env:
         return setting.env
     alias = ALIAS + setting.env[len("MDMEM_") :]

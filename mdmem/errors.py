@@ -1,4 +1,4 @@
-"""What can go wrong in a way that a person can act on; each kind has an exit status of its own."""
+"""Errors that a person can act on; each kind has its own exit status."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = [
 
 
 class UsageError(MdmemError):
-    """The words of a command do not make sense together. Exit status 2, as click has it."""
+    """The arguments of a command do not fit together. Exit status 2, as in click."""
 
     exit_code = 2
 
 
 class NotFoundError(MdmemError):
-    """No note, session or project answers to that name. Exit status 5."""
+    """No note, session or project has that name. Exit status 5."""
 
     exit_code = 5
 
 
 class AmbiguousError(NotFoundError):
-    """More than one note or session answers to that name. paths: of the notes. Exit status 8."""
+    """More than one note or session matches that name. paths: of the notes. Exit status 8."""
 
     exit_code = 8
 
@@ -35,7 +35,7 @@ class AmbiguousError(NotFoundError):
 
 
 class BusyError(MdmemError):
-    """Another process holds what is needed, and waiting did not help. Exit status 6."""
+    """Another process holds a lock for too long, or keeps changing the same thing. Exit status 6."""
 
     exit_code = 6
 
@@ -47,16 +47,16 @@ class GitError(MdmemError):
 
 
 class SettingsWarning(str):
-    """What in a settings file was not understood, as a sentence.
+    """A sentence about a problem in a settings file.
 
-    unknown: the key, if there is no such setting. is_syntax: the file as a whole cannot be read.
+    unknown: the key, if there is no such setting. is_syntax: the whole file cannot be parsed.
     """
 
     unknown: str
     is_syntax: bool
 
     def __new__(cls, text: str, *, unknown: str = "", is_syntax: bool = False) -> SettingsWarning:
-        """Make a sentence that knows what it is about."""
+        """Make the sentence."""
         made = super().__new__(cls, text)
         made.unknown, made.is_syntax = unknown, is_syntax
         return made

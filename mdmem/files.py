@@ -1,8 +1,8 @@
-"""Files of mdmem's own, outside the vault: in folders that only their user can reach, and never waited for.
+"""mdmem's own files outside the vault: in private folders, and without ever blocking.
 
-Every level from the folder called `mdmem` down is made with mode 0700 and checked: one that belongs to somebody
-else, or that others can look into and that cannot be closed, is not read and not written. What is opened is a
-regular file of the user's own; a pipe or a device in its place is refused, not waited for.
+Every level from the folder called `mdmem` down is made with mode 0700 and checked. A folder that belongs to somebody
+else, or stays open to others, is neither read nor written. Opened files must be regular files of the user; a pipe or
+a device is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NotRegularError(OSError):
-    """A pipe, a device, a folder or the like has the name of a file: nothing was ever stored in it."""
+    """A pipe, device, folder or the like is in the place of a file: nothing was ever stored in it."""
 
 
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -28,9 +28,9 @@ _checked: dict[str, bool] = {}
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and all levels above it that are missing, for the user alone; close those that are open.
+    """Make a private folder with all missing levels above it; make existing levels private.
 
-    Raises OSError when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
+    Raises OSError when it cannot be made, or one of mdmem's levels belongs to somebody else or stays open to others.
     """
     levels = list(_levels(path))
     make_folders(os.path.dirname(levels[0]))
@@ -44,7 +44,7 @@ def make_folder(path: str) -> None:
 
 
 def make_folders(path: str) -> None:
-    """Make the folders that are missing, each for the user alone: `os.makedirs` gives its mode to the last one only.
+    """Make missing folders, all of them private: `os.makedirs` applies its mode only to the last one.
 
     Raises OSError when one cannot be made.
     """
@@ -53,38 +53,38 @@ def make_folders(path: str) -> None:
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
-            return  # by another process meanwhile
+            return  # made by another process meanwhile
 
 
 def check_folder(path: str) -> None:
-    """Make sure that a folder is the user's own and closed to others, closing it where it is not.
+    """Make sure that a folder belongs to the user and is private, changing its mode if necessary.
 
-    Raises OSError when it is not there, is not a folder, is somebody else's or made to be shared, or cannot be closed.
+    Raises OSError when it is missing, not a folder, somebody else's, shared on purpose, or cannot be made private.
     """
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(system.code("ENOTDIR"), "A file is where a folder should be.", path)
     if not system.own(found, 0o077):
         _check_owner(found, path)
-        if found.st_mode & stat.S_ISVTX:  # as /tmp is, which is root's own: closing it would harm everybody
-            raise PermissionError(system.code("EPERM"), "The folder is one that all users share.", path)
+        if found.st_mode & stat.S_ISVTX:  # like /tmp, which root owns: making it private would harm everybody
+            raise PermissionError(system.code("EPERM"), "The folder is shared by all users.", path)
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
             raise PermissionError(system.code("EPERM"), "The folder is open to other users.", path)
 
 
 def check_again() -> None:
-    """Forget which folders were checked: a process that serves many commands checks them again for each."""
+    """Forget which folders were checked: a process that serves many commands checks them for each one."""
     _checked.clear()
 
 
 def is_private(path: str) -> bool:
-    """Whether a folder, with every level of mdmem's own above it, is there and the user's alone."""
+    """Whether a folder and mdmem's levels above it exist and are private."""
     known = _checked.get(path)
     if known is None:
         try:
             for level in _levels(path):
-                if not _checked.get(level):  # those above it were checked before it
+                if not _checked.get(level):  # the levels above it are already checked
                     check_folder(level)
                     _checked[level] = True
             known = True
@@ -97,14 +97,14 @@ def is_private(path: str) -> bool:
 
 
 def opener(path: str, flags: int) -> int:
-    """Open a file for the built-in `open`; one that is made is the user's alone."""
+    """Open a file for the built-in `open`; a new one is private."""
     return os.open(path, flags, 0o600)
 
 
 def open_to_read(path: str) -> int:
     """Open a file for reading; return its descriptor.
 
-    Raises OSError when it is missing, no regular file of the user's own, or in a folder that is not private.
+    Raises OSError when it is missing, not a regular file of the user, or in a folder that is not private.
     """
     try:
         fd = os.open(path, os.O_RDONLY | _FLAGS)
@@ -116,7 +116,7 @@ def open_to_read(path: str) -> int:
 
 
 def read(path: str, limit: int) -> bytes:
-    """Read at most `limit` bytes of a file. Raises OSError as `open_to_read`, or when reading fails."""
+    """Read at most `limit` bytes of a file. Raises OSError like `open_to_read`, or when reading fails."""
     fd = open_to_read(path)
     try:
         return _all(fd, limit)
@@ -125,11 +125,11 @@ def read(path: str, limit: int) -> bytes:
 
 
 def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
-    """Read at most `limit` bytes of a file that is not mdmem's own, such as settings; a pipe is not waited for.
+    """Read at most `limit` bytes of a file that is not mdmem's own, such as settings, without blocking on a pipe.
 
-    follow: also read what a symbolic link leads to.
+    follow: follow symbolic links.
 
-    Raises OSError when it is missing, not to be read, or no regular file.
+    Raises OSError when it is missing, unreadable or not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if follow else _FLAGS))
     try:
@@ -141,7 +141,7 @@ def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
 
 
 def append(path: str, data: bytes) -> int:
-    """Write at the end of a file in one piece, so that lines of several processes never mix; return what was written.
+    """Append to a file in one write, so that lines of several processes never mix; return the number of bytes written.
 
     Raises OSError when it cannot be written.
     """
@@ -149,7 +149,7 @@ def append(path: str, data: bytes) -> int:
 
 
 def log(path: str, line: str, limit: int) -> None:
-    """Add a line to a log; one that is then longer than `limit` bytes becomes `.1`, in the place of an older one.
+    """Append a line to a log. If it is then longer than `limit` bytes, it is renamed to `.1`, replacing an older one.
 
     Raises OSError when it cannot be written.
     """
@@ -159,7 +159,7 @@ def log(path: str, line: str, limit: int) -> None:
 
 
 def logged(path: str, limit: int) -> Iterator[str]:
-    """Yield the lines of a log, oldest first, of at most `limit` bytes each of the older and the present file."""
+    """Yield the lines of a log, oldest first, from at most `limit` bytes of `.1` and of the current file."""
     for name in (f"{path}.1", path):
         try:
             yield from read(name, limit).decode("utf-8", "replace").splitlines()
@@ -168,7 +168,7 @@ def logged(path: str, limit: int) -> Iterator[str]:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a short file in place of its content; a reader may meet it empty.
+    """Truncate and write a short file; a concurrent reader may see it empty.
 
     Raises OSError when it cannot be written.
     """
@@ -176,7 +176,7 @@ def write(path: str, data: bytes) -> None:
 
 
 def overwrite(path: str, data: bytes) -> None:
-    """Write a short file over its content, which is no longer; emptying it first can make the caller wait for the disk.
+    """Write a short file over its content, which must not be longer: truncating may make the caller wait for the disk.
 
     Raises OSError when it cannot be written.
     """
@@ -184,15 +184,15 @@ def overwrite(path: str, data: bytes) -> None:
 
 
 def open_to_append(path: str) -> int:
-    """Open a file for reading and for writing at its end, made when it is missing; return its descriptor.
+    """Open a file for reading and appending, created if missing; return its descriptor.
 
-    Raises OSError when it cannot be opened or made.
+    Raises OSError when it cannot be opened or created.
     """
     return _create(path, os.O_APPEND, os.O_RDWR)
 
 
 def claim(path: str) -> bool:
-    """Make an empty file; False when it is already stored. Raises OSError when it cannot be made."""
+    """Create an empty file; False when it exists. Raises OSError when it cannot be created."""
     try:
         os.close(_create(path, os.O_EXCL))
     except FileExistsError:
@@ -201,12 +201,12 @@ def claim(path: str) -> bool:
 
 
 def touch(path: str) -> None:
-    """Make an empty file unless it is there. Raises OSError when it cannot be made."""
+    """Create an empty file unless it exists. Raises OSError when it cannot be created."""
     os.close(_create(path, 0))
 
 
 def replace(path: str, data: bytes) -> None:
-    """Write a file, whole or not at all, in the place of what has its name.
+    """Write a file atomically, replacing any existing one.
 
     Raises OSError when it cannot be written; nothing is left behind.
     """
@@ -224,14 +224,14 @@ def replace(path: str, data: bytes) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all of `data` to a descriptor, which may take it in parts. Raises OSError when it takes no more."""
+    """Write all of `data` to a descriptor, in parts if necessary. Raises OSError when writing fails."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
 def cut(path: str) -> None:
-    """Remove the last byte of a file, if that can be done; a full disk does not prevent it."""
+    """Remove the last byte of a file if possible; this works on a full disk too."""
     try:
         fd = open_to_append(path)
     except OSError:
@@ -245,7 +245,7 @@ def cut(path: str) -> None:
 
 
 def renew(path: str) -> None:
-    """Set the time of a file to now, if it is there and that can be done."""
+    """Set a file's times to now, if it exists and that is allowed."""
     try:
         os.utime(path)
     except OSError:
@@ -253,7 +253,7 @@ def renew(path: str) -> None:
 
 
 def remove(path: str) -> bool:
-    """Remove a file; False when it was not there, or cannot be removed."""
+    """Delete a file; False when it is missing or cannot be deleted."""
     try:
         os.unlink(path)
     except OSError:
@@ -262,7 +262,7 @@ def remove(path: str) -> bool:
 
 
 def _levels(path: str) -> Iterator[str]:
-    """Return the folders of mdmem's own on the way to `path`, and itself, from the top."""
+    """Yield mdmem's own folders on the way to `path`, from the top, and `path` itself."""
     parts = path.split(os.sep)
     first = len(parts) - 1 - parts[::-1].index(_TOP) if _TOP in parts else len(parts) - 1
     for end in range(first + 1, len(parts) + 1):
@@ -294,7 +294,7 @@ def _regular(fd: int, path: str) -> int:
             raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
         _check_owner(found, path)
         if not is_private(os.path.dirname(path)):
-            raise PermissionError(system.code("EPERM"), "The folder of this file is not the user's alone.", path)
+            raise PermissionError(system.code("EPERM"), "The folder of this file is not private.", path)
     except BaseException:
         os.close(fd)
         raise

@@ -1,20 +1,20 @@
-"""Hand-over: gives a hook to the process that serves them, which `mdmem.recall.served` is, and prints what it says.
+"""Hand a hook over to a process that serves hooks (`mdmem.recall.served`), and print its answer.
 
-The launcher runs this text where the watcher's socket is there; nothing is imported that costs as much as it saves.
+The launcher runs this text if the watcher's socket exists; it imports nothing slow.
 """
 
 import sys
 
 WAIT_SECONDS = 0.05
-"""Without an answer in this time the hook does its work itself."""
+"""Without an answer in this time, the hook does its work itself."""
 HOOK_SECONDS = 10.0
 """No hook takes longer."""
 
 
 def give(path: str, rescue: str) -> None:
-    """Hand this process's hook over to who serves at `path`, and end; return when nobody does, with stdin untouched.
+    """Hand this process's hook over to the server at `path` and exit; return if there is none, with stdin untouched.
 
-    rescue: the file of `mdmem.launch`, which tells the user of an event that is lost.
+    rescue: the file of `mdmem.launch`, which tells the user about a lost event.
     """
     import _socket
     import posix
@@ -44,7 +44,7 @@ def give(path: str, rescue: str) -> None:
     if said[:1] != b".":
         found = {"__name__": "launch"}
         with open(rescue) as file:
-            exec(file.read(), found)  # noqa: S102 - this very program
+            exec(file.read(), found)  # noqa: S102 - mdmem's own
         said = b"." + found["last_words"](sys.argv[2])  # type: ignore[operator]
     out = said[1:]
     try:

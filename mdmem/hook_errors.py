@@ -1,4 +1,4 @@
-"""The errors that a hook may meet, apart from those of the commands: a hook pays for each class that it creates."""
+"""The errors that a hook may meet, without those of the commands: creating each class costs a hook time."""
 
 
 class MdmemError(Exception):
@@ -8,25 +8,25 @@ class MdmemError(Exception):
 
 
 class ConfigError(MdmemError):
-    """A settings file cannot be read or holds a value that it may not. Exit status 3."""
+    """A settings file cannot be read or has an invalid value. Exit status 3."""
 
     exit_code = 3
 
 
 class VaultError(MdmemError):
-    """There is no vault, or it cannot be written. Exit status 4."""
+    """The vault does not exist or cannot be written. Exit status 4."""
 
     exit_code = 4
 
 
 def no_vault(root: object) -> VaultError:
-    """Return the error of a vault that is not there."""
+    """Return the error for a missing vault."""
     return VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
 
 
 class PatternError(ConfigError):
-    """One of the user's own patterns takes too long: what it was to look at is not stored. Exit status 3."""
+    """One of the user's own patterns takes too long, so the text it should check is not stored. Exit status 3."""
 
 
 class DeadlineError(BaseException):
-    """The time that a process has is over. No `Exception`, so that no handler on the way takes it for its own."""
+    """The process has run out of time. Not an `Exception`, so that no handler on the way catches it."""

@@ -1,6 +1,6 @@
-"""Launcher: repairs what keeps mdmem from starting, and says so where it cannot.
+"""Repair what keeps mdmem from starting, or say that it cannot start.
 
-Nothing of mdmem is imported here, so that it works where nothing else does.
+Nothing of mdmem is imported here, so that this works when nothing else does.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _FORMS = {
     "cursor": '{"continue": true, "user_message": "%s"}\n',
     "opencode": '{"message": "%s"}\n',
 }
-"""An agent -> how it takes a message for its user; where it is missing, the agent shows none."""
+"""Agent -> format of a message for its user; agents that are missing here show none."""
 
 
 def last_words(agent: str) -> bytes:
-    """Return what tells an agent's user that an event is lost, when nothing else of mdmem works."""
+    """Return the message that an event is lost, in the agent's format, for when nothing else of mdmem works."""
     form = _FORMS.get(agent, "")
     return (form % LOST).encode() if form else b""
 
 
 def recover(module: str, words: list[str], vault: str | None) -> None:
-    """Run what could not be imported, without damaged bytecode; or say that its event is lost. Never returns."""
+    """Run a module that could not be imported, after a repair; or say that its event is lost. Never returns."""
     try:
         repair()
         __import__(module, fromlist=["main"]).main(words, vault)
@@ -41,14 +41,14 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
 
 
 def use_utf8() -> None:
-    """Start this process again in Python's UTF-8 mode where the locale has another encoding for file names.
+    """Restart this process in Python's UTF-8 mode if the locale has another encoding for file names.
 
-    Stdin is not touched. Where that fails, the process goes on as it is.
+    Stdin is untouched. If restarting fails, the process continues.
     """
     if sys.flags.utf8_mode or sys.getfilesystemencoding().lower() in ("utf-8", "utf8"):
         return
     try:
-        os.execv(  # noqa: S606 - this same program
+        os.execv(  # noqa: S606 - the same program
             sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
         )
     except (OSError, ValueError):
@@ -56,23 +56,23 @@ def use_utf8() -> None:
 
 
 def repair() -> None:
-    """Remove mdmem's damaged bytecode, if there is any, and read no bytecode any more in this process.
+    """Delete mdmem's damaged bytecode, and if there was any, stop using bytecode in this process.
 
-    A full disk leaves a cut `.pyc` behind, which the interpreter trusts and cannot load.
+    A full disk leaves truncated `.pyc` files, which the interpreter accepts and then cannot load.
     """
     found = list(damaged())
     if found:
         sys.dont_write_bytecode = True
-        sys.pycache_prefix = os.path.join(os.sep, "nonexistent")  # what is imported from here on is compiled afresh
+        sys.pycache_prefix = os.path.join(os.sep, "nonexistent")  # recompiles everything imported from here on
     for path in found:
         try:
             os.unlink(path)
         except OSError:
-            continue  # not ours to remove: `mdmem doctor` names it
+            continue  # not ours: `mdmem doctor` reports it
 
 
 def damaged() -> Iterator[str]:
-    """Return the files of mdmem's bytecode that cannot be loaded."""
+    """Yield mdmem's bytecode files that cannot be loaded."""
     import marshal
 
     for folder, _, names in os.walk(_package()):
@@ -84,13 +84,13 @@ def damaged() -> Iterator[str]:
                 if name.endswith(".pyc"):
                     marshal.loads(data[16:])  # noqa: S302 - what the interpreter would load
             except FileNotFoundError:
-                continue  # another process has just put it in place under its own name
+                continue  # a temporary file that was just renamed
             except (OSError, ValueError, TypeError, EOFError):
                 yield path
 
 
 def compile_all() -> bool:
-    """Compile what mdmem has, so that no hook needs to; False when that cannot be written."""
+    """Compile all of mdmem, so that no hook has to; False when bytecode cannot be written."""
     import compileall
 
     from mdmem import bytecode
@@ -99,14 +99,14 @@ def compile_all() -> bool:
 
 
 def forget_compiled() -> None:
-    """Remove the bytecode that `pip uninstall mdmem` would leave behind; it is written again when it is needed."""
+    """Delete the bytecode that `pip uninstall mdmem` would leave behind; it is rewritten when needed."""
     from mdmem import bytecode
 
     bytecode.remove(_package())
 
 
 def _package() -> str:
-    """Return mdmem's folder; this text may also be run without being a module."""
+    """Return mdmem's folder; this text may also run outside a module."""
     if "__file__" in globals():
         return os.path.dirname(os.path.abspath(__file__))
     return next(path for folder in sys.path if os.path.isdir(path := os.path.join(folder, "mdmem", "capture")))[:-8]

@@ -1,7 +1,7 @@
-"""The log: one line for each thing that went wrong, in the user's state folder; never any content.
+"""The log: one line per problem, in the user's state folder, without any content.
 
-A line holds the time, what was being done, and an error's type and place. An error's message may quote
-what somebody typed, so it is never written.
+A line has the time, the action, and an error's type and place. The message of an error may quote what somebody
+typed, so it is never written.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 LOG = "log"
 
 MAX_BYTES = 256 * 1024
-"""A log longer than this becomes `log.1`, in the place of an older one."""
+"""A longer log is renamed to `log.1`, replacing an older one."""
 
 
 def write(config: Config, what: str, error: BaseException | None = None) -> bool:
-    """Add one line; return False when it could not be written."""
+    """Add a line; False when it cannot be written."""
     path = os.path.join(config.state_dir, LOG)
     try:
         files.log(path, f"{timestamps.iso_time(time.time())} {what}{_describe(error)}", MAX_BYTES)
@@ -46,7 +46,7 @@ def _describe(error: BaseException | None) -> str:
 
 
 def _trace(path: str, error: BaseException | None) -> None:
-    """With MDMEM_DEBUG=1, add where an error came from: files, lines and functions, no values."""
+    """With MDMEM_DEBUG=1, add the traceback of an error: files, lines and functions, no values."""
     step = error.__traceback__ if error else None
     lines = []
     while step is not None:

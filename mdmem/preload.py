@@ -1,8 +1,8 @@
-"""Preload: the modules that hooks import together, from files of bytecode that `mdmem.bytecode` writes.
+"""Load the modules that hooks import together from bytecode files that `mdmem.bytecode` writes.
 
-Asking for one module after the other costs a hook a quarter of its life. A file is taken as a whole or not at all:
-only where this interpreter made it from the sources as they are now, by the rule of PEP 552 (mtime and size).
-The launcher runs this text; without the files, modules are imported as ever.
+Importing them one by one takes a quarter of a hook's time. A file is loaded completely or not at all: only if this
+interpreter made it from the current sources, by the rule of PEP 552 (mtime and size). The launcher runs this text;
+without the files, modules are imported as usual.
 """
 
 import sys
@@ -22,29 +22,29 @@ FIRST = {
     "mdmem.privacy.memory": "a-private-section",
     "mdmem.privacy.sections": "a-private-section",
 }
-"""A module -> the file with all that is imported together with it; `EVERY` has what every hook imports."""
+"""Module -> file with everything that is imported along with it; `EVERY` has what every hook imports."""
 
 HEAD_BYTES = 16
-"""As in every file of bytecode, so that a check for damaged files can read it."""
+"""The same as in other bytecode files, so that a check for damaged files can read it."""
 
 
 def path_in(package: str, name: str = EVERY) -> str:
-    """Return one of the files of a package; no module's bytecode is called like it."""
+    """Return the path of a file in a package; no module's bytecode has that name."""
     return f"{package}/__pycache__/{name}.{sys.implementation.cache_tag}.pyc"
 
 
 def head() -> bytes:
-    """Return how a file of this interpreter begins."""
-    from _frozen_importlib_external import MAGIC_NUMBER  # the interpreter has loaded it
+    """Return the header of this interpreter's files."""
+    from _frozen_importlib_external import MAGIC_NUMBER  # always loaded
 
     return MAGIC_NUMBER + bytes(HEAD_BYTES - len(MAGIC_NUMBER))
 
 
 def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
-    """Return name, source and code of each module in a file, in the order in which they run; none where it is stale.
+    """Return name, source and code of each module in a file, in the order they run; [] when the file is stale.
 
     Raises:
-        OSError, ValueError, TypeError, EOFError: when there is no file or source, or the file is damaged.
+        OSError, ValueError, TypeError, EOFError: when the file or a source is missing, or the file is damaged.
     """
     from marshal import loads
 
@@ -54,7 +54,7 @@ def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
     if data[:HEAD_BYTES] != head():
         return []
     found = []
-    for module, source, mtime, size, code in loads(memoryview(data)[HEAD_BYTES:]):  # noqa: S302 - made like bytecode
+    for module, source, mtime, size, code in loads(memoryview(data)[HEAD_BYTES:]):  # noqa: S302 - as safe as bytecode
         now = os.stat(package + source)
         if (int(now.st_mtime), now.st_size) != (mtime, size):
             return []
@@ -63,7 +63,7 @@ def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
 
 
 class Environment:
-    """What `os.environ` has from `MutableMapping`, where `quick_os` has imported `os`."""
+    """The base of `os.environ` in place of `MutableMapping`, when `quick_os` has imported `os`."""
 
     def __contains__(self, name: object) -> bool:
         return self.get(name) is not None
@@ -74,28 +74,28 @@ class Environment:
     __hash__ = None  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> "Any":
-        """Return a method that hooks hardly use, or what such a method asks for."""
+        """Return a rarely used method of `MutableMapping`."""
         from collections.abc import MutableMapping
 
         found: Any = getattr(MutableMapping, name)
         return found.__get__(self) if callable(found) else found
 
     def get(self, name: "Any", instead: "Any" = None) -> "Any":
-        """Return a value, or what is given in its place."""
+        """Return a variable's value, or `instead`."""
         try:
             return self[name]  # type: ignore[index]
         except KeyError:
             return instead
 
     def keys(self) -> "Any":
-        """Return the names that there are now."""
+        """Return the current names."""
         return dict.fromkeys(self).keys()
 
 
 def quick_os() -> "Any":
     """Import `os` without the abstract base classes of collections, of which it needs one, for `os.environ`.
 
-    Creating them takes as long as running half of mdmem's own modules. Whoever imports them later gets the real ones.
+    Creating them takes as long as running half of mdmem's modules. A later import gets the real ones.
     """
     loaded = sys.modules
     if not {"os", "_collections_abc"} & loaded.keys():
@@ -105,7 +105,7 @@ def quick_os() -> "Any":
         loaded["_collections_abc"] = instead
         try:
             import os
-        except Exception:  # noqa: BLE001 - an interpreter whose `os` needs more of them
+        except Exception:  # noqa: BLE001 - this interpreter's `os` needs more of them
             loaded.pop("os", None)
         finally:
             del loaded["_collections_abc"]
@@ -115,16 +115,16 @@ def quick_os() -> "Any":
 
 
 def _check_methods(checked: type, *methods: str) -> "Any":
-    """Whether a class has methods, as `os.PathLike` asks."""
+    """Whether a class has these methods; `os.PathLike` asks."""
     from _collections_abc import _check_methods as check  # type: ignore[attr-defined]
 
     return check(checked, *methods)
 
 
 def _load_dynamic() -> None:
-    """Load the modules of the standard library in C that every hook needs, from where they are.
+    """Load the C modules of the standard library that every hook needs, directly from their folder.
 
-    The interpreter asks for each in every folder of its path first.
+    The interpreter would search every folder of its path for each.
     """
     import _imp
     from _frozen_importlib import ModuleSpec
@@ -137,16 +137,16 @@ def _load_dynamic() -> None:
                 module = _imp.create_dynamic(spec)
                 _imp.exec_dynamic(module)
             except ImportError:
-                continue  # it is elsewhere, or there is none
+                continue  # elsewhere or missing
             module.__spec__, module.__file__ = spec, spec.origin
             sys.modules[name] = module
 
 
 def load(package: str, name: str = EVERY) -> None:
-    """Load the modules of a package that a file holds, as far as they are not loaded: all of them or none.
+    """Load a file's modules that are not loaded yet: all of them or none.
 
     Raises:
-        Exception: whatever reading the file, or a module while it runs, raises; nothing is loaded then.
+        Exception: anything that reading the file or running a module raises; then nothing is loaded.
     """
     loaded = sys.modules
     found = [row for row in read(package, name) if row[0] not in loaded]
@@ -172,35 +172,35 @@ def load(package: str, name: str = EVERY) -> None:
 
 
 class PreloadFinder:
-    """A finder for `sys.meta_path` that loads a file of a package when the first of its modules is asked for."""
+    """A finder for `sys.meta_path` that loads a package's file when its first module is imported."""
 
     def __init__(self, package: str) -> None:
         self._package = package
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> "Any":
-        """Return where a module is that a file has just loaded; None to let others look."""
+        """Return the spec of a module after loading its file; None to leave it to other finders."""
         if name not in FIRST:
             return None
         try:
             load(self._package, FIRST[name])
-        except Exception:  # noqa: BLE001 - there is no such file, or whatever a module of it raises
+        except Exception:  # noqa: BLE001 - a missing file, or any error of a module in it
             return None
         from _frozen_importlib import ModuleSpec
 
         return ModuleSpec(name, self) if name in sys.modules else None  # type: ignore[arg-type]
 
     def create_module(self, spec: "Any") -> "Any":
-        """Return the module, which is loaded."""
+        """Return the module, which is already loaded."""
         return sys.modules[spec.name]
 
     def exec_module(self, module: object) -> None:
-        """Do nothing: it has run."""
+        """Do nothing: the module has already run."""
 
 
 if "preloads" in globals():
     import gc
 
-    gc.disable()  # as in every hook: so many new objects would be looked through several times
+    gc.disable()  # as in every hook: it would scan the many new objects several times
     _load_dynamic()
     load(globals()["preloads"])
     sys.meta_path.insert(0, PreloadFinder(globals()["preloads"]))

@@ -1,8 +1,7 @@
-"""Project: which project a directory belongs to, read from files alone.
+"""Find the project that a directory belongs to, from files alone.
 
-No process is started and no `GIT_*` variable is looked at, so a hook that runs inside somebody's
-`git commit` gives the same answer as any other. What lies in a repository is somebody else's text:
-every read is bounded and never waits.
+It starts no process and ignores `GIT_*` variables, so a hook that runs inside somebody's `git commit` gets the same
+answer as any other. Text in a repository comes from somebody else: every read is bounded and never blocks.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _REMOTE_CHARS = 300
 _NAME_CHARS = 48
 _HEX = frozenset("0123456789abcdefABCDEF")
 
-# One server under two names: SSH through port 443, and Azure's own host for SSH.
+# The same server under two names: SSH over port 443, and Azure's own host for SSH.
 _SAME_HOST = {
     "ssh.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
@@ -26,18 +25,18 @@ _SAME_HOST = {
     "ssh.dev.azure.com": "dev.azure.com",
 }
 
-# Where letters' case in an address counts for nothing, as people who type one find out.
+# Hosts that ignore letter case in addresses.
 _CASELESS_HOSTS = frozenset(["github.com", "gitlab.com", "bitbucket.org", "dev.azure.com", "codeberg.org"])
 
 
 class Project:
-    """What a directory belongs to.
+    """The project of a directory.
 
-    name: slug, `<owner>-<repo>` with a remote, else the folder's own.
-    root: absolute path of the main repository, or of the folder where there is none.
+    name: slug, `<owner>-<repo>` with a remote, else from the folder's name.
+    root: absolute path of the main repository, or of the folder without one.
     remote: `host/owner/repo`, never with credentials; "" without one.
-    worktree: absolute path of the working tree that the directory is in.
-    branch, commit: of that working tree, the commit as 8 hex digits; "" where they cannot be read.
+    worktree: absolute path of the working tree that contains the directory.
+    branch, commit: of that working tree, the commit as 8 hex digits; "" when they cannot be read.
     """
 
     __slots__ = ("branch", "commit", "name", "remote", "root", "worktree")
@@ -54,27 +53,27 @@ class Project:
 
 
 def identify(cwd: str) -> Project:
-    """Return the project of the directory `cwd`, which may be gone, or not be a path of this machine at all."""
+    """Return the project of the directory `cwd`, which may be deleted, or not even a path on this machine."""
     path = cwd.replace("\0", "")[:4096]
-    if not os.path.isabs(path):  # a payload from Windows read here, or none at all
+    if not os.path.isabs(path):  # a Windows path read elsewhere, or none
         return Project(_foreign_name(path), path)
     try:
         real = os.path.realpath(path)
         return _repository_of(real) or Project(_folder_name(real), real)
-    except (OSError, ValueError):  # no path of this file system: it holds a lone surrogate, say
+    except (OSError, ValueError):  # not a valid path here, for example with a lone surrogate
         return Project(_foreign_name(path), path)
 
 
 def suffix(root: str) -> str:
-    """Return four characters that tell projects of one name apart, made from the path `root`."""
+    """Return four characters that distinguish projects of the same name, derived from the path `root`."""
     return short(root, 4)
 
 
 def normalize(url: str) -> str:
-    """Return one spelling for all addresses of a remote: `host/owner/repo`.
+    """Return the one form of all addresses of a remote: `host/owner/repo`.
 
-    SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and
-    fragment go. A path on this machine, or what cannot be told: "".
+    SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and fragment are dropped.
+    Local paths and unclear addresses give "".
     """
     scheme, has_scheme, rest = url.strip().partition("://")
     address = _without_credentials(rest if has_scheme else scheme).partition("?")[0].partition("#")[0]
@@ -93,7 +92,7 @@ def normalize(url: str) -> str:
 
 
 def default_branch(worktree: str) -> str:
-    """Return the branch that all others are merged into: `origin`'s own, else `main` or `master`; "" where unknown.
+    """Return the branch that others are merged into: `origin`'s default, else `main` or `master`; "" when unknown.
 
     worktree: absolute path of a working tree, as in `Project`.
     """
@@ -108,7 +107,7 @@ def default_branch(worktree: str) -> str:
 
 
 def has_branch(worktree: str, name: str) -> bool:
-    """Whether the repository of a working tree has this branch, here or as it was last seen at `origin`."""
+    """Whether a working tree's repository has this branch, locally or at the last fetch from `origin`."""
     git_dir = _git_dir(worktree)
     return bool(git_dir and name and ".." not in name and _commit_of(_common(git_dir), name))
 
@@ -117,9 +116,9 @@ _ORIGINS = "refs/remotes/origin"
 
 
 def last_commit(worktree: str) -> tuple[str, str, float]:
-    """Return the commit that was made last in a work tree: its hash, subject and time; "" when the last step was none.
+    """Return hash, subject and time of a work tree's last commit; empty unless HEAD's last change was a commit.
 
-    Read from git's own journal of HEAD; no process is started.
+    Read from HEAD's reflog; no process is started.
     """
     git_dir = _git_dir(worktree)
     path = os.path.join(git_dir, "logs", "HEAD") if git_dir else ""
@@ -148,7 +147,7 @@ def _commit_of(common: str, branch: str) -> str:
 
 
 def _name(text: str, identity: str) -> str:
-    """Return the slug of `text`; where that is empty or cut, `identity` tells it from others of that name."""
+    """Return the slug of `text`; when that is empty or cut, a suffix made of `identity` keeps it unique."""
     whole = slug(text, limit=1000)
     if not whole:
         return f"project-{suffix(identity)}"
@@ -175,7 +174,7 @@ def _foreign_name(path: str) -> str:
 
 
 def _repository_of(folder: str) -> Project | None:
-    """Return the innermost repository around `folder`, so that nested ones and submodules are their own."""
+    """Return the innermost repository around `folder`, so that nested ones and submodules are separate projects."""
     while True:
         git_dir = _git_dir(folder)
         if git_dir:
@@ -187,12 +186,12 @@ def _repository_of(folder: str) -> Project | None:
 
 
 def _git_dir(folder: str) -> str:
-    """Return the git directory of `folder`, as a working tree or as a bare repository; "" if it is neither."""
+    """Return the git directory of `folder`, as a working tree or a bare repository; "" if it is neither."""
     dot_git = os.path.join(folder, ".git")
     if _is_git_dir(dot_git):
         return dot_git
     label, _, target = _read(dot_git, 4096).partition(":")
-    if label == "gitdir":  # of a linked worktree, a submodule, or a git directory kept elsewhere
+    if label == "gitdir":  # a linked worktree, a submodule, or a git directory elsewhere
         pointed = os.path.realpath(os.path.join(folder, target.strip()))
         return pointed if _is_git_dir(pointed) else ""
     return folder if _is_git_dir(folder) else ""
@@ -224,21 +223,21 @@ def _common(git_dir: str) -> str:
 
 
 def _main_root(common: str, work_tree: str) -> str:
-    """Return the main working tree that belongs to the git directory `common`, or itself if it is bare."""
+    """Return the main working tree of the git directory `common`, or that itself if it is bare."""
     if work_tree:  # a submodule's, relative to its git directory
         return os.path.realpath(os.path.join(common, work_tree))
-    hidden = os.path.basename(common).startswith(".")  # `.git`, or the `.bare` of those who use only worktrees
+    hidden = os.path.basename(common).startswith(".")  # `.git`, or `.bare` in setups with only linked worktrees
     return os.path.dirname(common) if hidden else common
 
 
 def _head(git_dir: str, common: str) -> tuple[str, str]:
-    """Return branch and short commit; a detached head has no branch, an unborn branch no commit."""
+    """Return branch and short commit; a detached HEAD has no branch, an unborn branch no commit."""
     head = _read(os.path.join(git_dir, "HEAD"), 1024).strip()
     if not head.startswith("ref:"):
         return "", _short_hash(head)
     ref = head[4:].strip()
     if not ref.startswith("refs/") or ".." in ref or ref.endswith("/.invalid"):
-        return "", ""  # the last is what reftable repositories put there: theirs is another format
+        return "", ""  # reftable repositories write the last one; mdmem cannot read their refs
     branch = ref.removeprefix("refs/heads/")
     commit = _short_hash(_read(os.path.join(common, ref), 128)) or _packed_commit(common, ref)
     return branch, commit
@@ -256,7 +255,7 @@ def _short_hash(text: str) -> str:
 
 
 def _read(path: str, limit: int) -> str:
-    """Return the first `limit` bytes of a file; "" for what cannot be read now. Never waits, not even for a pipe."""
+    """Return the first `limit` bytes of a file; "" when it cannot be read. Never blocks, not even on a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
@@ -292,7 +291,7 @@ def _remotes_and_work_tree(config: str) -> tuple[dict[str, str], str]:
 
 
 def _value(text: str) -> str:
-    """Return a value without its quotes, escapes and comment."""
+    """Return a configuration value without quotes, escapes and comment."""
     quoted = False
     kept: list[str] = []
     characters = iter(text.strip())
@@ -309,7 +308,7 @@ def _value(text: str) -> str:
 
 
 def _preferred(urls: dict[str, str]) -> str:
-    """Return the address of `origin`, else of the first by name, among those that lead off this machine."""
+    """Return the address of `origin`, else of the first other remote by name that is not local; "" for none."""
     for name in ["origin", *sorted(urls)]:
         remote = normalize(urls.get(name, ""))
         if remote:
@@ -318,16 +317,16 @@ def _preferred(urls: dict[str, str]) -> str:
 
 
 def _without_credentials(address: str) -> str:
-    """Return what follows the last `@`: a password may hold any character unescaped; "" where it could be a path's."""
+    """Return what follows the last `@`, as a password may contain any character; "" when it could be part of a path."""
     before, at, after = address.rpartition("@")
     if not at or not before.endswith("/"):
         return after if at else address
-    # `host.example/@scope/repo` is a path, `name:pass/@host.example/repo` is none.
+    # `host.example/@scope/repo` is a path, `name:pass/@host.example/repo` is not.
     return "" if ":" in before or "." not in before.partition("/")[0] else address
 
 
 def _without_port(host: str) -> str:
-    """`host` without its port; "" if what follows the colon is none, since it could be a secret."""
+    """Return `host` without its port; "" if what follows the colon is not a port, since it could be a secret."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     name, _, port = host.partition(":")
@@ -335,7 +334,7 @@ def _without_port(host: str) -> str:
 
 
 def in_one_case(remote: str) -> str:
-    """Write a remote in small letters where its host takes capitals for the same; a page may have it otherwise."""
+    """Return a remote in lower case if its host ignores letter case; a page may have another spelling."""
     return remote.lower() if remote.partition("/")[0] in _CASELESS_HOSTS else remote
 
 

@@ -1,8 +1,8 @@
-"""Quick import: mdmem's own modules from their bytecode, with fewer questions than the interpreter asks.
+"""Import mdmem's own modules from their bytecode with fewer system calls than the interpreter.
 
-A hook's life is mostly imports. The interpreter's own finders ask for each module which kinds of files there may be;
-here the place is known. Only bytecode that is as new as its source is taken, by the rule of the interpreter itself
-(PEP 552: magic number, flags 0, source's mtime and size). Anything else is left to the interpreter.
+A hook spends most of its time on imports. The interpreter's finders probe for several kinds of files per module; here
+the place is known. Bytecode is used only if it is as new as its source, by the interpreter's own rule (PEP 552: magic
+number, flags 0, source's mtime and size). Anything else is left to the interpreter.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 16
 _MAX_BYTES = 1 << 16
-"""Longer bytecode is left to the interpreter: a larger buffer costs more time than all else that is done here."""
+"""Longer bytecode is left to the interpreter: a larger buffer would cost more time than this saves."""
 
 
 class QuickFinder:
-    """A finder and loader of the modules of one package, for `sys.meta_path`."""
+    """A finder and loader for the modules of one package, for `sys.meta_path`."""
 
     __slots__ = ("_begin", "_cache", "_end", "_head", "_spec")
 
     def __init__(self, package: str) -> None:
-        import _frozen_importlib  # the interpreter has loaded both
+        import _frozen_importlib  # both are always loaded
         from _frozen_importlib_external import MAGIC_NUMBER
 
         self._begin = f"{package}."
@@ -39,7 +39,7 @@ class QuickFinder:
         self._spec: Any = _frozen_importlib.ModuleSpec
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
-        """Return where a module is, with its code; None to let the interpreter look."""
+        """Return a module's spec with its code; None to leave it to the interpreter."""
         last = name[name.rfind(".") + 1 :]
         if not last or not name.startswith(self._begin) or not path or sys.pycache_prefix is not None:
             return None
@@ -52,14 +52,14 @@ class QuickFinder:
             if code is not None:
                 found: Any = self._spec(name, self, origin=file, loader_state=code, is_package=inside is not None)
                 found.has_location = True
-                found.cached = bytecode  # else it is worked out from the source's path
+                found.cached = bytecode  # saves computing it from the source's path
                 if inside:
                     found.submodule_search_locations.append(inside)
                 return found  # type: ignore[no-any-return]
         return None
 
     def _code(self, source: str, bytecode: str) -> Any:
-        """Return a module's code, or None when there is no fresh and whole bytecode of it."""
+        """Return a module's code, or None without fresh, complete bytecode."""
         try:
             now = os.stat(source)
             fd = os.open(bytecode, os.O_RDONLY)
@@ -73,9 +73,9 @@ class QuickFinder:
         if data[:8] != self._head or when != (int(now.st_mtime) & 0xFFFFFFFF, now.st_size & 0xFFFFFFFF):
             return None
         try:
-            return loads(memoryview(data)[_HEAD_BYTES:])  # noqa: S302 - the bytecode that would be loaded anyway
+            return loads(memoryview(data)[_HEAD_BYTES:])  # noqa: S302 - the interpreter would load the same bytecode
         except (EOFError, ValueError, TypeError):
-            return None  # cut short: whoever repairs it begins with the interpreter's own error
+            return None  # truncated: the repair starts from the interpreter's own error
 
     def create_module(self, _spec: ModuleSpec) -> ModuleType | None:
         """Return None: the interpreter makes an ordinary module."""
@@ -87,6 +87,6 @@ class QuickFinder:
 
 
 def install() -> None:
-    """Find mdmem's modules this way from now on, in this process."""
+    """Use this finder for mdmem's modules in this process from now on."""
     if not any(type(finder) is QuickFinder for finder in sys.meta_path):
         sys.meta_path.insert(0, QuickFinder(__name__.partition(".")[0]))

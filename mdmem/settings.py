@@ -1,8 +1,8 @@
-"""Settings: one row each, with a default, a meaning, and which direction is stricter; and their values, typed.
+"""The settings, one row each with default, meaning and stricter direction, and their typed values.
 
-A row is an attribute of its section: `settings.inject.chars` is an `int`, and a misspelled name is an error
-of the type checker. A vault is data that may come from somebody else, so its file can only make a row
-stricter; what loosens one is taken from the user's own config.toml.
+A row is an attribute of its section: `settings.inject.chars` is an `int`, and a misspelled name is a type error. A
+vault may come from somebody else, so its file can only make a row stricter; looser values are taken only from the
+user's own config.toml.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ else:
     _Typed = {"T": object}  # `typing` is too slow to import on the hook path
 
 
-# -- which of two values is stricter; the first is the user's own, or the default ---------------------
+# -- which of two values is stricter; the first is the user's, or the default -------------------------
 
 
 def less(own: N, given: N) -> N:
-    """Return the smaller number; of two truths, False where one is."""
+    """Return the smaller number, or False if either is."""
     return min(own, given)
 
 
 def more(own: N, given: N) -> N:
-    """Return the larger number; of two truths, True where one is."""
+    """Return the larger number, or True if either is."""
     return max(own, given)
 
 
 def all_of(own: list[str], given: list[str]) -> list[str]:
-    """Return what either list names: a list of exclusions only grows."""
+    """Return the union: a list of exclusions can only grow."""
     return [*own, *(item for item in given if item not in own)]
 
 
 def common(own: list[str], given: list[str]) -> list[str]:
-    """Return what both lists name, `*` naming everything: a list of permissions only shrinks."""
+    """Return the intersection, where `*` stands for everything: a list of permissions can only shrink."""
     kept = [item for item in given if item in own or "*" in own]
     return [*kept, *(item for item in own if "*" in given and item not in kept)]
 
 
 def separate(own: list[str], given: list[str]) -> list[str]:
-    """Return both lists with an empty row between them, for a reader who takes the stricter answer of the two."""
+    """Return both lists, separated by an empty row, for a reader that applies the stricter answer of the two."""
     return [*own, "", *given] if own and given and own != given else own or given
 
 
 def only(strict: str) -> Callable[[str, str], str]:
-    """Return a rule under which nothing but `strict` can be given."""
+    """Return a rule that accepts only `strict` from a vault."""
     return lambda own, given: given if given == strict else own
 
 
-def neither(own: T, given: T) -> T:  # noqa: ARG001 - the signature of its kind
-    """Return what is given: no value of such a row shows, stores or costs more than mdmem's own limits allow."""
+def neither(own: T, given: T) -> T:  # noqa: ARG001 - same signature as the others
+    """Return the vault's value: no value of such a row shows, stores or costs more than mdmem's limits allow."""
     return given
 
 
 class Setting(_Typed["T"]):
-    """One setting: its dotted key, default, meaning, and who may set it.
+    """A setting: its dotted key, default, meaning, and who may set it.
 
-    stricter: given the user's value and the vault's, return the one that counts; None for a row that is taken
-        from the user's own file and the environment only, never from a vault.
-    env: an environment variable that overrides both files, or "". drops: set to 1, it takes this out of the row's list.
-    choices: the values allowed, or () for any of the default's type. secret: whether its values are never printed.
+    stricter: returns the effective one of the user's and the vault's value; None for a row that is taken
+        only from the user's own file and the environment.
+    env: environment variable that overrides both files, or "". drops: this item is removed from the list if env is 1.
+    choices: allowed values, or () for any of the default's type. secret: never print its values.
     """
 
     __slots__ = ("choices", "default", "drops", "env", "key", "meaning", "secret", "stricter")
@@ -94,20 +94,20 @@ class Setting(_Typed["T"]):
 
     @property
     def user_only(self) -> bool:
-        """Whether it is never taken from a vault."""
+        """Whether a vault cannot set it."""
         return self.stricter is None
 
     def __set_name__(self, section: type[SettingsSection], name: str) -> None:
         self.key = f"{section.NAME}.{name}"
 
     def __get__(self, section: SettingsSection, owner: type) -> T:
-        """Return the value that a section has for it."""
+        """Return a section's value of this setting."""
         value: T = section.values[self.key]
         return value
 
 
 class SettingsSection:
-    """The settings of one table in a file; `values` holds all sections' values, by dotted key."""
+    """The settings of one table in a file; `values` has the values of all sections, by dotted key."""
 
     __slots__ = ("values",)
     NAME = ""
@@ -312,12 +312,12 @@ BY_KEY: dict[str, Setting[Any]] = {row.key: row for row in SETTINGS}
 
 
 class Settings:
-    """The value of every setting. values: dotted key -> value, of the type of its default."""
+    """The values of all settings. values: dotted key -> value, of its default's type."""
 
     __slots__ = ("capture", "expand", "inject", "internal", "learn", "privacy", "sync", "values", "watch")
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
-        """Take the defaults, and what is `given` in their place."""
+        """given: values that differ from the defaults, by dotted key."""
         values = {row.key: row.default for row in SETTINGS}
         values.update(given or {})
         self.values = values
@@ -331,5 +331,5 @@ class Settings:
         self.internal = InternalSettings(values)
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
-        """Return a copy with other `values`, by dotted key."""
+        """Return a copy with some values changed, by dotted key."""
         return Settings({**self.values, **values})

@@ -1,22 +1,22 @@
-"""Slug: the readable part of a file or folder name, safe on every file system."""
+"""Slugs: the readable part of a file or folder name, safe on every file system."""
 
 from __future__ import annotations
 
-_LOOKAHEAD_CHARS = 1024  # a prompt may be megabytes; its name is in its first words
+_LOOKAHEAD_CHARS = 1024  # a prompt may be megabytes; its first words name it
 
-# Windows refuses these as names, with any extension. The superscripts are Microsoft's own.
+# Windows forbids these names, with any extension. The superscripts are in Microsoft's list.
 RESERVED = frozenset(["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"])
 
-# Letters by category, yet drawn as nothing: a name made of them would look empty.
+# Letters by category that are invisible: a name of only these would look empty.
 _INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
 def slug(text: str, limit: int = 40) -> str:
-    """Return a name for `text` in lower-case letters and digits of any script, joined by single dashes.
+    """Return a name for `text`: lower-case letters and digits of any script, joined by single dashes.
 
-    At most `limit` characters and twice as many UTF-8 bytes, cut between words where that
-    loses less than half; NFC; never a separator, dot, space or reserved Windows name.
-    Nothing to name: "". `slug(slug(x)) == slug(x)`.
+    It has at most `limit` characters and twice as many UTF-8 bytes, is cut between words if that loses less than
+    half, is NFC, and never contains a separator, dot or space or equals a reserved Windows name. "" when nothing
+    is left. `slug(slug(x)) == slug(x)`.
     """
     start = text.lstrip()[:_LOOKAHEAD_CHARS]
     letters = _ascii(start.lower()) if start.isascii() else _any_script(start)
@@ -29,13 +29,13 @@ def _ascii(text: str) -> str:
 
 
 def _any_script(text: str) -> str:
-    """Return `text` lower-cased, with a space for whatever is neither letter, digit nor part of one."""
-    import unicodedata  # here, because names are mostly ASCII and this is a shared library to load
+    """Return `text` in lower case, with a space for each character that is not a letter, digit or part of one."""
+    import unicodedata  # imported here: it loads a shared library, and names are mostly ASCII
 
     kept: list[str] = []
     for c in unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower()):
         if c in _INVISIBLE or unicodedata.category(c) == "Cf" or _selects_a_variant(c):
-            continue  # joiners and direction marks stand inside words: leave no dash
+            continue  # joiners and direction marks are inside words: no dash
         is_mark = unicodedata.category(c) in ("Mn", "Mc")
         belongs = c.isalnum() or (is_mark and bool(kept) and kept[-1] != " ")
         kept.append(c if belongs else " ")

@@ -1,4 +1,4 @@
-"""The steps of long work: whoever does it tells them, to whoever asked."""
+"""Progress of long work, passed to a callback."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeVar
 One = TypeVar("One")
 
 Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, and of how much: 0 where that is not known."""
+"""Takes the current step, how much of it is done, and the total; 0 when unknown."""
 
 
 def untold(what: str, done: int, total: int) -> None:
-    """Drop a step that nobody asked for."""
+    """Ignore progress."""
 
 
 def told(things: Collection[One], what: str, tell: Tell) -> Iterator[One]:
-    """Yield these things, and tell of each, by its number, that it is being done."""
+    """Yield things, reporting each as progress before it is processed."""
     for place, one in enumerate(things):
         tell(what, place, len(things))
         yield one

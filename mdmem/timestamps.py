@@ -1,6 +1,6 @@
-"""Timestamps: the time of a note as text, in UTC or with an offset, and as people read it.
+"""Times of notes as text: in UTC, with an offset, and for people.
 
-Without `datetime` and `calendar`, which are slow to load.
+Without `datetime` and `calendar`, which are slow to import.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import time
 
 
 def iso_time(seconds: float) -> str:
-    """Write a time in ISO 8601, in UTC, whole seconds: such texts are compared, sorted and given to programs."""
+    """Return a time in ISO 8601, UTC, whole seconds: this form is compared, sorted and given to programs."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def note_time(seconds: float) -> str:
-    """Write a time as notes do: as `iso_time`, but in the zone of this machine, with its offset where it has one."""
+    """Return a time as notes have it: like `iso_time`, but in the local time zone with its offset."""
     try:
         local = time.localtime(seconds)
     except (OverflowError, OSError, ValueError):
@@ -27,23 +27,23 @@ def note_time(seconds: float) -> str:
 
 
 def utc(created: str) -> str:
-    """Return a note's time as `iso_time` writes it, to be compared; a text that is no such time stays as it is."""
+    """Return a note's time in the form of `iso_time`, for comparison; any other text is returned as it is."""
     return created if created[-1:] == "Z" or not epoch(created) else iso_time(epoch(created))
 
 
 def local_time(seconds: float) -> str:
-    """Write a time as people read it, in the zone of this machine: 2026-09-14 08:00."""
+    """Return a time for people, in the local time zone: 2026-09-14 08:00."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def readable(created: str) -> str:
-    """Write a note's time as people read it, in the zone of this machine; one in another form stays as it is."""
+    """Return a note's time for people, in the local time zone; a time in another form is only shortened."""
     seconds = epoch(created)
     return local_time(seconds) if seconds else created[:16].replace("T", " ")
 
 
 def epoch(iso: str) -> float:
-    """Read a time as notes write it, in UTC or with an offset; 0 for anything else."""
+    """Parse a note's time, in UTC or with an offset; 0 for anything else."""
     if len(iso) == 25 and iso[19] in "+-" and (iso[20:22] + iso[23:]).isdigit():
         ahead = (int(iso[20:22]) * 60 + int(iso[23:])) * (60 if iso[19] == "+" else -60)
         there = epoch(f"{iso[:19]}Z")

@@ -1,4 +1,4 @@
-"""Values: classes that only hold named fields, as dataclasses do, which are too slow to import on the hook path."""
+"""Classes with named fields, like dataclasses, which are too slow to import on the hook path."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ else:
 
 @dataclass_transform()
 class Value:
-    """A base of values: a subclass lists its fields with their types, and defaults where they have one.
+    """A base class for values: a subclass lists its fields with types and optional defaults.
 
-    Those of its base come first. They are given in this order or by name. A default that is a dict is copied for
-    each value.
+    Inherited fields come first. Arguments are given in this order or by name. A default dict is copied for each
+    value.
 
-    Raises TypeError when a value is given a field that it does not have. What is missing, only type checkers see.
+    Raises TypeError for an unknown field. A missing one is noticed only by type checkers.
     """
 
     _fields: tuple[str, ...] = ()
     _dicts: list[tuple[str, dict[str, Any]]] = []  # noqa: RUF012 - each class has its own
 
     def __init_subclass__(cls) -> None:
-        """Take note of the fields of a class."""
+        """Collect the fields of a class."""
         fields = tuple(cls.__annotations__)
         own = vars(cls)
         cls._fields += fields

@@ -1,4 +1,4 @@
-"""Times as people give them: `2w`, `yesterday`, `monday`, `last week`, `2026-09-14`, `2026-09`."""
+"""Parse times as people type them: `2w`, `yesterday`, `monday`, `last week`, `2026-09-14`, `2026-09`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 _NAMED_DAYS = {"today": 0, "yesterday": 1}
 _PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
 UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
-"""What is said of a text that is not a time."""
+"""The message about a text that is not a time."""
 
 
 def span(text: str, now: datetime) -> tuple[float, float] | None:
-    """Read a time as the span it names: from when, and until when (not included), in seconds since 1970.
+    """Return the span that a time names, as start and end (exclusive) in seconds since 1970; None: it is not a time.
 
-    A day lasts from midnight to midnight, a month and a year from its first to its last, in the zone of `now`; a
-    weekday is the last one, today included, and `last monday` the one before today; a week begins on Monday. `2w`
-    and `2w ago`, as well as an exact time, are a moment: both ends are the same. None: it is not a time.
+    Days, months and years are whole ones in the zone of `now`. A weekday is the latest one, today included, and `last
+    monday` the one before today; weeks begin on Monday. `2w`, `2w ago` and exact times are moments: start and end are
+    the same.
     """
     text = text.strip().lower()
     ago = re.fullmatch(_AGO, text)
@@ -35,7 +35,7 @@ def span(text: str, now: datetime) -> tuple[float, float] | None:
 
 
 def day_of(seconds: float, now: datetime) -> tuple[float, float]:
-    """Return the day in which a moment lies, from midnight to midnight in the zone of `now`."""
+    """Return the day of a moment, from midnight to midnight in the zone of `now`."""
     moment = datetime.fromtimestamp(seconds, now.tzinfo)
     return _days(moment.replace(hour=0, minute=0, second=0, microsecond=0))
 
@@ -65,7 +65,7 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
 
 
 def _period(midnight: datetime, unit: str, *, back: bool) -> tuple[float, float]:
-    """Return this week, month or year, or the one before it."""
+    """Return this week, month or year, or the previous one."""
     if unit == "week":
         start = midnight - timedelta(days=midnight.weekday() + 7 * back)
         return start.timestamp(), (start + timedelta(days=7)).timestamp()
@@ -76,7 +76,7 @@ def _period(midnight: datetime, unit: str, *, back: bool) -> tuple[float, float]
 
 
 def _days(start: datetime) -> tuple[float, float]:
-    # Not 24 hours: the next midnight on the clock, which is what a day is where clocks are changed.
+    # Until the next midnight, which is not always 24 hours: clocks change.
     end = (start.replace(tzinfo=None) + timedelta(days=1)).replace(tzinfo=start.tzinfo)
     return start.timestamp(), end.timestamp()
 
