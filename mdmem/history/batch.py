@@ -18,7 +18,7 @@ from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, layout, note
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Text read per batch; the folder is finished if it fits in twice as much. The rest goes into further commits."""
+"""Text read per batch; only a folder that is begun may take it to twice as much. The rest goes into later batches."""
 
 
 NEEDED = ("kind", "title", "session", "project", "agent", "created")
@@ -28,7 +28,7 @@ NEEDED = ("kind", "title", "session", "project", "agent", "created")
 class Wanted(NamedTuple):
     """What to commit. only: these paths; None for all. accept: paths that pass the gate whatever they contain.
 
-    tell: progress callback; total: the number of files it reports at least.
+    tell: progress callback; total: the number of files that an earlier listing found.
     """
 
     only: Collection[str] | None = None

@@ -32,7 +32,7 @@ MOST = 50_000
 
 
 FEW = 5_000
-"""When only some paths matter: maximum number of other changed notes listed."""
+"""When only some paths matter: number of listed changes after which those of other paths are left out."""
 
 
 class Change(NamedTuple):

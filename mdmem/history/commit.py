@@ -91,7 +91,7 @@ def commit(
 
     Raises:
         VaultError: when the vault is not a repository.
-        BusyError: when another process keeps the lock or the branch moving, or during an unfinished merge.
+        BusyError: when other processes keep the lock or keep committing, or during an unfinished merge.
         GitError: when git fails. In each case the notes are safe, and a later commit includes them.
     """
 

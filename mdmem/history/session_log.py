@@ -98,7 +98,7 @@ def stats(config: Config) -> Iterator[Stat]:
 
 
 def _day_before(since: str) -> str:
-    """Return the earliest local day on which a session that began at `since` (UTC) may be filed."""
+    """Return the earliest local day on which a session that began at `since` (UTC) may be filed; "" for no limit."""
     try:
         return (date.fromisoformat(since[:10]) - timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):

@@ -114,7 +114,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
 
     Raises:
         VaultError: when the vault is not a repository.
-        GitError: when the remote is missing, unreachable, or refuses the push.
+        GitError: when the remote is missing, unreachable or refuses the push, or a private note would be pushed.
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)

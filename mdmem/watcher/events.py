@@ -117,7 +117,7 @@ class Dirty(FileSystemEventHandler):
             return self._changed.wait_for(lambda: bool(self._paths) or self._sweep, seconds)
 
     def wait_for_turn(self, seconds: float) -> bool:
-        """Wait until something besides notes of an unfinished turn is dirty; False on timeout."""
+        """Wait while nothing but a few notes of an unfinished turn is dirty; False if that lasts for this long."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: self._ends or self._sweep or not 0 < len(self._paths) < TURN_NOTES, seconds

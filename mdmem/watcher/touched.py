@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 MOST = 10_000
-"""With more paths than this it stops answering: a full scan costs no more."""
+"""With more paths than this, tracking starts anew: a full scan costs no more."""
 
 WAIT_SECONDS = 1.0
 PREFIX = "mdmem-look-"

@@ -58,7 +58,7 @@ def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:
 
 
 def _default_branch(repo: Repository, remote: str, branch: str, there: list[str]) -> str:
-    """Ask the remote for its default branch."""
+    """Ask the remote for its default branch; else return its only one, else `branch`."""
     told = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
     default = told.removeprefix("ref: ").partition("\t")[0]
     return default if default in there else there[0] if len(there) == 1 else branch

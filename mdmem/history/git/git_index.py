@@ -92,7 +92,7 @@ def env(copy: Copy) -> dict[str, str]:
 
 
 def catch_up(repo: Repository, held: int) -> bool:
-    """Finish an interrupted commit and bring the index up to the last commit; False when the index is locked."""
+    """Finish an interrupted commit and bring the index up to the last commit; False when another git interferes."""
     if writer.marked(repo) is None:
         return True
     branch = repository.branch(repo)
@@ -254,7 +254,7 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
 
 
 def heal(repo: Repository) -> None:
-    """Remove what a killed mdmem left: private copies, our locks of index and refs, half-written files.
+    """Remove what a killed mdmem left: private copies, our locks of the index and `PENDING`, temporary folders.
 
     Call it with the committer's lock held, when no other process of ours uses them.
     """
