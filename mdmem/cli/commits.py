@@ -314,7 +314,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
         return 0
     if not yes:
         options.confirm("Undo this?")
-    with progress.ProgressBar("Taking back") as bar, progress.stoppable(bar.step, "Taking back") as tell:
+    with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as tell:
         done = work.apply(settings, planned, upkeep.updater(settings), tell)
     return print_applied(done)
 

@@ -120,7 +120,7 @@ def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     if not moved:
         return warning(text, "A copy? Remove the line `id:` from one of them.")
     make_own = partial(user_notes.set_keys, config, moved, {"id": None, "kind": None})
-    return warning(text, f"`mdmem doctor --fix` makes {moved}, a page that was moved, a note of your own.", make_own)
+    return warning(text, f"`mdmem doctor --fix` turns {moved}, a moved page, into a note of your own.", make_own)
 
 
 def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
@@ -134,7 +134,7 @@ def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
             user_notes.set_keys(config, kept, {"identity": both})
         user_notes.set_keys(config, later, {"id": None, "identity": None})
 
-    return warning(text, f"`mdmem doctor --fix` has {kept} stand for this project. No note is moved.", fix)
+    return warning(text, f"`mdmem doctor --fix` makes {kept} the page of this project. No note is moved.", fix)
 
 
 def _is_moved_page(config: Config, path: str) -> bool:

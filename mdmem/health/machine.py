@@ -218,7 +218,7 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
     """Check the watcher; it is fine if none is running."""
     found = client.status(config)
     if found.get("silent"):
-        yield warning("A watcher is there but does not answer.", "`mdmem watch --status` says what to do.")
+        yield warning("A watcher is running but does not answer.", "`mdmem watch --status` says what to do.")
     elif not found["running"]:
         yield fine("no watcher is running (none is needed)")
     elif found.get("version") != __version__:

@@ -21,7 +21,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import attachments, disk, links
 
 NO_LINK = "no note links to it"
-ONLY_PRIVATE = "only notes link to it that stay on this machine"
+ONLY_PRIVATE = "only notes that stay on this machine link to it"
 
 NAME = "left-out"
 """State file with the files that the last full commit left out."""
@@ -68,7 +68,7 @@ def choose(
     left: list[LeftOut] = []
     unsure: list[Change] = []
     for change in sorted(changes):
-        why = _why_not(config, change) or ("a git filter keeps it; commit it with git" * (change.path in filtered))
+        why = _why_not(config, change) or ("a git filter handles it; commit it with git" * (change.path in filtered))
         if why:
             left.append(LeftOut(change.path, why))
         elif change.kind != "added" or change.path in wanted or _is_part(change.path, seen):

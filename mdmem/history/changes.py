@@ -187,7 +187,7 @@ def is_own(path: str) -> bool:
 def refuse_half_way(repo: Repository) -> None:
     """Raise BusyError during an unfinished merge, rebase or the like."""
     if what := half_way(repo.git_dir):
-        raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")
+        raise BusyError(f"{what} is in progress in {repo.root}. Finish or abort it with git, then commit again.")
 
 
 def half_way(git_dir: Path) -> str:

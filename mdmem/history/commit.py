@@ -266,7 +266,7 @@ class _Work:
 def _refuse_half_clone(repo: Repository) -> None:
     """Refuse a vault with commits but no index: a killed clone, whose missing files nobody has deleted."""
     if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
-        raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; the notes wait.")
+        raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; then notes are committed.")
 
 
 def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:

@@ -24,7 +24,7 @@ FILE_NAME = "file name"
 """Rule: the file's name contains private text or a likely secret."""
 
 
-IN_HISTORY = " History has it from before it was marked; `mdmem purge 'THE TEXT' --apply` removes it there, too."
+IN_HISTORY = " The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too."
 
 
 class HeldBack(NamedTuple):
@@ -51,7 +51,7 @@ class HeldBack(NamedTuple):
             return f"{self.path} cannot be read, so it was not committed."
         if self.rule == NUL:
             return (
-                f"{self.path}:{self.line} holds a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
+                f"{self.path}:{self.line} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
                 " secrets and was not committed."
             )
         what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"

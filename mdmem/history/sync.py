@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import files
+from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import (
@@ -431,7 +431,7 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
     leaving = sorted(path for path, is_tracked in found.items() if is_tracked)
     if leaving:
         writer.mark(repo, head)
-        text = f"Keep {len(leaving)} notes on one machine\n"
+        text = f"Keep {plural.number(len(leaving), 'note')} on one machine\n"
         (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], held)
         git_index.follow(repo, branch, head, goal, held)
     return len(found)

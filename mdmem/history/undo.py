@@ -128,7 +128,7 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
     more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
     text = f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}"
-    return rewrite.apply(config, told(planned.steps, "Taking back", tell), text, update_page, tell)
+    return rewrite.apply(config, told(planned.steps, "Undoing", tell), text, update_page, tell)
 
 
 def _commit_now(config: Config, target: str) -> str:

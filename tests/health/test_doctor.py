@@ -314,7 +314,7 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
     assert [one["severity"] for one in look(day, "history")] == ["fine"]
     assert "stays on this machine" in look(day, "remote")[0]["text"]
     (day.vault / ".git" / "MERGE_HEAD").write_text("x")
-    assert "A merge is under way" in wrong(look(day, "history"))[0]["text"]
+    assert "A merge is in progress" in wrong(look(day, "history"))[0]["text"]
 
 
 @pytest.mark.slow

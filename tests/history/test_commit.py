@@ -418,7 +418,7 @@ def test_a_text_that_is_marked_private_after_it_was_committed_is_said_to_be_in_h
         "notes/new.md:1 holds private text or what looks like a secret (private-tag), so it was not committed. R"
         in told
     )
-    assert "History has it from before it was marked; `mdmem purge 'THE TEXT' --apply` removes it there, too." in told
+    assert "The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too." in told
     assert "notes/offer.md stays on this machine, but history has it from before." in told
     assert "mdmem purge --history-only notes/offer.md --apply" in told
 
@@ -430,7 +430,7 @@ def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do
     (held,) = commit.commit(config).held_back
     done = commit.commit(config, accept=["notes/release plan.md"])
 
-    assert str(held).startswith("notes/release plan.md:2 holds a NUL byte")
+    assert str(held).startswith("notes/release plan.md:2 contains a NUL byte")
     assert str(held).endswith("mdmem commit --accept 'notes/release plan.md'")
     assert not done.held_back
 
@@ -514,7 +514,7 @@ def test_a_persons_merge_is_left_to_them(vault: Path) -> None:
     commit.commit(config)
     git(vault, "merge", "-q", "side", check=False)
 
-    with pytest.raises(BusyError, match="merge is under way"):
+    with pytest.raises(BusyError, match="merge is in progress"):
         commit.commit(config)
 
 

@@ -721,7 +721,7 @@ def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_
 
     assert "Saved." in not_yet
     assert "mdmem purge" not in not_yet
-    assert "History has it from before it was marked" in said
+    assert "The private text is already in history" in said
     assert "badger moves" not in (web.vault / path).read_text()
 
 
