@@ -1,1 +1,1 @@
-"""What git makes of a vault: commits, a journal, reviews, undo, sync, and a memory that can truly be deleted."""
+"""The vault's history in git: commits, journal, reviews, undo, sync, and purges."""

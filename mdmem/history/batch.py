@@ -18,7 +18,7 @@ from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, layout, note
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Text read per batch; only a folder that is begun may take it to twice as much. The rest goes into later batches."""
+"""Text read per batch; finishing a folder may double it. The rest goes into later batches."""
 
 
 NEEDED = ("kind", "title", "session", "project", "agent", "created")

@@ -1,1 +1,1 @@
-"""What came of the work: decisions in force, open work, fixes, entities. Rules find it, without a model."""
+"""What was learned: decisions in force, open work, fixes, entities. Rules find it, without a model."""

@@ -1,1 +1,1 @@
-"""The one door to git: its processes, environment, index, lock and fast-import. Sole importer of GitPython."""
+"""All use of git: its processes, environment, index, lock and fast-import. Sole importer of GitPython."""

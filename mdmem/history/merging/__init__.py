@@ -1,1 +1,1 @@
-"""Merging what two machines made of a vault: trees by path and id, notes by key, texts by line."""
+"""Merge two machines' versions of a vault: trees by path and id, notes by key, texts by line."""

@@ -1,1 +1,1 @@
-"""How much of a vault is here, and in how many files: archives of past years, clones of a part."""
+"""Keep less of a vault on this machine, or fewer files: archives of past years, partial clones."""
