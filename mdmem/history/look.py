@@ -120,17 +120,14 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     if mode.touched:
         token, touched = mode.touched(token)
     is_heard = touched is not None
-    if before and touched is None and mode.background:
-        touched = []
-        rest = REST * before.cost
-    else:
-        is_told = touched is not None or mode.only is not None
-        rest = math.inf if is_told else WHOLE_SECONDS
+    rest = math.inf if is_heard or mode.only is not None else WHOLE_SECONDS
+    if before and not is_heard and mode.background:
+        touched, rest = [], REST * before.cost
     if before and 0 <= time.time() - before.whole < rest:
         try:
-            if mode.only is not None:
-                return _among(repo, before, mode.only)
-            return _short(repo, before, token, touched, is_heard=is_heard)
+            if mode.only is None:
+                return _short(repo, before, token, touched, is_heard=is_heard)
+            return _among(repo, before, mode.only)
         except _UnsureError:
             pass
     return _whole(repo, before, token, held, mode.only)
@@ -214,13 +211,10 @@ def _rules(repo: Repository) -> int:
         return 0
 
 
-def _short(
-    repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool = False
-) -> Look:
+def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool) -> Look:
     """Compare changed folders, and those with touched files. touched: None to have git find changed files.
 
-    is_heard: a watcher has reported every touched file and folder, so no folder's mtime is read, unless a known folder
-    was moved or deleted, and with it those below.
+    is_heard: a watcher reported all changes: no mtime of a folder is read, unless one was moved or deleted with others.
     """
     began_ns = time.time_ns()
     index = _as_it_was(repo, before, began_ns)
