@@ -1,1 +1,1 @@
-"""The write half: an agent's payload becomes a note. Standard library only."""
+"""The write half: turns an agent's payload into a note. Standard library only."""

@@ -1,4 +1,4 @@
-"""Entry: what a session's page says of one note, from the record where that knows it, else from the note."""
+"""Entry: one note as the session page shows it, from the session's record if it has the facts, else from the note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mdmem.capture.session import Session
 
 _MAX_STRAYS = 500
-"""Of more files whose names tell nothing, the rest is not read to find a renamed note among them."""
+"""Maximum number of other files that are read to find a renamed note."""
 
 _TITLED = ("prompt", "summary")
 
@@ -20,9 +20,9 @@ _TITLED = ("prompt", "summary")
 class PageEntry:
     """One note as a line of the page.
 
-    name: its file, as it is called now. numbers: prompt and sequence. kind: its own, or `subagent` for the answer
-    of one. created: as notes write it. commit: what a run committed. files: what it changed, if it did.
-    title, branch, head: only of prompts and summaries, which are read again, since a person may change a title.
+    name: the file's current name. numbers: prompt and sequence. kind: the note's kind, or `subagent` for a sub-agent's
+    answer. created: as written in the note. commit: what the run committed. files: those it changed.
+    title, branch, head: set only for prompts and summaries, which are read again because a person may change a title.
     """
 
     __slots__ = ("branch", "commit", "created", "files", "head", "kind", "name", "numbers", "success", "title")
@@ -37,7 +37,7 @@ class PageEntry:
 
 
 def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
-    """Return the notes of a session that are in its folder, in their order; a renamed one under its new name."""
+    """Return the session's notes that are still in its folder, in order; a renamed note has its new name."""
     here = set(journal.notes_in(folder))
     known = session.published()
     listed = known or [[name] for name in sorted(filter(journal.numbers, here), key=journal.numbers)]
@@ -51,7 +51,7 @@ def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
 
 
 def read(folder: disk.Folder, name: str) -> PageEntry:
-    """Read a note as an entry; one that cannot be read is an observation of which nothing is known."""
+    """Read a note as an entry; an unreadable one becomes an observation without facts."""
     found = PageEntry(name, journal.numbers(name))
     data = disk.read(folder, name) or b""
     header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
@@ -83,7 +83,7 @@ def _names(listed: Iterable[list[str]]) -> list[str]:
 
 
 def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
-    """Find the notes that are gone among the files that are none: a note's id stays when its owner renames it."""
+    """Map missing notes to the files they were renamed to: a renamed note keeps its id."""
     wanted = {name[-13:-3]: name for name in gone}
     found = {}
     page = journal.page_in(folder)

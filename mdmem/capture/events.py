@@ -1,6 +1,6 @@
-"""EVENTS: what each hook event leaves in the vault.
+"""EVENTS: what is stored for each hook event.
 
-`capture` is the write half's one entry: hooks and imports hand it an `Event`, it stores at most one note.
+`capture` is the only entry to the write half: hooks and imports pass it an `Event`, and it stores at most one note.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | None = None) -> Outcome:
-    """Store what an event leaves, at most one note and its session's page.
+    """Store an event: at most one note and the session page.
 
-    now: when it happened, in seconds since the epoch.
+    now: when the event happened, in seconds since the epoch.
 
     Raises:
-        OSError, VaultError: only for faults of mdmem's own folders; a note that could not be
-            stored in the vault is queued, and the outcome's `error` says why.
+        OSError, VaultError: only for faults of mdmem's own folders. A note that the vault cannot take is queued, and
+        the outcome's `error` says why.
     """
     ignored = ignores(config, event)
     if ignored != pending.SUBAGENT:
@@ -40,16 +40,16 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
 
 def ignores(config: Config, event: Event) -> str:
-    """Return why an event leaves nothing, as far as it tells by itself; "" when it may leave something."""
+    """Return why nothing is stored for an event, judging by the event alone; "" if something may be."""
     if event.name not in EVENTS:
         return pending.UNKNOWN
     if event.name == "SubagentStop":
-        return ""  # it may end a run whose note waits for the answer
+        return ""  # a run's note may be waiting for this answer
     return pending.SUBAGENT if event.subagent and not config.settings.capture.subagents else ""
 
 
 def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
-    """Store what an event leaves, when it is none to be ignored; `capture` says the rest."""
+    """Store an event that `ignores` has not ruled out; see `capture`."""
     env = os.environ if env is None else env
     if exclusions.is_off(at.config, at.session.key, env):
         return Outcome(pending.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, pending.SWITCHED_OFF)
@@ -63,7 +63,7 @@ def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
 
 
 def pass_over(at: Capture, why: str) -> Outcome:
-    """Store nothing of an event, but know what is private in it, and the turn that it begins, when storing goes on."""
+    """Store nothing of an event, but remember its private text and mark the turn it begins, for later events."""
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
@@ -90,28 +90,28 @@ def _prompt(at: Capture) -> Outcome:
     if use and answer and not turn.is_private(at):
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
-        turn.mark_open(at, sure=not at.session.is_continuous())  # nothing else tells of this turn
+        turn.mark_open(at, sure=not at.session.is_continuous())  # nothing else records this turn
         return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)
     typed = prompts.typed(given)
     text = privacy.as_typed(typed)
-    before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again
+    before = given.strip().removesuffix(typed)  # not stored, but its private text must be recognized later
     if _is_subagent_at_work(at):
         _subagents().forget(at.session)
     may_hide = privacy.may_hold_private(text, at.rules)
     if "@" in text or text[:1] == "/" or at.event.extra.get("attached"):
         _learn_mentioned(at)
     if may_hide:
-        turn.mark_unsure(at)  # first: a hook killed from here on leaves the turn private
+        turn.mark_unsure(at)  # before judging: if the hook is killed from here on, the turn stays private
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
     outcome = store.store(at, prompt_draft(at, text, before))
     if outcome.ignored == pending.PRIVATE:
-        outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for what could not be marked
+        outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for a withheld turn
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     else:
-        turn.mark_open(at, sure=not outcome.stored)  # what follows a prompt that waits is to wait behind it
+        turn.mark_open(at, sure=not outcome.stored)  # later notes of the turn must queue behind a queued prompt
     if at.live and may_hide:
         from mdmem.capture import told
 
@@ -141,11 +141,11 @@ def _tool(at: Capture) -> Outcome:
 
 
 _LOADING = ("Skill", "Agent", "Task")
-"""Tools that make an agent read files of which no hook is told."""
+"""Tools that make an agent read files without a hook of their own."""
 
 
 def _learn_mentioned(at: Capture) -> None:
-    """Remember what is private in the files that an event makes the agent read."""
+    """Remember private sections of the files that an event makes the agent read."""
     if at.live:
         from mdmem.capture import remembered
         from mdmem.capture.tools import instructions
@@ -155,7 +155,7 @@ def _learn_mentioned(at: Capture) -> None:
 
 
 def _counted(at: Capture, outcome: Outcome) -> Outcome:
-    """Note what a tool run or an answer lost to private sections, until the turn ends."""
+    """Add up what private sections hid in a tool run or an answer, for the message at the end of the turn."""
     found = outcome.hidden
     if at.live and found.sections:
         at.session.append("hidden", str(found.sections), str(found.chars), str(found.lines))
@@ -163,13 +163,13 @@ def _counted(at: Capture, outcome: Outcome) -> Outcome:
 
 
 def _awaited() -> Any:
-    from mdmem.capture.later import awaited  # few runs go on in the background
+    from mdmem.capture.later import awaited  # only for runs in the background, which are rare
 
     return awaited
 
 
 def _subagents() -> Any:
-    from mdmem.capture import subagents  # most agents tell by themselves
+    from mdmem.capture import subagents  # only for agents whose payloads do not name the sub-agent
 
     return subagents
 
@@ -197,7 +197,7 @@ def _stop(at: Capture) -> Outcome:
 
 
 def _expect_late(at: Capture) -> None:
-    """Mark the session's own transcript to be read later, for what hooks cannot know; a replay is reading it."""
+    """Schedule the session's transcript to be read later, for what hooks cannot know. A replay reads it already."""
     if at.live:
         from mdmem.capture.later import late
 
@@ -205,18 +205,18 @@ def _expect_late(at: Capture) -> None:
 
 
 def _tokens(event: Event) -> dict[str, Any]:
-    """Return what a turn cost, where the agent's transcript tells: all of its requests, cached input included."""
+    """Return the tokens of a turn if the transcript gives them: all its requests, cached input included."""
     return {key: int(event.extra[key]) for key in ("tokens_in", "tokens_out") if key in event.extra}
 
 
 def _is_stale(at: Capture) -> bool:
-    """Whether an answer was written down before the prompt came, by the agent's own clock."""
+    """Whether the answer is older than the prompt, by the agent's own clock."""
     said, asked = at.event.extra.get("said_at", ""), at.session.lines("asked")
     return bool(said and asked) and float(said) < float(asked[-1][0])
 
 
 def _stop_failure(at: Capture) -> Outcome:
-    """Store how a turn broke off: the host's error, under its short name, in place of an answer."""
+    """Store why a turn failed: the host's error under its short name, in place of an answer."""
     extra = at.event.extra
     error = at.event.error or extra.get("error", "") or "unknown"
     text = "\n\n".join(filter(None, [at.event.message, extra.get("error_details", "")])) or error
@@ -226,9 +226,9 @@ def _stop_failure(at: Capture) -> Outcome:
 
 
 def _subagent_stop(at: Capture) -> Outcome:
-    """Put what a sub-agent answered into the note of the run that sent it; store it by itself if that is wanted.
+    """Add a sub-agent's answer to the note of its run, or store it as a note of its own if the settings want that.
 
-    Two of one turn may say the same, so each is known by its own id.
+    The sub-agent's id is part of the note's identity, because two sub-agents of one turn may answer the same.
     """
     answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
     if answered or not at.config.settings.capture.subagents:
@@ -251,7 +251,7 @@ def _session_end(at: Capture) -> Outcome:
 
 
 def _why(at: Capture) -> str:
-    """Return why a session began or ended, in a few clean words: state holds nothing private either."""
+    """Return the cleaned reason why a session began or ended, in at most 60 characters."""
     why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=at.load_echo()).value
     return note.one_line(why, 60)
 
@@ -271,14 +271,14 @@ EVENTS: dict[str, Callable[[Capture], Outcome]] = {
     "PostCompact": _compact,
     "SessionEnd": _session_end,
 }
-"""A hook event -> what it leaves. An event that is not here leaves nothing."""
+"""Hook event -> the function that stores it. Other events are ignored."""
 
 
 # -- drafts ----------------------------------------------------------------------------------------
 
 
 def prompt_draft(at: Capture, text: str, before: str = "") -> PendingNote:
-    """Return the draft of a prompt; `before` is what the host put before the typed text, cleaned but not stored."""
+    """Return the draft of a prompt. `before`: the host's text before the typed one, which is cleaned but not stored."""
     extra = at.event.extra
     command, arguments = extra.get("command_name", ""), extra.get("command_args", "")
     return PendingNote(
@@ -293,7 +293,7 @@ def prompt_draft(at: Capture, text: str, before: str = "") -> PendingNote:
 
 
 def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
-    """Make a note of what was typed; a slash command is its name and arguments, as the host read them if it said."""
+    """Build a prompt's note; a slash command is stored as name and arguments, as the host parsed them if it did."""
     from mdmem.agents import prompts
 
     text = clean["text"].strip()
@@ -312,7 +312,7 @@ def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
 
 
 class Said(Value):
-    """What the agent said or summed up: `text`, else the event's message; `of` is the sub-agent's id, or ""."""
+    """The agent's answer or summary. text: by default the event's message. of: the sub-agent's id, or ""."""
 
     kind: str
     text: str = ""
@@ -324,7 +324,7 @@ class Said(Value):
 
 
 def _said(at: Capture, said: Said) -> Outcome:
-    """Store what the agent said or summed up."""
+    """Store an answer or a summary."""
     if turn.is_private(at):
         return pass_over(at, pending.PRIVATE)
     kind = said.kind
@@ -350,13 +350,13 @@ def _said(at: Capture, said: Said) -> Outcome:
         meta=said.meta,
         tags=(kind, said.tag) if said.tag else (kind,),
         chars=at.config.settings.capture.prompt_chars,
-        by_text=True,  # one prompt can have several answers, when a hook makes the agent go on
+        by_text=True,  # a prompt can have several answers, when a hook makes the agent continue
     )
     return _counted(at, store.store(at, draft))
 
 
 def _cut(at: Capture, text: str) -> str:
-    """Keep both ends of a text that is longer than the settings, or any note, allow; the user hears of it."""
+    """Cut the middle of a text that is longer than the settings or `_MAX_BYTES` allow; the user is told."""
     room = at.config.settings.capture.prompt_chars
     if len(text) <= room and len(text) * 4 <= _MAX_BYTES:
         return text
@@ -371,17 +371,17 @@ def _cut(at: Capture, text: str) -> str:
 
 
 _MAX_BYTES = 1024 * 1024
-"""No note of a prompt or an answer has a longer body, whatever the settings say."""
+"""Maximum body size of a prompt or an answer, whatever the settings say."""
 
 
 def _without_analysis(text: str) -> str:
-    """Keep what a compaction summed up, not how it thought about it."""
+    """Return a compaction's summary without the agent's analysis before it."""
     _, found, rest = text.partition("<summary>")
     return rest.partition("</summary>")[0] if found else text
 
 
 def _without_headings(text: str) -> str:
-    """Return a compaction's summary without the numbered headings that all of them have."""
+    """Return a compaction's summary without its standard numbered headings."""
     lines = []
     for line in text[:20_000].splitlines():
         number, dot, rest = line.strip().strip("*# ").partition(".")
@@ -392,7 +392,7 @@ def _without_headings(text: str) -> str:
 
 
 def _first_line(text: str, marker: str) -> str:
-    """Take the line that names a text: its first with words beside the private marker, without markdown."""
+    """Return the first line with words other than the private marker, without markdown, as a title."""
     for line in text[:20_000].splitlines():
         words = line.strip().lstrip("#>*- \t").rstrip("* \t")
         bare = words.replace(marker, "") if marker else words
@@ -402,14 +402,14 @@ def _first_line(text: str, marker: str) -> str:
 
 
 def _is_typed(at: Capture) -> bool:
-    """Whether a person typed this prompt, as far as anybody can tell."""
+    """Whether a person typed this prompt, as far as mdmem can tell."""
     from mdmem.agents import prompts
 
     return prompts.is_typed(at.event.prompt) and not _is_scheduled(at, at.event.prompt)
 
 
 def _is_scheduled(at: Capture, text: str) -> bool:
-    """Whether a prompt is one that the session's own loop or cron job was set to send."""
+    """Whether the session's own loop or cron job sent this prompt."""
     known = at.session.lines("cron")
     return bool(known) and [_cron(text)] in known
 

@@ -1,4 +1,4 @@
-"""Feedback: what the user is told about an event: something private was kept out, a note waits, an event is lost."""
+"""Feedback: messages to the user: private text was kept out, a note is queued, an event is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAITS = "mdmem cannot write to its vault; what you do is queued and will be retr
 LOST = "mdmem could not store this, neither in its vault nor in its retry queue: it is lost. {why}"
 UNSEEN_PROMPT = (
     "mdmem: tool runs and answers of this turn were left out, since they may be private: mdmem did not see the prompt,"
-    " or could not note what it hides. If they are not, `mdmem import` stores them from the agent's transcript."
+    " or could not record what it hides. If they are not, `mdmem import` stores them from the agent's transcript."
 )
 UNMARKED = (
     "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
@@ -28,12 +28,12 @@ DOCTOR = "Run `mdmem doctor` to see why."
 
 
 def message(config: Config, event: Event, outcome: Outcome) -> str | None:
-    """Return what the user should know of an event; None when there is nothing."""
+    """Return the message to the user about an event; None if there is nothing to say."""
     said = _trouble(config, event, outcome)
     if outcome.unmarked:
         is_uncounted = outcome.is_lost and not outcome.counted
         is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted
-        is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts what was left out
+        is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts the events left out
         said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import told
@@ -45,7 +45,7 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
 
 
 def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
-    """Return that an event waits or is lost, each at its first time in a session; a loss that is not counted always."""
+    """Return the message that an event is queued or lost, once per session; always if the loss is not counted."""
     if outcome.too_long and outcome.stored:
         return [f"mdmem: {outcome.too_long:,} characters of this text were left out (see capture.prompt_chars)."]
     if not outcome.error or outcome.ignored:
@@ -53,7 +53,7 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
     if outcome.waits:
         return [WAITS] if _is_first(config, event, "waits") else []
     if outcome.error == UNSEEN and outcome.unmarked:
-        return []  # that says it
+        return []  # the message about `unmarked` covers it
     if outcome.error == UNSEEN:
         is_told = event.name == "Stop" or not outcome.counted or _is_first(config, event, "unseen")
         return [UNSEEN_PROMPT] if is_told else []
@@ -61,7 +61,7 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
 
 
 def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:
-    """Whether this session has not heard it yet; if_unknown: also where that cannot be noted, not of prompts alone."""
+    """Whether this message is new to the session. if_unknown: the answer if that cannot be recorded (prompts: True)."""
     name = f"{short(event.session, 16)}.{what}"
     for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
         try:

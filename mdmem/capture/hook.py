@@ -1,8 +1,8 @@
-"""The process that an agent starts: one payload on stdin, at most one note, exit 0, whatever happens.
+"""The hook process that an agent starts: one payload on stdin, at most one note, always exit 0.
 
-Losing a memory is bad; stopping the user's agent is worse. Nothing is ever written to stderr, and on
-stdout only the one JSON object that the agent's protocol wants, when there is something to say. What
-fails is tried once more, since a full disk or a damaged file may be no more; then the user is told.
+Losing a memory is bad; stopping the user's agent is worse. The hook never writes to stderr. On stdout it writes only
+the JSON object of the agent's protocol, and only if there is something to say. A failed step is retried once, because
+a full disk or a damaged bytecode file may have recovered; then the user is told.
 """
 
 from __future__ import annotations
@@ -24,35 +24,36 @@ if TYPE_CHECKING:
 
 
 REGISTERED = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", "mdmem.capture.hook")
-"""What the commands of hooks have in them: the launcher, or the modules that earlier versions registered."""
+"""Substrings that identify mdmem's hook commands: the launcher, and the modules that earlier versions registered."""
 
 ANSWERED = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailure"])
 """The events that are stored and may be answered with memories."""
 
 READ_SECONDS = 4.0
-"""How long an agent may take to write its payload."""
+"""Time limit for reading the payload from stdin."""
 
 DEADLINE_SECONDS = 8.0
-"""A hook never takes longer, whatever it waits for: agents end it after 10 seconds or more."""
+"""Time limit of a hook. Agents kill hooks after 10 seconds or more."""
 
 SEEN_BYTES = 48
-"""Length of what is kept of an agent's last event: filled up with spaces, it can be written over."""
+"""Size of the record of an agent's last event, padded with spaces so that it can be overwritten in place."""
 
 GRACE_SECONDS = 1.0
-"""When its deadline has passed, it has this long to tidy up and say so."""
+"""Time to clean up and report after the deadline has passed."""
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
-    """Store the payload of `mdmem hook WORDS`: an agent's name, and `--report` for people and scripts. Never returns.
+    """Store the payload of `mdmem hook WORDS`. Never returns.
 
-    `--plugin` says that a plugin runs it, which leaves it to the user's own registration, if any, to speak.
-    The process ends here, without the interpreter's own tidying up, which costs a tenth of the hook.
+    WORDS are the agent's name, `--report` (print a report for people and scripts) and `--plugin` (a plugin runs this
+    hook: stay silent if the user's own registration hears of the event too). The process exits without the
+    interpreter's cleanup, which would cost a tenth of the hook.
     """
     finish(stored(Delivery(words, vault, os.environ)))
 
 
 def stored(delivery: Delivery) -> bytes:
-    """Store what the payload on stdin leaves, whatever happens, and return what belongs on stdout."""
+    """Store the payload on stdin and return what to print on stdout. Never raises."""
     try:
         _attempt(_prepare)
         return delivery.run()
@@ -63,7 +64,7 @@ def stored(delivery: Delivery) -> bytes:
 
 
 def finish(out: bytes) -> NoReturn:
-    """Write `out` to stdout and end the process, well."""
+    """Write `out` to stdout and exit with status 0."""
     print_bytes(out)
     os._exit(0)
 
@@ -78,19 +79,19 @@ def print_bytes(out: bytes) -> None:
 
 
 def _prepare() -> None:
-    """Put /dev/null where the agent gave no stream, so that no file of the vault is taken for one, and the like."""
+    """Prepare the process: fast imports, no garbage collection, UTF-8, and /dev/null for missing streams."""
     import gc
 
-    gc.disable()  # looking for rubbish in so short a life costs a tenth of an interpreter start
+    gc.disable()  # a collection costs a tenth of an interpreter start, and this process is short
     from mdmem import quick_import
 
     quick_import.install()
-    sys.dont_write_bytecode = True  # on a full disk it would be cut off, and stop every later hook
+    sys.dont_write_bytecode = True  # on a full disk a truncated file would break every later hook
     if not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
         from mdmem import launch
 
         launch.use_utf8()
-    for number in (0, 1, 2):
+    for number in (0, 1, 2):  # else a vault file could be opened as stdin, stdout or stderr
         try:
             os.fstat(number)
         except OSError:
@@ -98,7 +99,7 @@ def _prepare() -> None:
 
 
 class Delivery:
-    """One payload on its way into the vault, and what is known of it so far: a second attempt goes on from there."""
+    """One payload and the progress made with it, so that a second attempt continues where the first failed."""
 
     __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words", "write")
 
@@ -122,7 +123,7 @@ class Delivery:
         self.outcome: Outcome | None = None
 
     def run(self) -> bytes:
-        """Read the payload, store what it leaves, and return what belongs on stdout, within the deadline."""
+        """Read the payload, store it and return what to print on stdout, within the deadline."""
         started = time.monotonic()
         if self.data is None:
             self.data = _attempt(_read)
@@ -134,14 +135,14 @@ class Delivery:
         return out
 
     def deliver(self) -> bytes:
-        """Store what the payload leaves, and return what belongs on stdout."""
+        """Store the payload and return what to print on stdout."""
         from mdmem.hook_errors import DeadlineError, PatternError
 
         try:
             return _attempt(self._once, (PatternError,))
-        except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever it was, the user hears of it
+        except (Exception, DeadlineError) as error:  # noqa: BLE001 - the user is told of any failure
             if self.outcome is not None and not self.outcome.is_lost:
-                return b""  # it is safe, and only what was to be said of it failed
+                return b""  # the note is safe; only the message about it failed
             return self._give_up(error)
 
     def _once(self) -> bytes:
@@ -150,7 +151,7 @@ class Delivery:
 
         self.agent = agents.load(self.name)
         self.settings = config.load(self.vault, self.env)
-        self.event = agents.Event(agent=self.agent.NAME, name="PostToolUse")  # until it is known which one it is
+        self.event = agents.Event(agent=self.agent.NAME, name="PostToolUse")  # a placeholder until the payload is read
         try:
             self.event = self.agent.read(payload.decode(self.data or b""), self.env)
         except payload.NoPayloadError as error:
@@ -176,7 +177,7 @@ class Delivery:
         return _line(reply) if reply else b""
 
     def is_spoken_for(self) -> bool:
-        """Whether a plugin runs this while the user's own registration hears of the event too, and says what is due."""
+        """Whether this is a plugin's hook and must stay silent: the user's own registration gets the event too."""
         if "--plugin" not in self.words or self.event is None:
             return False
         from mdmem.agents import claude_code
@@ -184,14 +185,14 @@ class Delivery:
         return any(claude_code.is_registered(module, self.event.cwd, self.env) for module in REGISTERED)
 
     def _give_up(self, error: BaseException) -> bytes:
-        """Return the message that the event is lost, as well as that is still possible."""
+        """Return the message that the event is lost, if one can still be made."""
         if self.settings is None or self.event is None:
             raise error
         self.outcome = _failed(self.settings, "hook failed: the event is lost", error)
         return self._answer(self.settings, self.event, self.outcome)
 
     def last_words(self) -> bytes:
-        """Return what belongs on stdout when nothing else works."""
+        """Return the fixed message for the case that nothing else works; b"" if the note is safe."""
         is_safe = self.outcome is not None and not self.outcome.is_lost
         if is_safe or self.data == b"":
             return b""
@@ -200,13 +201,13 @@ class Delivery:
         return launch.last_words(self.name)
 
     def end(self) -> None:
-        """End the process: the deadline has passed, and what was to tidy up hangs as well."""
+        """Exit: the deadline has passed, and cleaning up hangs as well."""
         self.write(self.last_words())
         os._exit(0)
 
 
 def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
-    """Return what the user should know of an event; None when there is nothing, as after most events."""
+    """Return the message for the user, or None, which is the usual case."""
     if not outcome.is_worth_telling:
         return None
     from mdmem.capture import feedback
@@ -215,12 +216,12 @@ def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
 
 
 def _attempt(work: Callable[[], T], hopeless: tuple[type[Exception], ...] = ()) -> T:
-    """Do `work`, and once more if it fails: a damaged file of mdmem's bytecode is repaired in between."""
+    """Call `work`; if it fails, repair damaged bytecode and call it once more."""
     try:
         return work()
     except hopeless:
         raise
-    except Exception:  # noqa: BLE001 - whatever it was, it may be gone
+    except Exception:  # noqa: BLE001 - any failure may be transient
         from mdmem import launch
 
         launch.repair()
@@ -228,7 +229,7 @@ def _attempt(work: Callable[[], T], hopeless: tuple[type[Exception], ...] = ()) 
 
 
 def _alarm(seconds: float, error: type[BaseException], end: Callable[[], None] | None = None) -> None:
-    """Raise `error` after `seconds` (0: do not), and again; or then call `end`, since something hangs."""
+    """Raise `error` after `seconds` (0: cancel); GRACE_SECONDS later, call `end`, or raise again."""
     from mdmem import system
 
     rung: list[bool] = []
@@ -249,7 +250,7 @@ def _read() -> bytes:
 
 
 def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[str, str] | None = None) -> bytes:
-    """Handle one payload; return what belongs on stdout."""
+    """Handle one payload and return what to print on stdout."""
     return Delivery(words, vault, os.environ if env is None else env, data).deliver()
 
 
@@ -266,16 +267,14 @@ def _failed(config: Config, what: str, error: BaseException, ignored: str = "") 
 
 
 def _unread(config: Config, key: str) -> Outcome:
-    """Return that an event is lost whose text came in a form that is not known."""
+    """Return the outcome of an event whose text has an unknown form: it is lost."""
     from mdmem.agents import payload
 
-    return _failed(
-        config, f"an event is lost: its {key} is neither a text nor content blocks", payload.NoPayloadError()
-    )
+    return _failed(config, f"an event is lost: its {key} is neither text nor content blocks", payload.NoPayloadError())
 
 
 def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
-    """Store what the event leaves, after what waits in the retry queue."""
+    """Store the event, after the notes in the retry queue."""
     from mdmem.capture import events
 
     now = _now(env)
@@ -284,7 +283,7 @@ def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
 
 
 def _now(env: Mapping[str, str]) -> float:
-    """Return the time, in seconds since the epoch; MDMEM_NOW sets it, if it is one that a note can be written at."""
+    """Return the current time in seconds since the epoch, or MDMEM_NOW if that is a time a note can have."""
     try:
         now = float(env.get("MDMEM_NOW", ""))
     except ValueError:
@@ -293,7 +292,7 @@ def _now(env: Mapping[str, str]) -> float:
 
 
 def _seen(config: Config, event: Event, now: float) -> None:
-    """Note which event of which agent was last heard of, for `mdmem status`."""
+    """Record the agent's last event, for `mdmem status`."""
     from mdmem import files
 
     path = os.path.join(config.state_dir, "seen", event.agent)
@@ -324,7 +323,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def log_failure(what: str, error: BaseException, vault: str | None) -> None:
-    """Log what failed, as well as that is still possible."""
+    """Log a failure, if logging still works."""
     try:
         from mdmem import config, log
 

@@ -1,4 +1,4 @@
-"""Keep: a prompt is stored with what its private tags hid, on its owner's request."""
+"""Keep: stores a prompt together with what its private tags hid, on the user's request."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     """Store a prompt without its private tags, secrets still masked; return the note's path in the vault.
 
-    note_id: the note that holds what is public of it, which is written again; "" when there is none.
+    note_id: the note with the prompt's public part, which is rewritten; "" if there is none.
 
     Raises:
-        UsageError: the note was edited or removed since. VaultError, OSError: the vault cannot be written.
+        UsageError: the note was edited or removed since, or nothing can be stored.
+        VaultError, OSError: the vault cannot be written.
     """
     at = Capture(config, event, now)
     text = texts.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
@@ -32,7 +33,7 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
     made, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
     if made is None or cleaned.hidden.sections:
-        raise UsageError("Nothing of this prompt can be stored: without its tags no text is left, or more tags.")
+        raise UsageError("This prompt cannot be stored: without its private tags, it is empty or contains new ones.")
     memory.forget(config, at.session.key, spans)
     if note_id:
         return _replace(at, made, note_id)

@@ -1,4 +1,4 @@
-"""Losses: which events were lost, kept for a month, so that `doctor` and `status` can say so. No content."""
+"""Losses: a log of lost events for `doctor` and `status`, without content."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 FILE = "lost"
 MAX_BYTES = 256 * 1024
 DAYS = 7
-"""A loss is an error in `doctor` and `status` for this many days."""
+"""How many days `doctor` and `status` report a loss."""
 
 
 def record(config: Config, event: str, agent: str, why: str, now: float) -> bool:
-    """Note that an event was lost; False when that is impossible. why: an exception's type, never its text."""
+    """Record a lost event; return False if that fails. why: an exception's type, never its text."""
     path = os.path.join(config.state_dir, FILE)
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
     try:
@@ -32,7 +32,7 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
 
 
 def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
-    """Return the losses of the last `days`, oldest first: `time`, `event`, `agent`, `why`."""
+    """Return the losses of the last `days` days, oldest first, with `time`, `event`, `agent` and `why`."""
     found = []
     path = os.path.join(config.state_dir, FILE)
     for line in files.logged(path, 2 * MAX_BYTES):
@@ -45,7 +45,7 @@ def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]
 
 
 def _unnamed(path: str) -> int:
-    """Return when events were lost of which a full disk took the file's name alone, in seconds; 0: never."""
+    """Return when a full disk left the loss log empty, so that its losses are unknown (epoch seconds); 0 if never."""
     try:
         found = os.stat(path)
     except OSError:
@@ -54,7 +54,7 @@ def _unnamed(path: str) -> int:
 
 
 def forget(config: Config) -> None:
-    """Forget all losses: the user has seen them."""
+    """Delete the log: the user has seen the losses."""
     for name in (f"{FILE}.1", FILE):
         files.remove(os.path.join(config.state_dir, name))
 

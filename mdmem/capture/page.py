@@ -1,8 +1,8 @@
-"""The session page: a journal page of one session, kept up to date between two markers.
+"""The session page: one session's journal page, updated between two markers.
 
-Everything outside the markers is the person's, and so is the front matter: it is written once, when the
-session's folder is made. Only the title that stood in for a prompt's is replaced when the first prompt or answer
-comes, if nobody has changed it.
+Everything outside the markers belongs to the user, including the front matter, which is written once. The only
+exception is
+the placeholder title: the first prompt or answer replaces it unless somebody has changed it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 BEGIN, END = generated.BEGIN, generated.END
 MAX_FILES = 40
-"""How many of the files that a session touched its page names."""
+"""Maximum number of touched files listed on the page."""
 
 
 def first(session: Session, made: note.Note) -> note.Note:
-    """Return the page of a session that begins with the note `made`, from which its clean facts are taken."""
+    """Return the page of a session whose first note is `made`; its cleaned metadata is reused."""
     keep = ("project", "session", "agent", "cwd", "branch", "commit")
     created = str(made.meta["created"])
     title = made.title if made.meta["kind"] == "prompt" else journal.untitled(created)
@@ -44,10 +44,10 @@ def first(session: Session, made: note.Note) -> note.Note:
 
 
 def update(session: Session, folder: disk.Folder) -> bool:
-    """Update the part between the markers; False when the page was left alone.
+    """Update the part between the markers; return False if the page was left alone.
 
-    A page without the markers is its owner's alone, and so is an endless one. What somebody saves at the same
-    moment is kept.
+    A page without markers belongs to its owner, and one too large to read is not touched. A concurrent save by somebody
+    else is kept.
     """
     for _ in range(3):
         name = journal.page_in(folder)
@@ -64,7 +64,7 @@ def update(session: Session, folder: disk.Folder) -> bool:
 
 
 def refresh(session: Session) -> None:
-    """Update the page of a session, if it has a folder; that it cannot be costs a line in the log."""
+    """Update the page of a session that has a folder; a failure is only logged."""
     try:
         folder = session.open_folder()
         if folder is None:
@@ -80,7 +80,7 @@ def refresh(session: Session) -> None:
 
 
 def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
-    """Return the page with its part between the markers as it shall be; None when it has no such part."""
+    """Return the page with the part between its markers updated; None if it has no markers."""
     cut = generated.lines_of(old.decode("utf-8", "surrogateescape"))
     if cut is None:
         return None
@@ -94,7 +94,7 @@ def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
 
 
 def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> list[str]:
-    """Put the title of the first prompt, or else of the first answer, where the one still stands that stood in."""
+    """Replace the placeholder title by the title of the first prompt, or of the first answer if there is none."""
     created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
     was = journal.untitled(created)
     kinds = {found.kind: found for found in reversed(entries)}
@@ -115,9 +115,9 @@ def _line_of(key: str, value: str | list[str]) -> str:
 
 
 def render(session: Session, entries: list[PageEntry], was: list[str]) -> str:
-    """Write what lies between the markers: times, branches, prompts with links, files, commits, failures, the end.
+    """Render the part between the markers: times, branches, prompts with links, files, commits, failures.
 
-    was: the lines that lie there now, of which the links to other sessions and the titles of runs are kept.
+    was: its current lines; the links to other sessions and the titles of runs are kept.
     """
     in_turns = turns.numbered(entries, _place)
     asked = "".join([f"{line}\n" for line in prompts(in_turns)])
@@ -133,7 +133,7 @@ def _place(one: PageEntry) -> Place:
 
 
 def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) -> dict[str, tuple[list[str], int]]:
-    """Return for each prompt the lines of its runs and how many failed; a new one is named by its file."""
+    """Return each prompt's run lines and number of failures; a run without a known title is named by its file."""
     made: dict[str, tuple[list[str], int]] = {}
     for _, entries in in_turns:
         runs = [one for one in entries if one.kind == "observation"]
@@ -145,12 +145,12 @@ def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) ->
 
 
 def run_line(name: str, title: str, *, success: bool) -> str:
-    """Write a tool run as a line of the page, from its file's name and its title."""
+    """Render a tool run as a line of the page, from its file name and title."""
     return f"- {'' if success else '✗ '}[{link_text(title)}]({link(name)})"
 
 
 def _words(name: str) -> str:
-    """Return the words in a note's file name, which stand for its title until that is read."""
+    """Return the words of a note's file name, used as its title until the note is read."""
     return " ".join(name[name.rfind("/") + 9 :].removesuffix(".md").split("-")[:-1]) or name
 
 
@@ -178,7 +178,7 @@ _WORDS = {"resume": "Resumed", "compact": "Compacted", "fork": "Forked"}
 
 
 def _took(begins: list[float], heard: list[float]) -> float:
-    """Add up how long it went on from its beginning, and from each resumption, until it was last heard of."""
+    """Add up the time from the beginning, and from each resumption, to the last sign of life before the next one."""
     total = 0.0
     for begin, next_ in zip(begins, [*begins[1:], float("inf")], strict=True):
         total += max([now for now in heard if begin <= now < next_], default=begin) - begin
@@ -186,7 +186,7 @@ def _took(begins: list[float], heard: list[float]) -> float:
 
 
 def _branches(entries: list[PageEntry]) -> str:
-    """Return the branches that the session was on, each with the commit that it stood at then."""
+    """Return the branches that the session worked on, each with its commit at that time."""
     found: list[tuple[str, str]] = []
     for one in entries:
         if one.branch and (not found or one.branch != found[-1][0]):
@@ -196,7 +196,7 @@ def _branches(entries: list[PageEntry]) -> str:
 
 
 def prompts(in_turns: Iterable[tuple[int, list[PageEntry]]]) -> list[str]:
-    """Return the lines of a page that list the prompts of these turns; none without any."""
+    """Return the page's lines that list the prompts of these turns; [] without any."""
     lines = []
     for number, entries in in_turns:
         answer = next((one for one in reversed(entries) if one.kind == "response"), None)
@@ -234,14 +234,14 @@ def _work(entries: list[PageEntry]) -> str:
 
 
 def _commits(made: str) -> str:
-    """Write the commits of one run: their hashes, and what the last one says."""
+    """Render the commits of one run: their hashes, and the last one's subject."""
     commits, _, subject = made.partition(": ")
     said = ", ".join(code(commit) for commit in commits.split())
     return f"{said} {link_text(subject)}" if subject else said
 
 
 def link_text(title: str) -> str:
-    """Write a title so that nothing in it is markup, on one line."""
+    """Escape a title for use as a link text, on one line."""
     line = note.one_line(title)
     for mark in "\\[]`<":
         line = line.replace(mark, f"\\{mark}")
@@ -249,12 +249,12 @@ def link_text(title: str) -> str:
 
 
 def link(name: str) -> str:
-    """Write a file's name as the place of a link: a person may have put spaces or brackets into it."""
+    """Return a file name as a link target; a user's name may contain spaces or brackets."""
     return f"<{name}>" if set(name) & set(" ()<>") else name
 
 
 def code(text: str) -> str:
-    """Write a short text so that nothing in it is markup, on one line."""
+    """Render a short text as inline code, on one line."""
     line = note.one_line(text, 300)
     return f"`` {line} ``" if "`" in line else f"`{line}`"
 

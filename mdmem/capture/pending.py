@@ -1,4 +1,4 @@
-"""Pending: an event on its way into the vault, the note that it leaves, and what became of it."""
+"""Pending: an event being captured, the note made from it, and the outcome."""
 
 from __future__ import annotations
 
@@ -31,23 +31,22 @@ EMPTY = "empty"
 SUBAGENT = "sub-agent"
 OWN_LOOKUP = "own look-up"
 UNKNOWN = "unknown event"
-IN_STATE = "kept in state"  # what it says is recorded, for its session's page or for later events
+IN_STATE = "kept in state"  # recorded for the session page or for later events
 
 UNSEEN = "unseen-prompt"
-"""The `Outcome.error` of an event that was left out since its turn may be private: no hook has judged its prompt."""
+"""`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
 
 
 class Outcome:
-    """What became of an event.
+    """The result of capturing an event.
 
-    stored: a note is on disk; added: it was not there before. error: it should have been and is not, and why:
-    an exception's type, never its text; why: what the user can do about it, if that is known; waits: it lies in
-    the retry queue. counted: `mdmem status` counts it as lost. ignored: why nothing was to be stored, one of the
-    constants above, or "".
-    private, redacted: what was taken out. hidden: how much of it stood in private sections; `of_turn` is that of the
-    tool runs and answers of a turn that ends. unclosed: a private tag was never closed, or (stray) never opened.
-    unknown: elements that look like private tags and are none. unmarked: what is private could not be marked or
-    remembered, so that nothing of the session is stored for now. too_long: how many characters a note had no room for.
+    stored: the note is on disk. added: it was not there before. error: why it should be there and is not, as the name
+    of an exception's type, never its text. why: what the user can do about it, if known. waits: it is in the retry
+    queue. counted: `mdmem status` counts the loss. ignored: why nothing was to be stored, a constant above, or "".
+    private, redacted: number of private texts and secrets removed. hidden: the size of the private sections. of_turn:
+    the same for the tool runs and answers of the turn that ends. unclosed: a private tag was never closed, or (stray)
+    never opened. unknown: elements that look like private tags but are not. unmarked: private text could not be marked
+    or remembered, so nothing of the session is stored for now. too_long: number of characters cut from a note.
     """
 
     __slots__ = (
@@ -78,24 +77,24 @@ class Outcome:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it should have been stored, and is neither in the vault nor in the retry queue."""
+        """Whether the event should have been stored, but is neither in the vault nor in the retry queue."""
         return bool(self.error) and not (self.stored or self.waits or self.ignored)
 
     @property
     def is_worth_telling(self) -> bool:
-        """Whether there may be something that the user should know."""
+        """Whether there may be something to tell the user."""
         hidden = self.private or self.unclosed or self.unknown or self.of_turn.sections
         return bool(hidden or self.error or self.unmarked or self.too_long)
 
 
 class PendingNote(Value):
-    """A note on its way: what makes it, and how it is told from every other.
+    """A note to be built and stored.
 
-    identity: what comes between session id and kind in its identity; () for an event without an id of its
-    own, which is then known by its number and its cleaned text.
-    by_text: its cleaned text is part of its identity, since one id can stand for several of them.
-    chars: how long its body may be; 0: as long as the body of any note.
-    is_state: it stands for a state, such as a to-do list: a later one of the same identity takes its place.
+    identity: the part of the note's identity between session id and kind. () for an event without an id: its note is
+    identified by its number and its cleaned text.
+    by_text: the cleaned text is part of the identity, because one id can stand for several notes.
+    chars: maximum length of the body (0: the limit of all notes).
+    is_state: the note holds a state, such as a to-do list, and a later one of the same identity replaces it.
     """
 
     kind: str
@@ -112,9 +111,9 @@ class PendingNote(Value):
 
 
 class Capture:
-    """One event being captured: what every rule may ask for.
+    """One event being captured, with all that the rules need.
 
-    live: it happens now, and the user can be told of it.
+    live: the event happens now, so the user can be told about it.
     """
 
     live = True
@@ -123,7 +122,7 @@ class Capture:
     def __init__(self, config: Config, event: Event, now: float) -> None:
         self.rules = privacy.Rules.of(config.settings)
         self.left_out = 0
-        # Cleaned at once: a folder's name becomes a project's, and a lone surrogate or a NUL is not a path.
+        # Clean at once: the folder's name becomes the project's. A lone surrogate or NUL is invalid in a path.
         event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")
         self.config = config
         self.event = event
@@ -132,7 +131,7 @@ class Capture:
         self.project = self._public(project.identify(event.cwd))
 
     def _public(self, found: project.Project) -> project.Project:
-        """Rename a project whose remote or path holds something private by what is left of them."""
+        """Return the project, renamed after its cleaned remote or path if those hold something private."""
         if self.rules.home and found.root == self.rules.home:
             found.name = "home"  # the folder's own name is the user's
         where = found.remote or found.root
@@ -140,7 +139,7 @@ class Capture:
         return found if clean == where else project.Project(make_slug(clean) or "private", clean)
 
     def home(self, created: str) -> str:
-        """Return the project's folder in the journal, which is made when there is none.
+        """Return the name of the project's folder in the journal, creating the folder if needed.
 
         Raises:
             OSError, VaultError: when the vault cannot be written.
@@ -153,16 +152,16 @@ class Capture:
         return projects.folder_name(self.config, self.project, created, self.rules)
 
     def session_keys(self) -> tuple[str, ...]:
-        """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
+        """Return the session's key and, for a sub-agent with its own session, the parent session's key."""
         parent = self.event.extra.get("parent_session")
         return (self.session.key, short(parent, 16)) if parent else (self.session.key,)
 
     def memory_of(self, key: str) -> str:
-        """Return the path of what a session remembers as private (`privacy.memory`); it need not exist."""
+        """Return the path of a session's private memory (`privacy.memory`); it need not exist."""
         return os.path.join(self.config.state_dir, "private", key)
 
     def load_echo(self) -> privacy.Echo | None:
-        """Return what the session's private sections said, in a form that only tells it when it is met again."""
+        """Return the session's private memory, which can recognize private text but not reproduce it; None if empty."""
         known = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]
         if not known:
             return None
@@ -171,11 +170,11 @@ class Capture:
         return memory.load(self.config, *known)
 
     def prompt_number(self) -> int:
-        """Return which prompt the event belongs to; 0 before the first."""
+        """Return the number of the event's prompt; 0 before the first."""
         return self.session.prompt_number(self.event.prompt_id)
 
     def prompt_note(self) -> str:
-        """Return the note of the prompt that the event belongs to; "" when the agent does not say."""
+        """Return the id of the note of the event's prompt; "" if the agent gives no prompt id."""
         return self.session.note_id(self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
     def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
@@ -183,11 +182,11 @@ class Capture:
         return False
 
     def known(self, draft: PendingNote, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
-        """Return the file under which the note `made` was, or was to be, published."""
+        """Return the file name under which `made` was published, or was about to be; None for a new note."""
         return self.session.name_of(made.id) or None
 
     def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
-        """Do nothing with a note that was delivered before; a replay may know more of it."""
+        """Do nothing with a note that was delivered before; a replay overrides this to complete it."""
 
     def update_page(self) -> None:
         """Update the session's page."""

@@ -1,4 +1,4 @@
-"""Which folder of the journal belongs to a project, whatever its owner renamed it to."""
+"""Projects: finds or creates a project's folder in the journal, whatever its owner renamed it to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def folder_name(config: Config, project: Project, created: str, rules: privacy.Rules) -> str:
-    """Return the name of the project's folder in the journal, making the folder and its page when there is none.
+    """Return the name of the project's folder in the journal; create the folder and its page if there is none.
 
     Raises:
         OSError, VaultError: when the vault cannot be written.
@@ -32,7 +32,7 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
 
 
 def _remember(config: Config, who: str, name: str) -> None:
-    """Keep the name in state, whole or not at all; failing to costs time, nothing else."""
+    """Cache the name in the state folder, atomically; a failure only costs time."""
     text = f"{journal.project_stamp(config, name)}\n{name}"
     try:
         files.replace(journal.project_pointer(config, who), text.encode())
@@ -41,7 +41,7 @@ def _remember(config: Config, who: str, name: str) -> None:
 
 
 def _make(config: Config, project: Project, who: str, created: str, rules: privacy.Rules) -> str:
-    """Make a folder that no other project has; the last name is this project's alone, whatever its page says."""
+    """Create a folder that no other project has. The last name tried is used whatever its page says."""
     name = make_slug(privacy.clean(project.name, rules=rules).value) or "project"
     durable = config.durable
     for wanted in (name, f"{name}-{suffix(project.root)}", last := f"{name}-{short(who, 8)}"):

@@ -1,4 +1,4 @@
-"""Queued notes: written into the vault from the retry queue, in their order."""
+"""Queued notes: writes the notes in the retry queue to the vault, oldest first."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 MAX_AT_ONCE = 20
-"""How many queued notes of other sessions a hook writes before it does its own work; `mdmem index` writes all."""
+"""Maximum number of other sessions' queued notes that a hook writes first; `mdmem index` writes all."""
 
 MAX_SECONDS = 2.0
-"""A hook begins to write no further one after this time, of its own session either: else a hook that finds hundreds, on
-a slow disk, would be at its deadline before its own event is stored. That one then waits behind the others."""
+"""A hook starts writing no further queued note after this time, not even of its own session. Otherwise hundreds of
+notes on a slow disk would use up its deadline; its own event is then queued behind them."""
 
-_MAX_STUCK = 3  # sessions: a vault that takes none of theirs will hardly take another's
+_MAX_STUCK = 3  # sessions: if their notes fail, those of others will likely fail too
 
 
 def write_notes(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> int:
     """Write the queued notes, oldest first; return how many were written.
 
-    most: the maximum number that is tried, beside all of the session called `session_key`. seconds: after which no
-    further one is (0: no limit). A note that still could not be stored keeps back only those of its own session. One
-    process does this at a time, and others wait for it.
+    most: maximum number of notes to try, besides all those of session `session_key` (None: no limit). seconds: when to
+    start no further note (0: no limit). A note that fails holds back only later notes of its own session. Only one
+    process does this at a time; others wait.
 
     Raises:
-        TimeoutError: when another process does it for too long.
+        TimeoutError: when another process takes too long.
     """
     path = retry_queue.folder(config)
     try:
@@ -52,10 +52,10 @@ def write_notes(config: Config, most: int | None = None, session_key: str = "", 
 
 
 def write_some(config: Config, session_key: str) -> None:
-    """Write those of one session, and a few others; what cannot be written now waits on, at the cost of a log line."""
+    """Write one session's queued notes and a few others; log a failure, the notes stay queued."""
     try:
         write_notes(config, MAX_AT_ONCE, session_key, MAX_SECONDS)
-    except Exception as error:  # noqa: BLE001 - what waits goes on waiting; an event is not to be lost for it
+    except Exception as error:  # noqa: BLE001 - the notes stay queued, and the current event must not be lost for them
         log.write(config, "the queued notes could not be written", error)
 
 
@@ -76,10 +76,10 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
             _publish(config, path)
         except FileNotFoundError as error:
             if error.filename == path:
-                continue  # by a process that found no lock to wait for
+                continue  # another process without the lock has written it
             stuck.add(_key(name))
         except (OSError, VaultError):
-            stuck.add(_key(name))  # the vault still cannot take it
+            stuck.add(_key(name))  # the vault cannot take it yet
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.write(config, "a damaged file in the retry queue was set aside", error)
             _put_aside(path)
@@ -94,7 +94,7 @@ def _key(name: str) -> str:
 
 
 class _QueuedEvent(Capture):
-    """The event of a note that waited, as far as it is needed to give the note its place."""
+    """The event of a queued note, with as much as is needed to give the note its place."""
 
     __slots__ = ("_prompt_note",)
 
@@ -119,13 +119,13 @@ def _publish(config: Config, path: str) -> None:
     identity = ("its own",) if kept["has_id"] else ()
     draft = PendingNote(kept["kind"], None, lambda _: None, identity=identity, label=kept["label"])
     made = note.Note(kept["meta"], kept["slug"], kept["body"])
-    if "digest" in made.meta:  # a purge may have taken a text out of what waited
+    if "digest" in made.meta:  # a purge may have removed text from the queued note
         made.meta["digest"] = note.fingerprint(str(made.meta["title"]), made.body)
     publish(_QueuedEvent(config, kept), draft, made, Outcome())
 
 
 def _tidy(config: Config) -> None:
-    """Remove the folder once it is empty, so that hooks see at a glance that nothing waits."""
+    """Remove the folder if it is empty, so that hooks can tell quickly that nothing is queued."""
     try:
         os.rmdir(retry_queue.folder(config))
     except OSError:

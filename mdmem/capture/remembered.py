@@ -1,4 +1,4 @@
-"""Remembered: what private sections of a session said, in a form that only tells it when it is met again."""
+"""Remembered: keeps what a session's private sections said, in a form that can only recognize it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEAD_BYTES = 64 * 1024
 
 
 def learn(at: Capture, spans: tuple[str, ...]) -> bool:
-    """Remember what private sections said, so that nothing is stored that repeats it; False when that is impossible."""
+    """Remember private text, so that repetitions of it are not stored; return False if it cannot be written."""
     if not spans:
         return True
     from mdmem.privacy import memory
@@ -32,7 +32,7 @@ def learn(at: Capture, spans: tuple[str, ...]) -> bool:
 
 
 def learn_from(at: Capture) -> bool:
-    """Remember what is private in an event, without storing anything of it; False when it could not be remembered."""
+    """Remember the private text of an event that is not stored; return False if that fails."""
     from mdmem.capture import window
 
     event = at.event
@@ -50,9 +50,9 @@ def learn_from(at: Capture) -> bool:
 
 
 def inherit(at: Capture) -> None:
-    """Take over what the parent of a fork remembers.
+    """Copy the parent's private memory to a forked or resumed session.
 
-    The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
+    The transcript names the parent. If it does not, or is missing, all sessions' memories are copied.
     """
     if at.session.data or not os.path.exists(os.path.dirname(at.memory_of(at.session.key))):
         return
@@ -72,7 +72,7 @@ def inherit(at: Capture) -> None:
 
 
 def _parents(transcript: str) -> set[str]:
-    """Return the ids of the sessions that a transcript was copied from."""
+    """Return the ids of the sessions that a transcript was forked from."""
     try:
         data = files.read_any(transcript, _HEAD_BYTES)
     except (OSError, ValueError):

@@ -1,8 +1,7 @@
-"""The retry queue: cleaned notes that could not be written into the vault, until they can.
+"""The retry queue: cleaned notes that the vault could not take yet.
 
-A note lies there as JSON, 0600, in the user's state folder: never the raw payload, only what would have
-been the note. `queued` writes them into the vault in their order; a session's next note waits behind those of its
-own that still wait.
+A queued note is a JSON file, mode 0600, in the user's state folder. It holds the cleaned note, never the raw payload.
+`queued` writes the notes to the vault in order; a new note of a session queues behind the session's queued ones.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def folder(config: Config) -> str:
 
 
 def waiting(config: Config) -> list[str]:
-    """List the files that wait, oldest first."""
+    """List the queued files, oldest first."""
     try:
         return sorted(name for name in os.listdir(folder(config)) if name.endswith(".json"))
     except OSError:
@@ -35,12 +34,12 @@ def waiting(config: Config) -> list[str]:
 
 
 def waits(config: Config, session_key: str) -> bool:
-    """Whether notes of this session wait."""
+    """Whether notes of this session are queued."""
     return any(name.endswith(f"-{session_key}.json") for name in waiting(config))
 
 
 def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
-    """Keep a note that could not be stored; False when it could not be kept either."""
+    """Queue a note that could not be stored; return False if that fails too."""
     import json
 
     project = [getattr(at.project, slot) for slot in at.project.__slots__]
@@ -63,8 +62,8 @@ def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
         try:
             _write(at.config, at.session.key, data)
         except FileNotFoundError:
-            continue  # emptied by another process, which removed the folder, just now
-        except Exception:  # noqa: BLE001 - the user is then told that it is lost
+            continue  # another process has just emptied and removed the folder
+        except Exception:  # noqa: BLE001 - the user is told that the note is lost
             return False
         return True
     return False
@@ -73,7 +72,7 @@ def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
 def _write(config: Config, session_key: str, data: bytes) -> None:
     files.make_folder(folder(config))
     last = max([int(name[:20]) for name in waiting(config) if name[:20].isdigit()], default=0)
-    number = max(time.time_ns(), last + 1)  # a clock that was set back changes nothing in the order
+    number = max(time.time_ns(), last + 1)  # keeps the order even if the clock was set back
     path = os.path.join(folder(config), f"{number:020d}-{os.getpid()}-{session_key}.json")
     temp = f"{path}.tmp"
     try:

@@ -1,9 +1,8 @@
-"""Where a session's notes go: its folder in the vault, the next number, and what is already there.
+"""Where a session's notes go: its folder in the vault, the next number, and what is already stored.
 
-The folder is the truth; the record in the user's state folder (`journal.Record`) makes it quick to ask, and is
-made again from the folder when it is gone or does not fit. All numbering happens with the session's folder
-locked, so that two hooks never take one number, and the same event delivered twice, even at the same moment,
-finds its own id and leaves one note.
+The folder is the truth. The record in the state folder (`journal.Record`) is a cache of it, and is rebuilt from the
+folder when it is missing or out of date. Numbers are taken with the session's folder locked: two hooks never get the
+same number, and an event that is delivered twice, even concurrently, finds its own id and leaves one note.
 """
 
 from __future__ import annotations
@@ -25,27 +24,28 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 REPEAT_SECONDS = 5
-"""An event without an id of its own that comes again within this time is the same event delivered twice."""
+"""An event without an id that comes again within this time is the same event, delivered twice."""
 
 MAX_PATH_CHARS = 159
-"""Limit of a note's path relative to the vault: Windows takes 260 with the vault's own. Names do not depend on where
-a vault lies, so that one event has one name on every machine."""
+"""Maximum length of a note's path relative to the vault: Windows allows 260 including the vault's own path.
+
+It does not depend on where the vault is, so that an event's note has the same name on every machine."""
 
 MAX_NAME_BYTES = 140
-"""A note's name is never longer: encrypted home folders take 143."""
+"""Maximum length of a note's name; encrypted home folders allow 143."""
 
-_LEAST_NAME_CHARS = 64  # what a session's folder leaves of the path for the names in it
+_LEAST_NAME_CHARS = 64  # room that the session folder's path leaves for the names of its notes
 _WORDS_BYTES = 40
 _MAX_FILES = 50
 _RACE_SECONDS = 600
 _FEW = 300
-"""A session with fewer notes has no parts: its hooks need not ask where the next one goes."""
+"""Sessions with fewer notes have no parts, so their hooks need not compute one."""
 
 
 class Session(journal.Record):
     """One session of one agent: its record, and its folder in the vault.
 
-    max_days: in how many folders of days it is looked for when state knows nothing of it; None: in all.
+    max_days: how many folders of days to search for a session that the state folder does not know (None: all).
     """
 
     __slots__ = ("agent", "config")
@@ -57,20 +57,20 @@ class Session(journal.Record):
         super().__init__(config, session_id)
 
     def identity(self, *event: str) -> tuple[str, ...]:
-        """Return what makes an event of this session itself: two agents may give a session, and a prompt, one name.
+        """Return the identity of an event: two agents may use the same session and prompt ids.
 
-        Claude Code goes unnamed, as in the ids that vaults have had from the first.
+        Claude Code's name is left out, to keep the ids that existing vaults have.
         """
         return (self.id, *event) if self.agent == "claude-code" else (self.agent, self.id, *event)
 
     def note_id(self, *event: str) -> str:
-        """Return the id of the note of an event of this session."""
+        """Return the id of the note for an event of this session."""
         return note.make_id(*self.identity(*event))
 
     # -- the record --------------------------------------------------------------------------------
 
     def append(self, *fields: str) -> None:
-        """Add a line to the record; `read` takes it in. That it cannot be written only costs time later."""
+        """Add a line to the record; `read` picks it up. A failed write only costs time later."""
         self._append([fields])
 
     def _append(self, lines: Iterable[tuple[str, ...]]) -> None:
@@ -84,7 +84,7 @@ class Session(journal.Record):
             self.data += data
 
     def moments(self, kind: str) -> list[tuple[float, str]]:
-        """Return time and reason of each line of one kind; what is said twice of one moment was delivered twice."""
+        """Return time and reason of each line of one kind, without repetitions within REPEAT_SECONDS."""
         found: list[tuple[float, str]] = []
         for line in self.lines(kind):
             now, why = _seconds(line[0]), line[1] if len(line) > 1 else ""
@@ -94,13 +94,13 @@ class Session(journal.Record):
 
     @property
     def began(self) -> float:
-        """Return when it began, in seconds since the epoch; 0 where no event says so."""
+        """Return when the session began, in seconds since the epoch; 0 if no event says so."""
         return next((now for now, _ in self.moments("start")), 0.0)
 
     def is_continuous(self) -> bool:
-        """Whether state has been there since the session began, or since its first note: no turn is unknown.
+        """Whether the record has existed since the session began or since its first note, so that it knows every turn.
 
-        The record of such a session begins with a note that was about to be published, not with one that was found.
+        Such a record begins with a note that was about to be published ("?"), not with one found in the folder ("+").
         """
         first = self.data.find(b"\n?\t")
         return (first >= 0 and self.data.find(b"\n+\t", 0, first) < 0) or self._began_here()
@@ -111,7 +111,7 @@ class Session(journal.Record):
     # -- the folder --------------------------------------------------------------------------------
 
     def open_folder(self) -> disk.Folder | None:
-        """Open the session's folder, or None when it has none yet; looks for it when state does not know."""
+        """Open the session's folder, searching for it if the record does not know it; None if there is none."""
         known = self.folder
         if known:
             try:
@@ -124,11 +124,11 @@ class Session(journal.Record):
         return disk.open_folder(self.config.vault, found) if found else None
 
     def look(self) -> tuple[str, ...]:
-        """Look through the vault for the session's folder, also among the archives; () when it has none.
+        """Search the vault and its archives for the session's folder; () if there is none.
 
-        Only the last days are looked at, unless state knows that there was one.
+        Only the last `max_days` are searched, unless the record names a folder.
         """
-        from mdmem.vault import layout  # here and below: only the first note of a session asks
+        from mdmem.vault import layout  # here and below: needed only for a session's first note
 
         most = None if self.folder else self.max_days
         found = journal.find_session(self.config, self.id, renamed=bool(self.folder), most=most)
@@ -139,10 +139,10 @@ class Session(journal.Record):
         return archives.bring_back(self.config, self.id, most)
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
-        """Open the session's folder, making it with its page when there is none.
+        """Open the session's folder; create it with its page if there is none.
 
-        project: the project's folder name. words: the slug of the first prompt. page: makes the session's page.
-        now: the time that it begins with, where state knows no other.
+        project: the project's folder name. words: the slug of the first prompt. page: builds the session page.
+        now: the session's start, unless the record knows it.
 
         Raises:
             OSError, VaultError: when the vault cannot be written.
@@ -151,10 +151,10 @@ class Session(journal.Record):
         if found and not _lacks_page(found):
             return found
         if found:
-            found.inside.close()  # another hook is making it right now, or was killed while it did
+            found.inside.close()  # another hook is creating it, or was killed while it did
         durable = self.config.durable
         with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
-            above.lock()  # two first hooks of one session must not make two folders, not in two projects either
+            above.lock()  # two first hooks of a session must not create two folders, even in two projects
             parts = self._made_meanwhile(now) or self._free_place(project, words, now)
             folder = disk.open_folder(self.config.vault, parts, create=True, durable=durable)
             if _lacks_page(folder):
@@ -163,16 +163,17 @@ class Session(journal.Record):
             return folder
 
     def _made_meanwhile(self, now: float) -> tuple[str, ...]:
-        """Return the folder that another first hook of this session has just made; () when there is none.
+        """Return the folder that a parallel first hook of this session has just created; () if there is none.
 
-        Only the day that it would lie in is looked at: of an older one state knows, or `open_folder` has looked.
+        Only the session's first day is searched: the record knows older folders, or `open_folder` has searched for
+        them.
         """
         began = self.began or now
         days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (began, began - _RACE_SECONDS)}
         return journal.find_session(self.config, self.id, renamed=bool(self.folder), days=days)
 
     def _free_place(self, project: str, words: str, now: float) -> tuple[str, ...]:
-        """Return a name for a folder that no other session has: two ids may begin alike."""
+        """Return a folder that no other session has: two session ids may share their first characters."""
         from mdmem.vault import layout
 
         began = time.localtime(self.began or now)
@@ -181,7 +182,7 @@ class Session(journal.Record):
         parts: tuple[str, ...] = ()
         for tag in journal.session_tags(self.id):
             left, fixed = MAX_PATH_CHARS - len("/".join(above)) - 2, len(f"{head}--{tag}")
-            room = min(left - _LEAST_NAME_CHARS, (left - len(".md")) // 2) - fixed  # its page is named like it
+            room = min(left - _LEAST_NAME_CHARS, (left - len(".md")) // 2) - fixed  # its page has the same name
             cut = words[: max(room, 0)].rstrip("-")
             parts = (*above, f"{head}-{cut}-{tag}" if cut else f"{head}-{tag}")
             if not os.path.lexists(os.path.join(self.config.vault, *parts)):
@@ -191,10 +192,11 @@ class Session(journal.Record):
     # -- numbering ---------------------------------------------------------------------------------
 
     def catch_up(self, folder: disk.Folder) -> None:
-        """Read the record again under the folder's lock; add what is in the folder when it does not fit.
+        """Reread the record under the folder's lock, and add the folder's notes if the record does not match it.
 
-        Only here does the record learn of a folder, so that one that names a folder also knows what is in it.
-        A session that was resumed looks again: its notes may have come from another machine meanwhile.
+        Only this function writes the folder's name into the record, so a record that names a folder also knows its
+        notes.
+        A resumed session is listed again: notes may have come from another machine.
         """
         self.read()
         where = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
@@ -209,7 +211,7 @@ class Session(journal.Record):
         self.read()
 
     def published(self) -> list[list[str]]:
-        """Return each note of this session in its order: its file name, then the facts the record has of it."""
+        """Return the session's notes in order: each one's file name, then the facts in the record."""
         found: dict[str, list[str]] = {}
         for line in self.lines("+"):
             if numbers(line[0]) and len(line) >= len(found.get(line[0], ())):
@@ -217,7 +219,7 @@ class Session(journal.Record):
         return sorted(found.values(), key=lambda line: numbers(line[0]))
 
     def prompt_number(self, prompt_id: str = "") -> int:
-        """Return which prompt an event belongs to: the one with this id, or the last one; 0 before the first."""
+        """Return the number of the prompt with this id, or of the last one; 0 before the first."""
         return self.number_of(self.note_id(prompt_id, "prompt") if prompt_id else "")
 
     def number_of(self, prompt_note: str) -> int:
@@ -229,23 +231,23 @@ class Session(journal.Record):
         return next((place[0] for place in places if place and not place[1]), 0)
 
     def skip_prompt(self, name: str) -> None:
-        """Leave the number of a prompt that is not stored to it. name: tells one such prompt from another."""
+        """Use up a number for a prompt that is not stored. name: identifies the prompt, so that it takes only one."""
         if f"\nskipped\t{name}\n".encode() not in self.data:
             self.append("=", f"{self.prompt_number() + 1:03d}-000-")
             self.append("skipped", name)
 
     def next_sequence(self, prompt: int) -> int:
-        """Return the next free number within a prompt; a prompt itself is 0."""
+        """Return the next free number within a prompt; the prompt itself is 0."""
         places = (numbers(f"{name}.md") for name in self.names_with(f"\t{prompt:03d}-"))
         return next((place[1] + 1 for place in places if place and place[0] == prompt), 1)
 
     def name_room(self, folder: disk.Folder, part: str) -> int:
-        """Return how many bytes a note's name may have in this folder, behind what `next_part` returns."""
+        """Return the maximum length of a note's name in this folder, after the part that `next_part` returns."""
         above = len(os.path.relpath(folder.path, self.config.vault)) + 1 + len(part)
         return min(MAX_NAME_BYTES, MAX_PATH_CHARS - above)
 
     def next_part(self) -> str:
-        """Return what the next note's name in the session begins with: that of a part once there are many notes."""
+        """Return the subfolder for the next note, with a slash; "" while there are few notes."""
         count = self.data.count(b"\n+\t")
         if count < _FEW:
             return ""
@@ -254,12 +256,14 @@ class Session(journal.Record):
         return layout.part_for(count)
 
     def publish(self, folder: disk.Folder, name: str, made: note.Note) -> None:
-        """Store a note under its name; the record tells a death in the middle from a note its owner deleted.
+        """Write a note under its name, and record it before ("?") and after ("+").
+
+        So a hook that was killed in between differs from a note that its owner deleted.
 
         Raises:
             OSError: when it cannot be stored.
         """
-        if "/" in name:  # numbering looks for names without a part
+        if "/" in name:  # numbers are looked up by names without a part
             self.append("=", f"{numbers(name)[0]:03d}-{numbers(name)[1]:03d}-")
         self.append("?", name)
         try:
@@ -272,7 +276,7 @@ class Session(journal.Record):
 
 
 def _lacks_page(folder: disk.Folder) -> bool:
-    """Whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
+    """Whether the folder still needs its page; with notes but no page, the owner has deleted it."""
     return not journal.page_in(folder) and not any(map(numbers, folder.names()))
 
 
@@ -282,7 +286,7 @@ def _line(fields: tuple[str, ...]) -> bytes:
 
 
 def _taken(names: Iterable[str]) -> list[str]:
-    """Return the highest number of each prompt, the last prompt last, so that numbering goes on behind all of them."""
+    """Return the highest number of each prompt, the last prompt last, so that numbering continues after all of them."""
     highest: dict[int, int] = {}
     for prompt, sequence in filter(None, map(numbers, names)):
         highest[prompt] = max(sequence, highest.get(prompt, 0))
@@ -302,11 +306,11 @@ def folder_words(title: str) -> str:
     return note.cut_bytes(slug(title), _WORDS_BYTES)
 
 
-# -- what the record keeps of a note ------------------------------------------------------------------
+# -- the facts that the record keeps of a note ---------------------------------------------------------------
 
 
 def facts(made: note.Note) -> tuple[str, ...]:
-    """Return what the record keeps of a note, so that its page can be made without reading it again."""
+    """Return the facts for the record, so that the session page can be built without rereading the note."""
     meta = made.meta
     success = "0" if meta.get("success") is False else "1"
     changed = "\x1f".join(changed_files(meta)[:_MAX_FILES])
@@ -314,19 +318,19 @@ def facts(made: note.Note) -> tuple[str, ...]:
 
 
 def made_commit(meta: dict[str, Any]) -> str:
-    """Return the commits that a run made, and behind a colon what the last one says."""
+    """Return the commits that a run made, then a colon and the last one's subject."""
     commits, subject = str(meta.get("made_commit", "")), str(meta.get("commit_subject", ""))
     return f"{commits}: {subject}" if commits and subject else commits
 
 
 def kind_of(meta: dict[str, Any]) -> str:
-    """Return a note's kind; the answer of a sub-agent is one of its own."""
+    """Return a note's kind, or "subagent" for a sub-agent's answer."""
     said = str(meta.get("kind", "observation"))
     return "subagent" if said == "response" and meta.get("subagent") else said
 
 
 def changed_files(meta: dict[str, Any]) -> list[str]:
-    """Read the files that a note says it changed; a read or a search touches nothing."""
+    """Return the files that a note's tool changed; reads and searches change none."""
     found = meta.get("files")
     if not isinstance(found, list) or not aliases.changes_files(str(meta.get("tool", ""))):
         return []

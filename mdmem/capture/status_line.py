@@ -1,4 +1,4 @@
-"""The status line: in a few words whether notes are stored, how many today, and whether something was lost."""
+"""The status line: whether notes are stored, how many today, and whether something was lost."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 
-def main(agent: list[str], vault: str | None = None) -> None:  # noqa: ARG001 - called as hooks are
-    """Print the line for an agent that shows it below its prompt. Never fails: a status line is not worth an error."""
+def main(agent: list[str], vault: str | None = None) -> None:  # noqa: ARG001 - same signature as the hook's `main`
+    """Print the status line that an agent shows below its prompt. Never fails."""
     try:
         text = line(configs.load(vault), time.time())
         sys.stdout.buffer.write(f"{text}\n".encode())
         sys.stdout.flush()
-    except Exception:  # noqa: BLE001 - nothing may hurt the agent
+    except Exception:  # noqa: BLE001 - a status line must not disturb the agent
         os._exit(0)
 
 
 def line(config: Config, now: float) -> str:
-    """Return the line: `mdmem: 12 notes today`, `mdmem: paused until 11:00 · 1 event lost`."""
+    """Return the line, like `mdmem: 12 notes today` or `mdmem: paused until 11:00 · 1 event lost`."""
     pause = pauses.pause_of(config)
     if exclusions.is_disabled(os.environ):
         parts = ["off"]
@@ -42,7 +42,7 @@ def line(config: Config, now: float) -> str:
 
 
 def notes_today(config: Config, now: float) -> int:
-    """Count the notes that hooks stored since midnight, in sessions that began today or the day before."""
+    """Count the notes stored since midnight, in sessions that began today or yesterday."""
     local = time.localtime(now)
     midnight = now - local.tm_hour * 3600 - local.tm_min * 60 - local.tm_sec
     days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, midnight - 1)}

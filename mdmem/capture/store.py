@@ -1,4 +1,4 @@
-"""Store: writes an event's note into the vault, or into the retry queue when the vault cannot be written."""
+"""Store: writes an event's note to the vault, or to the retry queue if the vault cannot be written."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_LONG_BYTES = 1024 * 1024 + 64 * 1024
-"""No note is longer, whatever the settings say: a prompt of a megabyte, and what a template puts around it."""
+"""Maximum size of a note, whatever the settings say: a body of one megabyte and the template around it."""
 
 _LONG_CHARS = 96 * 1024
-"""A shorter text is stored without `window`, which most hooks need not import."""
+"""Shorter texts are stored without `window`, so that most hooks need not import it."""
 _LONG_DEPTH = 8
 
 
 def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:
-    """Return a draft's note, cleaned and not stored, and what was taken out; `echo` knows what was private before."""
+    """Return a draft's note, cleaned but not stored, and what was removed; `echo` knows earlier private text."""
     event, session = at.event, at.session
     context = {
         **draft.meta,
@@ -58,7 +58,7 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
 
 
 def _holds_long(value: Any, depth: int = 0) -> bool:
-    """Whether a text in there is so long that its middle is never stored."""
+    """Whether the value contains a text so long that its middle is never stored."""
     if isinstance(value, str):
         return len(value) > _LONG_CHARS
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -66,7 +66,7 @@ def _holds_long(value: Any, depth: int = 0) -> bool:
 
 
 def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], note.Draft | None]]:
-    """Return what the note is made of without the middles of long texts, and what builds it with blanks for them."""
+    """Return the draft's source without the middles of long texts, and a `build` that replaces them by blanks."""
     from mdmem.capture import window
 
     through = window.Window(at.rules, draft.chars)
@@ -74,7 +74,7 @@ def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], not
 
 
 def store(at: Capture, draft: PendingNote) -> Outcome:
-    """Clean and store what an event leaves; a note that the vault does not take is queued, or is told lost."""
+    """Clean and store a draft; queue it if the vault cannot take it, and report a loss if that fails too."""
     session = at.session
     made, cleaned = make(at, draft, at.load_echo())
     outcome = Outcome()
@@ -88,7 +88,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
         outcome.unmarked = not remembered.learn(at, cleaned.spans)
     if outcome.unmarked:
         turn.withhold(at)
-        outcome.ignored = PRIVATE  # what repeats it later could not be told from the rest
+        outcome.ignored = PRIVATE  # later repetitions of it could not be recognized
         return outcome
     if made is None:
         outcome.ignored = PRIVATE if cleaned.private else EMPTY
@@ -100,21 +100,21 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     try:
         _wait_behind(at)
         publish(at, draft, made, outcome)
-    except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever it was, the note is to wait, not to be lost
+    except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever failed, queue the note
         from mdmem import log
         from mdmem.capture import retry_queue
 
         outcome.error = type(error).__name__
         outcome.waits = retry_queue.keep(at, draft, made)
         log.write(at.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
-    begins = begins or (draft.kind == "prompt" and made.meta.get("prompt") == 1)  # its title is the session's
+    begins = begins or (draft.kind == "prompt" and made.meta.get("prompt") == 1)  # the first prompt names the session
     if begins and outcome.added:
-        at.update_page()  # a session that is broken off in its first turn has said what it was about
+        at.update_page()  # so that a session killed in its first turn still has a title
     return outcome
 
 
 def _wait_behind(at: Capture) -> None:
-    """Keep a session's notes in their order: while earlier ones still wait, this one does too."""
+    """Raise VaultError while earlier notes of the session are queued, so that this one queues behind them."""
     if os.path.exists(os.path.join(at.config.state_dir, "spool")):
         from mdmem.capture import retry_queue
 
@@ -123,9 +123,9 @@ def _wait_behind(at: Capture) -> None:
 
 
 def _staged(at: Capture) -> str:
-    """Return the code branch that the note waits on until it is merged, where the settings say that notes do.
+    """Return the code branch that keeps the note back until it is merged, or "" (only with capture.branches = "stage").
 
-    A branch that is gone, as in an old transcript, keeps nothing back: nobody could ever be on it again.
+    A branch that no longer exists, as in an old transcript, keeps nothing back: nobody could ever be on it again.
     """
     where = at.project
     if at.config.settings.capture.branches != "stage" or not where.branch:
@@ -136,7 +136,7 @@ def _staged(at: Capture) -> str:
 
 
 def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) -> None:
-    """Choose a note's place and number, and put it there.
+    """Choose the note's folder, number and name, and write it.
 
     Raises:
         OSError, VaultError: when the vault cannot take it.
@@ -173,20 +173,20 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
 
 
 def _link_page(made: note.Note, folder: disk.Folder) -> None:
-    """Link a note to its session's page, as a property that editors follow."""
+    """Link a note to its session page, as a property that editors follow."""
     page = journal.page_in(folder)
-    if page and page != journal.FORMER_PAGE:  # a link goes by name alone, and 0.1 called every page the same
+    if page and page != journal.FORMER_PAGE:  # links go by name alone, and 0.1 gave all pages one name
         made.meta["page"] = f"[[{page.removesuffix('.md')}]]"
 
 
 def _first_page(session: Session, made: note.Note) -> note.Note:
-    from mdmem.capture import page  # for the first note of a session only
+    from mdmem.capture import page  # needed only for a session's first note
 
     return page.first(session, made)
 
 
 def _number(at: Capture, draft: PendingNote, made: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
-    """Return which prompt and sequence a note gets, and which file it is when it was delivered before."""
+    """Return the note's prompt number, its sequence number, and its file's name if the event was delivered before."""
     session = at.session
     last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
     prompt, sequence = (last + 1, 0) if draft.kind == "prompt" else (last, session.next_sequence(last))
@@ -202,13 +202,13 @@ def _number(at: Capture, draft: PendingNote, made: note.Note, folder: disk.Folde
     name = session.name_of(made.id)
     if name and _is_recent(session, folder, name, at.now):
         return prompt, sequence, name
-    # The same words again, later: another prompt, another run.
+    # The same words again after REPEAT_SECONDS: another prompt or run.
     made.meta["id"] = numbered(f"prompt {prompt}" if draft.kind == "prompt" or not name else f"{prompt} {sequence}")
     return prompt, sequence, None
 
 
 def _is_recent(session: Session, folder: disk.Folder, name: str, now: float) -> bool:
     created = next((found[2] for found in session.published() if found[0] == name and len(found) > 2), "")
-    if not created:  # the record was made again, or had no room for it
+    if not created:  # the record was rebuilt, or had no room for it
         created = str(note.parse(disk.read(folder, name) or b"").meta.get("created", ""))
     return abs(now - timestamps.epoch(created)) <= REPEAT_SECONDS

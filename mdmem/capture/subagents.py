@@ -1,7 +1,7 @@
-"""Sub-agents at work: for agents whose payloads do not tell a sub-agent's runs from the user's.
+"""Running sub-agents, for agents whose payloads do not tell a sub-agent's runs from the user's.
 
-Such an agent announces the run that starts a sub-agent before it begins and after it has ended; what comes between
-is the sub-agent's. What a killed one has left open ends with the user's next prompt.
+Such an agent announces the run that starts a sub-agent both before and after it; every run in between is the
+sub-agent's. If a killed sub-agent is never reported as ended, the next prompt ends it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def end(session: Session) -> None:
 
 
 def is_at_work(session: Session) -> bool:
-    """Whether a sub-agent has begun and not ended."""
+    """Whether a sub-agent is running."""
     try:
         data = files.read(session.flag(_FLAG), _MAX_BYTES)
     except OSError:
@@ -37,7 +37,7 @@ def is_at_work(session: Session) -> bool:
 
 
 def forget(session: Session) -> None:
-    """Take all sub-agents as ended."""
+    """Treat all sub-agents as ended."""
     files.remove(session.flag(_FLAG))
 
 

@@ -1,7 +1,7 @@
-"""Told: what the user is told about what was kept out of memory, and the state that this needs.
+"""Told: messages about private text that was kept out of memory, and the state they need.
 
-Of a prompt the user hears at once, of tool output and answers once, at the end of the turn. The session's record
-holds the figures in between, never text.
+The user hears of a prompt at once, and of tool output and answers once, at the end of the turn. Until then the
+session's record keeps the figures, never text.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 LAST_FILE = "last-hidden"
-"""The file in the state folder that names the last prompt of which something was kept out."""
+"""The file in the state folder that identifies the last prompt with a hidden section."""
 
 _KEEP = "`mdmem privacy keep-last` stores it."
 
 
 def of_prompt(at: Capture, outcome: Outcome, text: str) -> None:
-    """Note of which prompt something was kept out last, for `mdmem privacy keep-last`; find unknown tags in it."""
+    """Record the last prompt with a hidden section, for `mdmem privacy keep-last`, and find unknown tags in it."""
     if outcome.hidden.sections:
         _note_last(at, outcome)
     outcome.unknown = texts.unknown_tags(text, at.rules)
@@ -37,15 +37,15 @@ def _note_last(at: Capture, outcome: Outcome) -> None:
     transcript = event.transcript.replace(event.session, "") if event.session else event.transcript
     told = [*ids, transcript, event.cwd]
     if privacy.clean(told, rules=at.rules, origin="tool", echo=at.load_echo()).value != told:
-        return  # a path may hold what is private, and this file may not
+        return  # a path may contain private text, and this file must not
     try:
         files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
     except OSError:
-        return  # `keep-last` then knows of an earlier prompt, or of none
+        return  # `keep-last` then finds an earlier prompt, or none
 
 
 class LastHidden:
-    """The last prompt of which something was kept out: whose it is, its note's id ("": none), where it was saved."""
+    """The last prompt with a hidden section. note: its note's id, or "". at: when it was sent."""
 
     __slots__ = ("agent", "at", "cwd", "note", "prompt_id", "session", "transcript")
 
@@ -55,7 +55,7 @@ class LastHidden:
 
 
 def last(config: Config) -> LastHidden | None:
-    """Return the last prompt of which something was kept out, as far as anybody knows."""
+    """Return the last prompt with a hidden section, or None if none is known."""
     try:
         return LastHidden(files.read(os.path.join(config.state_dir, LAST_FILE), 64 * 1024).decode().split("\0"))
     except (OSError, ValueError):
@@ -63,12 +63,12 @@ def last(config: Config) -> LastHidden | None:
 
 
 def forget_last(config: Config) -> None:
-    """Forget it, once it is stored."""
+    """Forget the last prompt, once it is stored."""
     files.remove(os.path.join(config.state_dir, LAST_FILE))
 
 
 def end_turn(at: Capture, outcome: Outcome) -> None:
-    """Sum up what this turn's tool runs and its answer lost, unless the user has heard of it."""
+    """Add up what was hidden in this turn's tool runs and answer, except what the user was already told."""
     lines = at.session.lines("hidden")
     heard = max((_number(line, 0) for line in at.session.lines("told")), default=0)
     for line in lines[heard:]:
@@ -80,7 +80,7 @@ def end_turn(at: Capture, outcome: Outcome) -> None:
 
 
 def messages(config: Config, name: str, outcome: Outcome) -> list[str]:
-    """Return what the user should hear of private sections after an event called `name`, in sentences."""
+    """Return the messages about private sections to show after event `name`."""
     if not config.settings.privacy.feedback:
         return []
     if name == "Stop" and outcome.of_turn.sections:
@@ -90,7 +90,7 @@ def messages(config: Config, name: str, outcome: Outcome) -> list[str]:
 
 
 def unknown_message(outcome: Outcome) -> str:
-    """Return what the user should hear of elements that look like private tags."""
+    """Return the message about elements that look like private tags."""
     names = ", ".join(f"<{name}>" for name in outcome.unknown[:3])
     verb = "are not private tags" if len(outcome.unknown) > 1 else "is not a private tag"
     return f"mdmem: {names} {verb}: the text was stored. Write <private>, or add a word to privacy.tags."
@@ -102,7 +102,7 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
         return ["mdmem: a private tag has no partner; its text was stored, as privacy.unclosed says."]
     said = []
     if outcome.stray:
-        said.append(f"mdmem: a closing private tag was never opened; what stands before it was kept out ({size}).")
+        said.append(f"mdmem: a closing private tag was never opened; everything before it was kept out ({size}).")
     elif outcome.unclosed and outcome.ignored != PRIVATE:
         said.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
     if outcome.ignored == PRIVATE:

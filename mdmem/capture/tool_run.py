@@ -1,4 +1,4 @@
-"""Tool run: what one run of a tool leaves: an observation, or nothing where it only looked into mdmem's own memory."""
+"""Tool run: stores a run as an observation, unless it only reads mdmem's own memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
 
 LATER = ("async_launched", "remote_launched")
-"""What the response of a tool run says while the answer of its sub-agent is not there."""
+"""Status of a run whose sub-agent has not answered yet."""
 
 _COMMIT_SECONDS = 600.0
-"""A commit that a command has made is no older than this when the hook hears of it."""
+"""Maximum age of a commit, when the hook runs, to count as made by the command."""
 
 
 def keep(at: Capture) -> Outcome:
@@ -47,7 +47,7 @@ def keep(at: Capture) -> Outcome:
         identity=identity,
         label="tool",
         meta={
-            "kind": "plan" if is_list else None,  # what is to be done, not what was done
+            "kind": "plan" if is_list else None,  # it says what is planned, not what was done
             "tool": event.tool,
             "success": _is_success(event),
             "duration_ms": event.duration_ms,
@@ -65,7 +65,7 @@ def keep(at: Capture) -> Outcome:
 
 
 def _as_typed(answer: Any) -> Any:
-    """Return what a person answered as the words that were typed; the agent's own questions are read like them."""
+    """Mark the strings of a person's answer as typed. The agent's questions in it are treated alike."""
     if isinstance(answer, str):
         return privacy.as_typed(answer)
     if isinstance(answer, dict):
@@ -74,7 +74,7 @@ def _as_typed(answer: Any) -> Any:
 
 
 def _is_success(event: Event) -> bool | None:
-    """Whether a run went well; None where nobody knows yet."""
+    """Whether a run succeeded; None while nobody knows."""
     return None if event.error is None and goes_on(event.tool_response) else event.error is None
 
 
@@ -102,14 +102,14 @@ _TODO = "to-do list"
 
 
 def _identity(event: Event) -> tuple[str, ...]:
-    """Return what tells a run from every other; all to-do lists of one session are one, and the last one counts."""
+    """Return the identity of a run; all to-do lists of a session share one, so that the last one counts."""
     if event.error is None and aliases.resolve(event.tool, {})[0] == "TodoWrite":
         return (_TODO, event.extra.get("agent_id", ""))
     return (event.tool_use_id,) if event.tool_use_id else ()
 
 
 def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
-    """Yield the paths that a tool run is about, those in a shell command among them."""
+    """Yield the paths a tool run is about, including those in a shell command."""
     for path in meta.get("files", ()):
         yield os.path.join(at.project.worktree, os.path.expanduser(path))
     for word in exclusions.paths_in(str(meta.get("command", ""))):
@@ -117,7 +117,7 @@ def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
 
 
 def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
-    """Add the commit that a command has made, also where git was told to be quiet."""
+    """Add the commit a command has made, read from git, because git may have been told to be quiet."""
     words = meta["command"].split()
     if meta.get("success") is False or "git" not in words or "commit" not in words:
         return
@@ -131,7 +131,7 @@ def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
 
 
 def _is_lookup(event: Event) -> bool:
-    """Whether a run only reads mdmem's memory by a shell command; of one that does more, such output is left out."""
+    """Whether a shell command only reads mdmem's memory; if it does more, drop mdmem's output from the event."""
     given = event.tool_input
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else None
     if isinstance(command, list):
@@ -141,6 +141,6 @@ def _is_lookup(event: Event) -> bool:
     from mdmem.capture.tools import lookups
 
     found = lookups.kind(command)
-    if found == "some" and "mdmem-context" not in repr(event.tool_response):  # the gate takes a fence out by itself
+    if found == "some" and "mdmem-context" not in repr(event.tool_response):  # the gate removes a fence itself
         event.tool_response, event.error = lookups.REMARK, None if event.error is None else lookups.REMARK
     return found == "all"

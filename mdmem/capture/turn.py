@@ -1,12 +1,14 @@
-"""The turn: whether what belongs to a prompt is private.
+"""The turn: whether a prompt's tool runs and answers may be stored.
 
-A mark says of a prompt, by the agent's id for it, that nothing of its turn is stored, or that it may be. Where an
-agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
-lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private: it is unsure,
-and the user is told what it lost. They outlast the session's end: a session can be resumed, and an event of a turn can
-come late. Where neither place can be written, the mark goes into the system's temporary folder, and is moved back as
-soon as that is possible. Where not even that can be written, or where what is private could not be remembered, nothing
-of the session is stored for the time.
+A prompt's mark, keyed by the agent's id for it, is `private` (store nothing), `open` (store) or `unsure` (not judged
+yet: store nothing, and tell the user what was left out). Without prompt ids, the session's last mark counts.
+
+A prompt that may be private is marked unsure before it is judged, and marks are kept in two folders that are seldom
+lost together. So neither a killed hook nor a deleted state folder makes a private turn public. Marks outlive the end of
+the session, because it can be resumed and events can arrive late.
+
+If neither folder can be written, the mark goes to the system's temporary folder, and is moved back once that is
+possible. If that fails too, or if private text could not be remembered, nothing of the session is stored for now.
 """
 
 from __future__ import annotations
@@ -27,16 +29,16 @@ if TYPE_CHECKING:
     from mdmem.capture.pending import Capture
 
 FLAG = "turns"
-"""The ending of the files with the marks."""
+"""Suffix of the files with the marks."""
 
 _PRIVATE, _OPEN, _UNSURE = b"private", b"open", b"unsure"
 _SESSION, _LOST = b"*", b"?"
-"""Stand in a mark in place of a prompt: for the whole session, and for one whose mark could not be written."""
+"""Used instead of a prompt's key: for the whole session, and for a prompt whose mark could not be written."""
 
 _LOST_LINE = b"\n%b %b\n" % (_UNSURE, _LOST)
 
 _JUDGING_SECONDS = 1.0
-"""Hooks of one turn may run at once: so long after its mark was made, an unsure turn may still be judged."""
+"""Maximum time to wait for a parallel hook to judge the turn's prompt; an older mark is not waited for."""
 
 _MAX_MARKS_BYTES = 1 << 20
 
@@ -45,7 +47,7 @@ _MAX_MARKS_BYTES = 1 << 20
 
 
 def is_private(at: Capture) -> bool:
-    """Whether nothing of an event's turn is stored: it was marked, or could not be, or a mark may have been lost."""
+    """Whether the event's turn must not be stored: marked so, not markable, or a mark may have been lost."""
     marks = _judged_marks(at)
     if _is_withheld(at, marks) or _is_of_private_parent(at):
         return True
@@ -69,7 +71,7 @@ def is_private(at: Capture) -> bool:
 
 
 def _judged_marks(at: Capture) -> dict[bytes, bytes]:
-    """Return the session's marks, once the hook that judges this turn's prompt has had time to do so."""
+    """Return the session's marks; wait up to _JUDGING_SECONDS for the hook that is judging this turn's prompt."""
     until = time.monotonic() + _JUDGING_SECONDS
     while True:
         marks = _read_marks(at, at.session.key)
@@ -88,9 +90,10 @@ def _is_new(paths: Iterable[str]) -> bool:
 
 
 def _is_private_unseen(at: Capture) -> bool:
-    """Whether a prompt is private that no hook has stored, by the agent's transcript; what is private in it is learned.
+    """Whether the transcript shows that a prompt no hook has stored is private; remember its private text.
 
-    Its hook was killed, or mdmem was installed since; or nobody typed it. The transcript is read once for each.
+    This happens if its hook was killed, mdmem was installed later, or nobody typed it. The transcript is read once per
+    prompt.
     """
     key = _prompt_key(at).decode()
     if not os.path.exists(at.event.transcript) or [key] in at.session.lines("unseen"):
@@ -115,7 +118,7 @@ def _is_private_unseen(at: Capture) -> bool:
 
 
 def _texts(value: object) -> Iterable[str]:
-    """Yield the texts of a JSON value."""
+    """Yield the strings in a JSON value."""
     if isinstance(value, str):
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -123,18 +126,18 @@ def _texts(value: object) -> Iterable[str]:
 
 
 def is_withheld(at: Capture) -> bool:
-    """Whether nothing of the session is stored for now, since what is private in it could not be told later."""
+    """Whether nothing of the session is stored for now, because its private text could not be recognized later."""
     return _is_withheld(at, _read_marks(at, at.session.key))
 
 
 def is_asked_for(at: Capture) -> bool:
-    """Whether somebody's words made this turn private, or that of the session that it works for."""
+    """Whether the user marked this turn as private, or the turn of the parent session."""
     wanted = {at.session.key: _prompt_key(at)}
     return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in at.session_keys())
 
 
 def _is_of_private_parent(at: Capture) -> bool:
-    """Whether a sub-agent with a session of its own works for a private turn of another session."""
+    """Whether this is a sub-agent's own session, started in a turn of its parent session that is not open."""
     return any(_mark_of(_read_marks(at, key), b"") not in (b"", _OPEN) for key in at.session_keys()[1:])
 
 
@@ -147,9 +150,9 @@ def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
 
 
 def withhold(at: Capture) -> None:
-    """Mark that nothing of the session is stored until what is private can be remembered, and nothing of this turn.
+    """Store nothing of this turn, and nothing of the session until private text can be remembered again.
 
-    Unless somebody asked for a private turn, the user hears what that costs.
+    Unless the user asked for a private turn, the user is told what that costs.
     """
     if is_asked_for(at) or _mark(at, _UNSURE):
         line = b"\n%b %b\n" % (_PRIVATE, _SESSION)
@@ -157,28 +160,28 @@ def withhold(at: Capture) -> None:
 
 
 def can_mark(at: Capture) -> bool:
-    """Whether a mark can be made now; where none can be, an unmarked turn may well be private."""
+    """Whether a mark can be written now; where it cannot, an unmarked turn may be private."""
     return any(_takes_files(os.path.dirname(path)) for path in _marks(at, at.session.key))
 
 
 def mark_private(at: Capture) -> bool:
-    """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
+    """Mark this turn as private; return False if no mark could be written."""
     return _mark(at, _PRIVATE)
 
 
 def mark_unsure(at: Capture) -> None:
-    """Mark that nothing of this turn is to be stored until its prompt was judged; the user hears what that costs."""
+    """Mark this turn as unsure: store nothing until its prompt is judged, and tell the user what was left out."""
     _mark(at, _UNSURE)
 
 
 def mark_open(at: Capture, *, sure: bool) -> None:
-    """Mark that this turn may be stored; unless it is to be `sure`, that goes without saying in an unmarked session."""
+    """Mark this turn as open. Unless `sure`, skip that in a session without marks, where turns are open anyway."""
     if sure or any(map(os.path.exists, _places(at))):
         _mark(at, _OPEN)
 
 
 def _mark(at: Capture, what: bytes) -> bool:
-    """Mark this turn; False when that cannot be written anywhere."""
+    """Write a mark for this turn; return False if it could not be written anywhere."""
     _make_whole(at)
     *both, spare = _places(at)
     line = b"\n%b %b\n" % (what, _prompt_key(at))
@@ -186,7 +189,7 @@ def _mark(at: Capture, what: bytes) -> bool:
     if any(made) or _append(spare, line):
         return True
     for path in filter(os.path.exists, (*both, spare)):
-        files.cut(path)  # behind whole lines nothing else would tell that one is missing: see `_has_lost`
+        files.cut(path)  # drop the last byte, so that `_has_lost` sees that a mark is missing
     from mdmem import log
 
     log.write(at.config, "a turn could not be marked: no folder for it can be written")
@@ -194,7 +197,7 @@ def _mark(at: Capture, what: bytes) -> bool:
 
 
 def _move_from_spare(at: Capture) -> None:
-    """Move marks from the temporary folder to where they belong, if that can be written by now."""
+    """Move marks from the temporary folder back to their own folders, if those can be written again."""
     *both, spare = _places(at)
     if not os.path.exists(spare):
         return
@@ -209,14 +212,14 @@ def _move_from_spare(at: Capture) -> None:
 
 
 def _make_whole(at: Capture) -> bool:
-    """Mark that a mark was lost, if one was, and count what that cost; False while no mark can be written."""
+    """If a mark was lost, mark and count that loss. Return False while that cannot be written."""
     _move_from_spare(at)
     *both, spare = _places(at)
     try:
         if not _has_lost(at, at.session.key):
             return True
     except OSError:
-        return False  # whoever reads the marks hears of it
+        return False  # reading the marks raises the same error
     made = [_append(path, _LOST_LINE) for path in both]
     if not any(made) and not _append(spare, _LOST_LINE):
         return False
@@ -227,7 +230,7 @@ def _make_whole(at: Capture) -> bool:
 
 
 def _spare(at: Capture, key: str) -> str:
-    """Return the path of the marks in the system's temporary folder, in a folder of the user's own."""
+    """Return the path of the session's marks in the user's own folder below the system's temporary folder."""
     temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
     user = os.getuid() if hasattr(os, "getuid") else 0
     name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"
@@ -244,7 +247,7 @@ def _marks(at: Capture, key: str) -> tuple[str, str]:
 
 
 def _places(at: Capture) -> tuple[str, str, str]:
-    """Return the paths of the session's marks, the one in the temporary folder last."""
+    """Return the paths of the session's marks, the temporary one last."""
     return (*_marks(at, at.session.key), _spare(at, at.session.key))
 
 
@@ -256,10 +259,10 @@ def _append(path: str, lines: bytes) -> bool:
 
 
 def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
-    """Return a session's marks by prompt, the one made last at the end; "" stands for prompts without an id.
+    """Return a session's marks by prompt key, the newest last; b"" is the key of prompts without an id.
 
-    The two files say the same unless one was lost, and then the longer one knows more. Marks in the temporary folder
-    are newer than both: the next mark moves them.
+    The two files are equal unless one was lost; then the longer one is right. Marks in the temporary folder are newer
+    than both, until the next mark moves them.
 
     Raises:
         OSError: when there are marks and none can be read.
@@ -275,14 +278,14 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
 
 
 def _has_lost(at: Capture, key: str) -> bool:
-    """Whether a mark of a session was lost: a full disk has left the last file that was tried cut off, or empty."""
+    """Whether a mark was lost: a full disk leaves the last file that was written truncated or empty."""
     spare = _spare(at, key)
     paths = [path for path in ((spare,) if os.path.exists(spare) else _marks(at, key)) if os.path.exists(path)]
     return bool(paths) and _longest(paths)[-1:] != b"\n"
 
 
 def _mark_of(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
-    """Return the mark of a prompt, "" when it has none; for one without an id the session's last mark counts."""
+    """Return a prompt's mark, b"" if it has none; without a prompt key, the session's last mark."""
     last = [what for of, what in marks.items() if of != _SESSION][-1:]
     return marks.get(prompt, b"") if prompt else b"".join(last)
 
@@ -313,20 +316,20 @@ def _takes_files(folder: str, *, make: bool = True) -> bool:
 
 
 def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
-    """Whether the vault shows that the prompt of this turn was stored.
+    """Whether the vault shows that this turn's prompt was stored.
 
-    So does a session of which it has no note, unless the answer is to be `sure`.
+    Unless `sure`, a vault that cannot tell counts as yes: no folder or notes of the session, or a record without gaps.
     """
     try:
         folder = at.session.open_folder()
         if folder is None:
-            return not sure  # a session that began before mdmem was installed
+            return not sure  # the session began before mdmem was installed
         with folder:
-            folder.lock()  # a hook that is storing the session's first note has no record yet, and no note either
+            folder.lock()  # wait for a hook that is storing the session's first note: it has no record or note yet
             at.session.read()
             names = [name for name in journal.notes_in(folder) if numbers(name)]
     except (OSError, VaultError):
-        return not sure  # a vault that cannot be read tells nothing, and nothing can be stored in it
+        return not sure  # an unreadable vault proves nothing, and cannot be written either
     if any(name.endswith(f"-{at.prompt_note()}.md") for name in names):
         return True
     return not sure and (at.session.is_continuous() or not names)
@@ -336,7 +339,7 @@ def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
 
 
 def begin(at: Capture) -> None:
-    """Keep what a session remembers when it goes on, and give a fork what its parent remembers."""
+    """Renew the session's marks and private memory when it starts or resumes, and copy a fork's from its parent."""
     for path in filter(os.path.exists, (*_marks(at, at.session.key), at.memory_of(at.session.key))):
         files.renew(path)
     from mdmem.capture import remembered
@@ -350,11 +353,11 @@ def begin(at: Capture) -> None:
 
 
 def pass_over(at: Capture, *, typed: bool) -> bool:
-    """Remember what is private in an event that is not stored; mark its turn if it is a prompt that somebody typed.
+    """Remember the private text of an event that is not stored; if it is a typed prompt, mark its turn as private.
 
-    False when what it said could not be remembered.
+    Return False if either could not be written.
     """
-    from mdmem.capture import remembered  # most events are stored
+    from mdmem.capture import remembered  # needed only for events that are not stored
 
     marked = not typed or mark_private(at)
     learned = remembered.learn_from(at)

@@ -1,8 +1,7 @@
-"""What of a very long text can be stored at all: its beginning and its end.
+"""Window: takes the middle out of very long texts before they are cleaned.
 
-Looking for secrets costs a tenth of a second a megabyte. The middle of a text that long is never stored, so that
-it is taken out before the gate sees the text, and put back as white space, as many characters and lines as it
-had, for those who say how much was left out.
+Searching for secrets takes a tenth of a second per megabyte, and the middle of a very long text is never stored. So it
+is taken out first, and replaced by as many blanks and line breaks afterwards, for the count of what was left out.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 EDGE_CHARS = 32 * 1024
-"""What is kept at each end: more than a note holds, so that no secret is cut in two where anything is stored."""
+"""Length of each end that is kept: more than a note holds, so that no secret is cut where text is stored."""
 
 _MARGIN_CHARS = 8 * 1024
 MAX_DEPTH = 8
-_SIGN = "\ue000"  # a private-use character: a text that has it is left whole
+_SIGN = "\ue000"  # a private-use character; a text that contains it is not cut
 
 
 class Window:
-    """Takes the middles out of the very long texts in one JSON value, and puts blanks in their places."""
+    """Takes the middles out of the very long texts in one JSON value, and fills the gaps with blanks later."""
 
     __slots__ = ("_blanks", "_edge", "_rules")
 
     def __init__(self, rules: privacy.Rules, chars: int = 0) -> None:
-        """Begin with nothing taken out. chars: how much of a text is stored, where that is more than usual."""
+        """Start with nothing taken out. chars: how much of a text is stored, if more than usual."""
         self._rules = rules
         self._edge = max(EDGE_CHARS, chars // 2 + _MARGIN_CHARS if chars else 0)
         self._blanks: list[str] = []
@@ -35,7 +34,8 @@ class Window:
     def narrow(self, value: Any, depth: int = 0) -> Any:
         """Return a JSON value with the middles of its very long texts taken out.
 
-        A text that may hold a tag stays whole: a section that begins in the middle hides what follows it.
+        A text that may contain a privacy tag stays whole, because a section that opens in the middle hides what
+        follows.
         """
         if isinstance(value, str):
             long = len(value) > 3 * self._edge and _SIGN not in value and not privacy.may_hold_tag(value, self._rules)
@@ -47,7 +47,7 @@ class Window:
         return [self.narrow(item, depth + 1) for item in value] if isinstance(value, list) else value
 
     def widen(self, value: Any, depth: int = 0) -> Any:
-        """Return a narrowed value, cleaned or not, with blanks where the middles were taken out."""
+        """Return a narrowed value, possibly cleaned since, with blanks for the middles."""
         if not self._blanks or depth > MAX_DEPTH:
             return value
         if isinstance(value, str):

@@ -369,7 +369,7 @@ def test_a_prompt_in_a_form_that_is_not_known_is_told_as_lost(vault: Path, home:
     assert "it is lost" in said["systemMessage"]
     assert notes(vault) == []
     (log,) = home.rglob("state/mdmem/*/log")
-    assert "an event is lost: its prompt is neither a text nor content blocks" in log.read_text("utf-8")
+    assert "an event is lost: its prompt is neither text nor content blocks" in log.read_text("utf-8")
 
 
 def test_the_hook_loads_nothing_heavy(vault: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_prompts_private_sections_are_told_with_their_size(vault: Path) -> Non
     ("text", "told"),
     [
         ("a <private>1234567", "was not closed; everything after it was kept out of memory (7 characters)"),
-        ("1234567</private> b", "was never opened; what stands before it was kept out (7 characters)"),
+        ("1234567</private> b", "was never opened; everything before it was kept out (7 characters)"),
         ("<private>1234567</private>", "this prompt is private (7 characters); nothing of this turn is remembered"),
         ("[private] 1234567", "this prompt is private (7 characters); nothing of this turn is remembered"),
         ("{private} 1234567", "this prompt is private (7 characters); nothing of this turn is remembered"),

@@ -1,1 +1,1 @@
-"""What is done after an event: notes are completed, transcripts read, old state goes."""
+"""Work done after an event: completing notes, reading transcripts, removing old state."""

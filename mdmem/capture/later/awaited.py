@@ -1,4 +1,4 @@
-"""Awaited: runs of sub-agents in the background, whose notes wait for an answer."""
+"""Awaited: background runs of sub-agents, whose notes wait for an answer."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 def begin(at: Capture, outcome: Outcome) -> None:
-    """Record that a note waits, and for which sub-agent if the agent names it."""
+    """Record that a note waits for an answer, and for which sub-agent if the agent names it."""
     response = at.event.tool_response
     who = response.get("agentId", response.get("agent_id", ""))
     at.session.append("open", os.path.basename(outcome.path), who if type(who) is str else "")
 
 
 def names(session: Session) -> dict[str, str]:
-    """Return the notes that wait, each with the id of its sub-agent, "" where that is not known."""
+    """Return the waiting notes, each with its sub-agent's id, "" if unknown."""
     over = {line[0] for line in session.lines("shut")}
     return {line[0]: line[1] if len(line) > 1 else "" for line in session.lines("open") if line[0] not in over}
 
 
 def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
-    """Put a sub-agent's answer into the note that waits for it; return whether one did.
+    """Add a sub-agent's answer to the note that waits for it; return whether there was one.
 
-    note_id, answer: the note and what it waits for; by default the event's sub-agent and its last words.
+    note_id, answer: the waiting note and the answer; by default, found by the event's sub-agent, and its last message.
     """
     waiting, who = names(at.session), at.event.extra.get("agent_id", "")
     found = [name for name, known in waiting.items() if (name[-13:-3] == note_id if note_id else known == who and who)]

@@ -1,4 +1,4 @@
-"""Late truth: which sessions' own transcripts are to be read for what hooks could not know.
+"""Late: schedules the reading of an agent's own transcript, for what hooks could not know.
 
 A hook leaves a mark; the background process that commits the vault reads the transcript. So the agent never waits.
 """
@@ -23,12 +23,12 @@ def folder(config: Config) -> str:
 
 
 def expect(at: Capture) -> None:
-    """Mark a session whose transcript is to be read; nothing happens for an agent that names none."""
+    """Mark a session's transcript to be read; do nothing if its agent names none."""
     path = at.event.transcript or next((line[0] for line in reversed(at.session.lines(_LINE))), "")
     if not path or "\n" in path or not _is_plain(path, at):
         return
     if at.event.transcript and [path] not in at.session.lines(_LINE):
-        at.session.append(_LINE, path)  # some events come without it
+        at.session.append(_LINE, path)  # some later events do not give it
     text = "\n".join([at.event.agent, at.session.id, path])
     try:
         files.write(os.path.join(folder(at.config), at.session.key), text.encode("utf-8", "replace"))
@@ -37,5 +37,5 @@ def expect(at: Capture) -> None:
 
 
 def _is_plain(path: str, at: Capture) -> bool:
-    """Whether neither the folder nor the name holds anything private; a session's id in a path looks like a secret."""
+    """Whether folder and name hold nothing private. Checked apart: a session id in a full path looks like a secret."""
     return all(privacy.clean(part, rules=at.rules, origin="tool").value == part for part in os.path.split(path))

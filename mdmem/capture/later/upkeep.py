@@ -1,4 +1,4 @@
-"""Upkeep: old state goes, and pages of sessions that broke off are finished. After a turn, never in a hook."""
+"""Upkeep: removes old state and finishes the pages of sessions that broke off. Runs after a turn, never in a hook."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = 86_400.0
 ENDED_DAYS = 30
-"""What state recalls of a session that has ended is kept this long, in case it is resumed."""
+"""Days that the state of an ended session is kept, in case it is resumed."""
 
 SILENT_DAYS = 180
-"""What state recalls of a session that never ended, and where a project's folder is, is kept this long."""
+"""Days that the state of a session without an end, and a project's cached folder, is kept."""
 
 QUIET_SECONDS = 600.0
-"""A session that has stored nothing for so long may have broken off."""
+"""A session that has stored nothing for this long may have broken off."""
 
 
 EVERY_SECONDS = 3600.0
-"""It is not looked after more often."""
+"""Minimum time between two runs."""
 
 _KEY_CHARS = 16
 
 
 def look_after(config: Config, now: float) -> bool:
-    """Finish pages, remove old state and leftovers, if an hour has passed; return whether it ran."""
+    """Finish pages and remove old state and leftovers, at most once an hour; return whether it ran."""
     stamp = os.path.join(config.state_dir, "looked-after")
     if 0 <= now - _changed(stamp) < EVERY_SECONDS:
         return False
     _touch(stamp, now)
-    launch.compile_all()  # hooks write no bytecode, and mdmem may be newer than what was compiled
+    launch.compile_all()  # hooks do not write bytecode, and mdmem may have been updated
     finish_pages(config, now)
     prune(config, now)
     leftovers.reap(config.vault, now)
@@ -48,9 +48,9 @@ def look_after(config: Config, now: float) -> bool:
 
 
 def prune(config: Config, now: float) -> int:
-    """Remove what state recalls of sessions that are over, and what killed writers have left; return how many files.
+    """Remove the state of ended sessions and the temporary files of killed writers; return the number of files removed.
 
-    A record is a cache: when such a session is resumed all the same, it is made again from its folder.
+    Session state is a cache: if such a session is resumed after all, it is rebuilt from the session's folder.
     """
     gone = memory.prune(config, now)
     records = dict(_records(config))
@@ -60,7 +60,7 @@ def prune(config: Config, now: float) -> int:
             path = os.path.join(folder, name)
             key = name.partition(".")[0]
             if len(key) != _KEY_CHARS:
-                continue  # no session's: the watcher's socket
+                continue  # not a session's file, such as the watcher's socket
             if name.endswith(f".{turn.FLAG}"):
                 done = _age(path, now) > memory.KEPT_DAYS * DAY_SECONDS
             else:
@@ -78,14 +78,14 @@ def prune(config: Config, now: float) -> int:
 
 
 def finish_pages(config: Config, now: float) -> int:
-    """Update the pages of sessions that stored something after their last turn and broke off; return how many."""
+    """Update the pages of sessions that broke off after storing more notes; return how many were updated."""
     changed = 0
     for _, path in _records(config):
         if QUIET_SECONDS < _age(path, now) < SILENT_DAYS * DAY_SECONDS:
             try:
                 changed += _finish(config, path)
             except (OSError, VaultError):
-                continue  # its folder is gone, or not ours to write
+                continue  # its folder is gone or not writable
     return changed
 
 
@@ -136,7 +136,7 @@ def _age(path: str, now: float) -> float:
 
 
 def _changed(path: str) -> float:
-    """Return when a file was changed last; 0 for none."""
+    """Return a file's mtime; 0 if there is none."""
     try:
         return os.lstat(path).st_mtime
     except OSError:

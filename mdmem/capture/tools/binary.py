@@ -1,9 +1,9 @@
-"""Binary: tells pictures, archives and their base64 from text, by looks, so that they are never kept."""
+"""Binary: recognizes pictures, archives and their base64 by their looks, so that they are never stored."""
 
 from __future__ import annotations
 
 _SAMPLE_CHARS = 2048
-_RUN_CHARS = 256  # unbroken base64 that is long enough to be a file rather than a name or a hash
+_RUN_CHARS = 256  # base64 of this length is a file rather than a name or a hash
 _RUN = rf"[A-Za-z0-9+/_-]{{{_RUN_CHARS},}}={{0,2}}"
 _RUN_LINES = 5
 _LINE_CHARS = 60
@@ -12,7 +12,7 @@ _CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), 0xFFFD])
 
 
 def name(text: str) -> str:
-    """Return "base64" or "binary" for a text that is not text, by samples of both ends and the middle; else ""."""
+    """Return "base64" or "binary" if samples of both ends and the middle are not text, else ""."""
     middle = len(text) // 2
     samples = [text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]]
     sample = "".join(samples)
@@ -23,7 +23,7 @@ def name(text: str) -> str:
 
 
 def without_base64(text: str) -> str:
-    """Return a text with a short mark for each long run of base64, on one line or wrapped over several."""
+    """Return a text with a placeholder for each long run of base64, on one line or wrapped."""
     lines = text.split("\n")
     kept: list[str] = []
     start = 0
@@ -39,7 +39,7 @@ def without_base64(text: str) -> str:
 
 
 def is_encoded(run: str) -> bool:
-    """Whether `run` is made of base64's characters alone, and of so many kinds that it is not a name or hash."""
+    """Whether `run` consists of base64 characters, mixed enough not to be a name or a hash."""
     if run.strip(_ALPHABET):
         return False
     return run != run.lower() and run != run.upper() and not run.isalpha()
@@ -50,13 +50,13 @@ def _is_one_run(text: str, samples: list[str]) -> bool:
 
 
 def _is_wrapped(samples: list[str]) -> bool:
-    """Whether both ends are lines of base64, all of one width."""
+    """Whether both ends consist of base64 lines of equal width."""
     lines = samples[0].split("\n")[:-1] + samples[-1].rstrip("\n").split("\n")[1:-1]
     return len(lines) >= _RUN_LINES and _end_of_wrapped(lines, 0) == len(lines)
 
 
 def _end_of_wrapped(lines: list[str], start: int) -> int:
-    """Return where the wrapped base64 ends that begins at line `start`: lines of one width, and a shorter last one."""
+    """Return the end of the wrapped base64 that begins at line `start`: lines of equal width and a shorter last one."""
     width = len(lines[start])
     end = start
     if width < _LINE_CHARS:

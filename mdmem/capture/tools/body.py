@@ -1,4 +1,4 @@
-"""Body: the parts of an observation, put together as markdown that no text from outside can break."""
+"""Body: renders the parts of an observation as markdown that no outside text can break."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 _ITEM_CHARS = 400
 
-# Markdown, in editors' dialects too, that reaches past its line or makes more of a line than a paragraph.
+# Markdown, including editors' dialects, that spans lines or turns a line into more than a paragraph.
 _SPANNING = ("`", "<", "~~~", "%%", "$$")
 _OPENING = "#>-+*=_|["
 
 
 class Part(Value):
-    """One part of a body: a text from outside, which is fenced, or lines that are markdown already.
+    """One part of a body: outside text, which is fenced, or lines that are markdown already.
 
-    heading: two or three words of ours, or "".
-    text, language: what is fenced, and as what.
-    screen: the text went to a terminal.
-    chars: keep this many characters of its start, instead of both ends within the limits; 0 for the limits.
-    lines: markdown instead, one item each, safe to stand alone (see `inline`); at most `Limits.max_lines` are kept.
-    items, total: files instead, fenced one a line, of `total` that there were; at most `Limits.max_files` are kept.
+    heading: two or three words, or "".
+    text, language: the fenced text, and its language.
+    screen: the text was printed to a terminal.
+    chars: keep this many characters of the start, instead of both ends within the limits (0: use the limits).
+    lines: markdown lines instead of a text, each safe by itself (see `inline`); at most `Limits.max_lines` are kept.
+    items, total: file names instead, fenced one per line, out of `total`; at most `Limits.max_files` are kept.
     """
 
     heading: str = ""
@@ -41,9 +41,9 @@ class Part(Value):
 
 
 def render(parts: list[Part], limits: Limits) -> str:
-    """Write the parts in their order, in at most `MAX_BODY_BYTES` of UTF-8; empty ones are left out.
+    """Render the parts in order, in at most `MAX_BODY_BYTES` of UTF-8; empty ones are left out.
 
-    Where the limits allow more than that, they are halved until it fits.
+    If the limits allow more than that, they are halved until it fits.
     """
     share = 1
     while True:
@@ -75,7 +75,7 @@ def _with_rest(lines: Sequence[str], total: int) -> str:
 
 
 def inline(text: str, chars: int = _ITEM_CHARS) -> str:
-    """Return a text from outside as one line of at most `chars` characters, escapes apart, that opens nothing."""
+    """Return outside text as one line of at most `chars` characters (before escapes) that opens no markup."""
     line = note.one_line(_limits.tidy(text[: chars * 8], chars * 8, chars * 8), chars)
     for mark in _SPANNING:
         line = line.replace(mark, f"\\{mark}")
@@ -83,7 +83,7 @@ def inline(text: str, chars: int = _ITEM_CHARS) -> str:
 
 
 def read_inline(line: str) -> str:
-    """Return the text that `inline` wrote."""
+    """Return the text that `inline` was given."""
     line = line[1:] if line[:1] == "\\" and line[1:2] in _OPENING else line
     for mark in _SPANNING:
         line = line.replace(f"\\{mark}", mark)
@@ -91,7 +91,7 @@ def read_inline(line: str) -> str:
 
 
 def link(url: str) -> str:
-    """Write an address so that it can be followed; one that is not a web address stays a plain text."""
+    """Return a web address as a link; any other address as plain text."""
     address = note.one_line(_limits.printable(url), 1000)
     if address.startswith(("https://", "http://")) and not set(address) & set(' <>`\\"'):
         return f"<{address}>"

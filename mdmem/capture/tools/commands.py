@@ -1,4 +1,4 @@
-"""Commands: what is kept of a tool run that starts one; the rows of `tools.TOOLS` for that."""
+"""Commands: what is stored of a tool run that starts a command; rows of `table.TOOLS`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
     from mdmem.capture.tools.run import Run
 
-_TITLE_CHARS = 100  # of a command that is its own title; a longer one gives way to its description
-_SCAN_CHARS = 8 * 1024  # of each end of an output, for what git says of a commit
+_TITLE_CHARS = 100  # maximum length of a command used as title; a longer one is titled by its description
+_SCAN_CHARS = 8 * 1024  # part of each end of the output that is searched for git's commit lines
 _MAX_COMMITS = 20
 
-# How agents say the exit code, at the start of a line in lower case.
+# How agents report the exit code, at the start of a line, in lower case.
 _EXIT_WORDS = ("exit code", "process exited with code", "exited with exit code", "command exited with code")
 
 
 def bash(run: Run) -> RunFacts:
-    """Return what is kept of a shell command: the command, its output, and how it ended."""
+    """Describe a shell command: the command, its output, and how it ended."""
     return _command(run, "sh")
 
 
 def powershell(run: Run) -> RunFacts:
-    """Return what is kept of a PowerShell command: the command, its output, and how it ended."""
+    """Describe a PowerShell command: the command, its output, and how it ended."""
     return _command(run, "powershell")
 
 
@@ -43,7 +43,7 @@ def _command(run: Run, language: str) -> RunFacts:
         "url": short(text(mapping(mapping(run.got.get("gitOperation")).get("pr")), "url"), 500),
     }
     picture = run.got.get("isImage") is True
-    told_again = run.failure is not None and output.strip() in run.failure  # some agents give it as the error too
+    told_again = run.failure is not None and output.strip() in run.failure  # some agents repeat the output as the error
     parts = [
         Part(lines=_remarks(run, output if picture else "")),
         Part(text=command, language=language),
@@ -54,7 +54,7 @@ def _command(run: Run, language: str) -> RunFacts:
 
 
 def _written(command: Any) -> str:
-    """Return a command as one would type it; some agents give a list of words, some of them `bash -lc` and a script."""
+    """Return a command as typed; some agents send a list of words, sometimes `bash -lc` and a script."""
     if isinstance(command, str):
         return command
     words = [word for word in items(command) if isinstance(word, str)]
@@ -64,7 +64,7 @@ def _written(command: Any) -> str:
 
 
 def _title(command: str, description: str) -> str:
-    """Return the command where it fits on a line, without the `cd` before it; else what the agent said it does."""
+    """Return the command if it fits on a line, without a leading `cd`; else the agent's description."""
     step, joined, rest = command.partition(" && ")
     spoken = rest if joined and step.startswith("cd ") and "\n" not in step else command
     line = short(spoken, 120)
@@ -93,7 +93,7 @@ def _left_running(run: Run) -> str:
 
 
 def _exit_code(run: Run, output: str) -> int | None:
-    """Return the exit code where it can be known; Claude Code gives none, but calls only an exit of 0 a success."""
+    """Return the exit code if it can be known. Claude Code gives none, but calls only exit 0 a success."""
     if run.failure is not None:
         return _said_code(run.failure)
     told = [number(place, "exit_code", "exitCode", "exit") for place in (run.got, run.got.get("metadata"))]
@@ -107,7 +107,7 @@ def _exit_code(run: Run, output: str) -> int | None:
 
 
 def _said_code(said: str) -> int | None:
-    """Find the line on which an agent says the exit code, near either end of what it said."""
+    """Return the exit code that an agent reports near either end of its text."""
     lines = said[:400].split("\n")[:4] + said[-400:].split("\n")[-6:]
     for line in lines:
         line = line.strip().lower()
@@ -121,7 +121,7 @@ def _said_code(said: str) -> int | None:
 
 
 def _commits(run: Run, command: str, output: str) -> str:
-    """Return the commits that a command made, as git abbreviates them, joined by spaces."""
+    """Return the hashes of the commits that a command made, as git abbreviates them, separated by spaces."""
     told = text(mapping(mapping(run.got.get("gitOperation")).get("commit")), "sha")
     if told:
         return told if _is_sha(told) else ""

@@ -1,4 +1,4 @@
-"""Diff: an edit as a unified diff, whatever the agent gave of it."""
+"""Diff: renders an edit as a unified diff, whatever form the agent sent."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _CONTEXT_LINES = 3
 
 
 class Hunk(Value):
-    """One place of a diff.
+    """One hunk of a diff.
 
-    head: the `@@` line; a bare `@@` where the place in the file is not known.
-    body: the lines, each with its mark (space, `-`, `+`), joined by line breaks.
+    head: the `@@` line; a bare `@@` if the position in the file is unknown.
+    body: the lines with their marks (space, `-`, `+`), joined by line breaks.
     """
 
     head: str
@@ -25,7 +25,7 @@ class Hunk(Value):
 
 
 def render(hunks: list[Hunk], path: str) -> str:
-    """Write the hunks of one file as a unified diff; a path inside the project gets git's `a/` and `b/`."""
+    """Render the hunks of one file as a unified diff; a path inside the project gets git's `a/` and `b/`."""
     if not hunks:
         return ""
     inside = path[:1] != "/" and path[1:2] != ":"
@@ -34,14 +34,14 @@ def render(hunks: list[Hunk], path: str) -> str:
 
 
 def of_patch(patch: Any) -> list[Hunk]:
-    """Read a tool's `structuredPatch`, a list of hunks with marked lines; what is no hunk is passed over."""
+    """Parse a tool's `structuredPatch`, a list of hunks with marked lines; invalid hunks are skipped."""
     if not isinstance(patch, list):
         return []
     return [_given(hunk) for hunk in patch if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list)]
 
 
 def _given(hunk: dict[str, Any]) -> Hunk:
-    lines = [line for line in hunk["lines"] if isinstance(line, str) and line]  # "": in a private section
+    lines = [line for line in hunk["lines"] if isinstance(line, str) and line]  # "": was in a private section
     marks = [line[:1] for line in lines]
     numbers = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
     known = all(type(number) is int and 0 <= number < 10**9 for number in numbers)
@@ -50,11 +50,11 @@ def _given(hunk: dict[str, Any]) -> Hunk:
 
 
 def of_texts(old: str, new: str, *, numbered: bool = True) -> list[Hunk]:
-    """Return the hunks that turn one text into the other; linear in the texts.
+    """Return the hunks that turn one text into the other, in linear time.
 
-    What both have at the start and at the end is context. What is left becomes one hunk of `-` and `+`
-    lines, or, where it is as many lines as before (a name replaced everywhere), one hunk a changed place.
-    numbered: the texts are whole files, so their lines can be counted.
+    The shared start and end are context. The rest becomes one hunk of `-` and `+` lines or, if the number of lines did
+    not change (as when a name is replaced everywhere), one hunk per changed place.
+    numbered: the texts are whole files, so line numbers are known.
     """
     start, end = _shared_ends(old, new)
     before = _lines(old[:start])[-_CONTEXT_LINES:]
@@ -70,7 +70,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _shared_ends(old: str, new: str) -> tuple[int, int]:
-    """Return how many characters of whole lines two texts share at their start and at their end."""
+    """Return the number of characters, in whole lines, that two texts share at their start and end."""
     start = old.rfind("\n", 0, _shared(old, new)) + 1
     end = _shared(old[start:], new[start:], from_end=True)
     if not (_begins_line(old, len(old) - end, start) and _begins_line(new, len(new) - end, start)):
@@ -84,7 +84,7 @@ def _begins_line(text: str, place: int, start: int) -> bool:
 
 
 def _shared(a: str, b: str, *, from_end: bool = False) -> int:
-    """Return how many characters two texts share, found by halving: slices are compared at the speed of memory."""
+    """Return how many characters two texts share; a binary search over slices, which are compared fast."""
     low, high = 0, min(len(a), len(b)) + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -97,7 +97,7 @@ def _shared(a: str, b: str, *, from_end: bool = False) -> int:
 
 
 def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int]]:
-    """Return the changed places: where each begins, and how many lines it was and is."""
+    """Return the changed places: where each begins, and its old and new number of lines."""
     if len(old) != len(new):
         return [(0, len(old), len(new))]
     places = [place for place, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
@@ -112,7 +112,7 @@ def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int]]:
 
 
 def _groups(changes: list[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
-    """Put changes together whose context would touch."""
+    """Group changes whose context would touch."""
     groups: list[list[tuple[int, int, int]]] = []
     for change in changes:
         if groups and change[0] - sum(groups[-1][-1][:2]) <= 2 * _CONTEXT_LINES:
@@ -125,9 +125,9 @@ def _groups(changes: list[tuple[int, int, int]]) -> list[list[tuple[int, int, in
 def _hunk(
     group: list[tuple[int, int, int]], before: list[str], old: list[str], new: list[str], after: list[str], first: int
 ) -> Hunk:
-    """Write one hunk; `first` is the number of the first line of `old` in the file, 0 where unknown."""
+    """Build one hunk; `first` is the line number of `old[0]` in the file, 0 if unknown."""
     around = before + old + after
-    shift = len(before)  # of a line of `old` in `around`
+    shift = len(before)  # offset of `old` in `around`
     place = start = max(0, group[0][0] + shift - _CONTEXT_LINES)
     lines: list[str] = []
     for begin, was, becomes in group:

@@ -1,4 +1,4 @@
-"""Files: what is kept of a tool run that reads or changes one; the rows of `tools.TOOLS` for that."""
+"""Files: what is stored of a tool run that reads or changes a file; rows of `table.TOOLS`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     from mdmem.capture.tools.run import Run
 
-_MAX_ORIGINAL_CHARS = 256 * 1024  # in a longer file the place of an edit is not looked for
+_MAX_ORIGINAL_CHARS = 256 * 1024  # in longer files an edit is not located
 _MAX_EDITS = 100
 _MAX_PATCHED = 1000
 
-# Where agents that made a diff themselves put it.
+# Where agents put a diff they made themselves.
 _READY_DIFFS = (("gitDiff", "patch"), ("returnDisplay", "fileDiff"), ("metadata", "diff"))
 
 
 def read(run: Run) -> RunFacts:
-    """Return what is kept of a file that was read: its text within the limits; of pictures and PDFs what they are."""
+    """Describe a read: the text within the limits; for pictures and PDFs, their type and size."""
     file = mapping(run.got.get("file"))
     name = path(run, text(run.given, "file_path") or text(file, "filePath"))
     content = text(file, "content") or _cells(file.get("cells")) or ("" if file else answer(run.response))
@@ -72,7 +72,7 @@ def _not_kept(kind: str, file: dict[str, Any]) -> list[str]:
 
 
 def _cells(cells: Any) -> str:
-    """Return a notebook's cells as one text, each behind the `# %%` that editors take for a cell's start."""
+    """Return a notebook's cells as one text, each after a `# %%` line, which editors take as a cell's start."""
     sources = []
     for cell in items(cells):
         source = mapping(cell).get("source")
@@ -84,7 +84,7 @@ def _cells(cells: Any) -> str:
 
 
 def write(run: Run) -> RunFacts:
-    """Return what is kept of a file that was written: its text when it is new, else what changed."""
+    """Describe a write: the text of a new file, else the diff."""
     name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
     content = text(run.given, "content") or text(run.got, "content")
     original = run.got.get("originalFile")
@@ -103,12 +103,12 @@ def write(run: Run) -> RunFacts:
 
 
 def edit(run: Run) -> RunFacts:
-    """Return what is kept of one replacement in a file, as a diff."""
+    """Describe one replacement in a file, as a diff."""
     return _changed(run, "Edit", [run.given])
 
 
 def multi_edit(run: Run) -> RunFacts:
-    """Return what is kept of several replacements in a file, as a diff."""
+    """Describe several replacements in a file, as a diff."""
     return _changed(run, "MultiEdit", [mapping(one) for one in items(run.given.get("edits"))[:_MAX_EDITS]])
 
 
@@ -135,7 +135,7 @@ def _sums(hunks: list[diff.Hunk]) -> tuple[int, int]:
 
 
 def _counted(written: str) -> tuple[int, int]:
-    """Return the lines that a diff as text adds and takes away."""
+    """Return how many lines a diff adds and removes."""
     return (
         written.count("\n+") - written.count("\n+++ "),
         written.count("\n-") - written.count("\n--- "),
@@ -148,7 +148,7 @@ def _ready_diff(got: dict[str, Any]) -> str:
 
 
 def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
-    """Return the diff of replacements: of the file where its text before them is known, else of each by itself."""
+    """Return the diff of replacements: of the whole file if its old text is known, else of each pair by itself."""
     pairs = [(text(one, "old_string"), text(one, "new_string")) for one in edits]
     changed = original if len(original) <= _MAX_ORIGINAL_CHARS else ""
     for one, (old, new) in zip(edits, pairs, strict=True):
@@ -159,7 +159,7 @@ def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
 
 
 def notebook_edit(run: Run) -> RunFacts:
-    """Return what is kept of a change of one cell of a notebook, as a diff."""
+    """Describe a change of one notebook cell, as a diff."""
     name = path(run, text(run.given, "notebook_path") or text(run.got, "notebook_path"))
     cell = short(text(run.given, "cell_id") or text(run.got, "cell_id"), 40)
     mode = text(run.given, "edit_mode") or text(run.got, "edit_mode")
@@ -174,7 +174,7 @@ def notebook_edit(run: Run) -> RunFacts:
 
 
 def patch(run: Run) -> RunFacts:
-    """Return what is kept of a patch over one or more files, as the agent wrote it."""
+    """Describe a patch of one or more files, as the agent wrote it."""
     written = text(run.given, "patch")
     names = paths(run, _patched(written))
     added, removed = _counted(written)
@@ -185,7 +185,7 @@ def patch(run: Run) -> RunFacts:
 
 
 def _patched(written: str) -> list[Any]:
-    """Return the files that a patch names, in the `*** Update File:` or in the `+++ b/` way."""
+    """Return the files that a patch names, in `*** Update File:` or `+++ b/` lines."""
     names = []
     for piece in f"\n{written}".split("\n*** ")[1:][:_MAX_PATCHED]:
         action, _, name = piece.partition("\n")[0].partition(": ")

@@ -1,7 +1,7 @@
-"""Files on disk: which of them tell what is private in a tool run that shows or changes only a part of one.
+"""Files on disk: finds the files that show what is private in a tool run that prints or changes a part of one.
 
-The tags of a private section may stand in lines that the run does not show: an edit inside of it, a few lines of the
-file, what `grep` found in it.
+The tags of a private section may be in lines that the run does not show: an edit inside the section, a few lines of a
+file, matches of `grep`.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
 
 MAX_BYTES = 2 << 20
-"""Of a file, only so much is looked at."""
+"""Maximum number of bytes read of a file."""
 
 _EDITS = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch"])
 _NEVER = frozenset([
     "Write", "Glob", "WebFetch", "WebSearch", "Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "ExitPlanMode",
     "AskUserQuestion", "Skill",
 ])  # fmt: skip
-"""The tools that show no part of a file, or tell all of it."""
+"""Tools that show no part of a file, or all of it."""
 
 _BLANK = b" \t\r\n\v\f+>#*|=\"'!\\-"
 _TAG_SIGNS = (b"<", b"[", b"/", b"3c", b"5b", b"0;", b"1;", b"b;", b"c;", b":", b"74", b"\xef\xbc\x9c", b"\xef\xbc\xbb")
-"""What may stand before the word of a tag, but for blanks; most files that have the word have no tag."""
+"""What can come before a tag's word, blanks aside; most files with the word have no tag."""
 
 _MOST_EDITED = 20
 _MOST_SHOWN = 40
 
 
 def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files that may hold private tags of which a run does not tell.
+    """Return the texts of files that may hold private tags which the run does not show.
 
-    files_after: an edit was made in them. files_shown: the run may show a part of them.
+    files_after: files that were edited. files_shown: files of which the run may show a part.
     """
     if isinstance(event.tool_response, dict) and isinstance(event.tool_response.get("originalFile"), str):
-        return {}  # the agent itself tells what the file held before an edit
+        return {}  # the agent sends the file's text before the edit
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
     found: dict[str, list[str]] = {}
     if name in _EDITS:
@@ -59,7 +59,7 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Iterator[str]:
-    """Yield the files that may hold private tags."""
+    """Yield the texts of the files that may hold private tags."""
     for path in paths:
         try:
             data = files.read_any(path, MAX_BYTES, follow=follow)
@@ -81,14 +81,14 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def _looks(text: str) -> bytes:
-    """Return what a text looks like in ASCII, as far as it does: tags may be written in other alphabets."""
+    """Return a text with look-alike letters as ASCII: tags may be written in other alphabets."""
     from mdmem.privacy import disguises
 
     return disguises.bare(lower(text)).encode()
 
 
 def _edited(given: dict[str, Any]) -> list[str]:
-    """List the files that an edit names."""
+    """Return the files that an edit names."""
     path = given.get("file_path", given.get("notebook_path"))
     if isinstance(path, str):
         return [path]

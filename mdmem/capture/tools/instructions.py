@@ -1,4 +1,4 @@
-"""Instructions: files that agents read without a tool run, of which no hook is told, and what is private in them."""
+"""Instructions: private text in files that agents read without a hook of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
-    """Return what is private in the instructions that agents read when a session starts, which no hook is told."""
+    """Return the private text of the instruction files that the agent reads when a session starts."""
     home, folder = config.home(), event.cwd
     own = agents.load(event.agent).folder(os.environ)
     paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
@@ -25,10 +25,9 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 
 
 def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
-    """Return what is private in the files that a prompt, a skill or an agent's name makes the agent read.
+    """Return the private text of the files that a prompt, a skill or an agent's name makes the agent read.
 
-    No hook is told of their texts: `@plan.md` in a prompt, `/command`, attachments, and what `Skill` and `Agent` are
-    given.
+    These reach no hook: `@plan.md` in a prompt, `/command`, attachments, and what `Skill` and `Agent` are given.
     """
     given = event.tool_input if isinstance(event.tool_input, dict) else {}
     names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
@@ -47,11 +46,11 @@ def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 _NAME_KEYS = ("skill", "command", "subagent_type")
 _AGENT_FOLDERS = (".claude", ".codex", ".gemini", ".opencode")
 _NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md", "skills/{}/SKILL.md", "agents/{}.md")
-"""Where agents keep commands, skills and agents, below their folders."""
+"""Paths of commands, skills and agents below the agents' folders."""
 
 
 def _mentioned(text: str, folder: str) -> list[str]:
-    """List the files that a text names with an `@` before them, as prompts and instructions do."""
+    """Return the files that a text mentions with an `@`, as prompts and instructions do."""
     found = []
     for part in storable(text).split("@", _MOST_MENTIONS)[1:]:
         name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
@@ -62,11 +61,11 @@ def _mentioned(text: str, folder: str) -> list[str]:
 
 
 def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
-    """Return what private sections of files say, and of those that they name with an `@`, a few hops away."""
+    """Return the private text of files, and of those they mention with an `@`, up to `_HOPS` hops away."""
     spans: tuple[str, ...] = ()
     looked_into = set(paths)
     waiting = [(path, _HOPS) for path in paths]
-    for path, hops in waiting:  # it grows meanwhile
+    for path, hops in waiting:  # grows during the loop
         if not os.access(path, os.R_OK):
             continue
         try:
@@ -86,14 +85,14 @@ def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
 _INSTRUCTIONS = (
     "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
 )  # fmt: skip
-"""What agents load of the folder that they work in, and of those above it: all that `install.known` lists."""
+"""Instruction files loaded from the working directory and the folders above it: all that `install.known` lists."""
 _OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
-"""What they load of the user's own, below the home folder: some agents load another one's."""
+"""The user's own instruction files, below the home folder; some agents load those of another."""
 _IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
-"""The same of the agent's own folder, wherever that is."""
+"""The same in the agent's own folder, wherever that is."""
 _MOST_PATHS = 52
-"""Each costs a system call when a session starts; they reach eight folders up."""
+"""Maximum number of paths; each costs a system call at session start. Enough for eight folders up."""
 _MAX_INSTRUCTIONS_BYTES = 1 << 20
 _LONGEST_NAME = 400
 _HOPS, _MOST_MENTIONS = 3, 300
-"""So far, and so many, are the files followed that prompts and files name with an `@`; decorators look like them."""
+"""Limits for following `@` mentions, which decorators in code look like."""

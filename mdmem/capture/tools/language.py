@@ -1,4 +1,4 @@
-"""Language: the name of a file's language, as code fences and people write it."""
+"""Language: the name of a file's language, as code fences use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ astro awk cmake css csv d dart elm fish go gradle groovy java json5 jsonc jsx le
 svelte swift tcl toml tsv tsx vue wgsl zig
 """
 _OWN = frozenset(_OWN_NAMES.split())
-"""Languages whose files end in the language's name, and in nothing else."""
+"""Languages whose only file extension is their name."""
 
 _NAMES = {
     "ada": "adb ads",
@@ -71,7 +71,7 @@ _NAMES = {
     "yaml": "yaml yml",
 }
 
-# Files that carry their language in their name; also as `Dockerfile.dev`.
+# File names that imply a language, also with an extension, like `Dockerfile.dev`.
 _FILES = {
     "brewfile": "ruby",
     "cmakelists.txt": "cmake",
@@ -96,7 +96,7 @@ _FILES = {
 
 
 def name(path: str) -> str:
-    """Return the language of the file at `path` by its name alone; "" when that says nothing."""
+    """Return a file's language, judged by its name alone; "" if unknown."""
     file = path[max(path.rfind("/"), path.rfind("\\")) + 1 :].lower()
     stem, _, extension = file.rpartition(".")
     if file in _FILES:

@@ -1,4 +1,4 @@
-"""Limits: how much of a text from outside is kept, and what stands where the rest was."""
+"""Limits: how much of an outside text is stored, and what replaces the rest."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ if TYPE_CHECKING:
     from mdmem.settings import CaptureSettings
 
 MAX_BODY_BYTES = 48 * 1024
-"""No body is longer, in UTF-8, so that a note with its front matter stays under 64 KiB."""
+"""Maximum size of a body in UTF-8; with front matter, a note stays under 64 KiB."""
 
-_WINDOW_CHARS = 64 * 1024  # of each end, rid of escape codes: more than is ever kept
+_WINDOW_CHARS = 64 * 1024  # escape codes are removed from this much of each end, more than is ever kept
 _SAMPLE_CHARS = 2048
-_ENCODED_LINE_CHARS = 60  # base64 is broken at 60, 64, 70 or 76 characters, or not at all
+_ENCODED_LINE_CHARS = 60  # base64 is wrapped at 60, 64, 70 or 76 characters, or not at all
 
-# What neither a reader nor a parser wants: C0 but tab and line feed, DEL, C1.
+# Characters that neither people nor parsers want: C0 except tab and line feed, DEL, C1.
 _CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])
 
 
 class Limits:
-    """How much is kept of what a tool was given and what it answered.
+    """How much of a tool's input and response is stored.
 
-    max_chars, max_lines: longer text keeps its first and its last half of this many.
-    max_files: how many files of a search are listed.
+    max_chars, max_lines: a longer text keeps its start and its end, half of this many each.
+    max_files: maximum number of files listed for a search.
     fetch_chars: how much of a fetched page's summary is kept, from its start.
     """
 
@@ -37,23 +37,23 @@ class Limits:
 
     @classmethod
     def of(cls, given: CaptureSettings) -> Limits:
-        """Return the limits that the settings name."""
+        """Return the limits from the settings."""
         return cls(given.max_chars, given.max_lines, given.max_files, given.fetch_chars)
 
 
 def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:
-    """Return a text from outside as it can be kept: readable, and in `max_chars` characters and `max_lines` lines.
+    """Return an outside text in storable form: readable, within `max_chars` characters and `max_lines` lines.
 
-    Carriage returns, escape codes, control characters, lone surrogates, base64 and binary are gone from what
-    is returned; the marks that say what was left out come on top of the limits.
-    screen: it went to a terminal, so a line that was drawn over counts as last drawn; otherwise a carriage
-        return is a line's end.
-    ends: keep both ends; otherwise the start alone.
+    Carriage returns, escape codes, control characters, lone surrogates, base64 and binary data are removed. The lines
+    that say what was left out are not counted in the limits.
+    screen: the text was printed to a terminal, so an overwritten line counts as last drawn; otherwise a carriage return
+    ends a line.
+    ends: keep both ends; otherwise only the start.
     """
     whole = len(text)
     if "\r" in text or "\x1b" in text or "\x9b" in text:
         text = _as_shown(text, screen, max_chars)
-    # Asked while the text still has its own ends and middle to be judged by.
+    # Before cutting, while samples of the ends and the middle can be taken.
     name = _name_of_binary(text)
     if name:
         return f"[{name}, {whole:,} characters left out]"
@@ -61,7 +61,7 @@ def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, end
 
 
 def printable(text: str) -> str:
-    """Return a text without control characters but tab and line feed; lone surrogates become U+FFFD."""
+    """Return a text without control characters other than tab and line feed; lone surrogates become U+FFFD."""
     if not text.isprintable():
         text = text.translate(_CONTROLS)
     if text.isascii():
@@ -74,11 +74,11 @@ def printable(text: str) -> str:
 
 
 def cut(text: str, max_chars: int, max_lines: int, *, ends: bool = True) -> str:
-    """Keep the first and the last half of what is allowed, with a line between that says how much is gone.
+    """Keep the first and the last half of what is allowed, with a line in between that says how much was left out.
 
-    Text within both limits comes back as it is. A last line without a line break counts as a line. The two
-    limits hold together: of each end, half the lines or half the characters, whichever is less. Without
-    `ends` the start alone is kept, in full.
+    A text within both limits is returned unchanged. A last line without a line break counts as a line. Both limits
+    apply: each end keeps half the lines or half the characters, whichever is less. Without `ends`, only the start is
+    kept, up to the full limits.
     """
     whole_lines = text.count("\n")
     if len(text) <= max_chars and whole_lines + (text[-1:] not in ("", "\n")) <= max_lines:
@@ -88,7 +88,7 @@ def cut(text: str, max_chars: int, max_lines: int, *, ends: bool = True) -> str:
     start, end = len(head), len(text) - len(tail)
     begins = start == 0 or text[start - 1] == "\n"
     broken_off = tail != "" and text[end - 1] != "\n"
-    lines = text.count("\n", start, end - 1) + begins - broken_off  # lines that are gone as a whole
+    lines = text.count("\n", start, end - 1) + begins - broken_off  # lines left out completely
     if head and not head.endswith("\n"):
         head += "\n"
     return f"{head}{_mark(lines, end - start)}\n{tail}"
@@ -120,8 +120,8 @@ def _last(text: str, chars: int, lines: int) -> str:
 
 
 def _as_shown(text: str, screen: bool, max_chars: int) -> str:
-    """Take out carriage returns everywhere, and escape codes from as much of both ends as can be kept."""
-    from mdmem.capture.tools import terminal  # most text has neither
+    """Remove carriage returns everywhere, and escape codes from as much of both ends as can be kept."""
+    from mdmem.capture.tools import terminal  # most texts need neither
 
     if "\r" in text:
         text = terminal.last_drawn(text) if screen else text.replace("\r\n", "\n").replace("\r", "\n")
@@ -134,7 +134,7 @@ def _as_shown(text: str, screen: bool, max_chars: int) -> str:
 
 
 def _name_of_binary(text: str) -> str:
-    """Return what a text is that is not text ("base64", "binary"); "" for a text."""
+    """Return "base64" or "binary" for data that is not text, else ""."""
     if len(text) < _ENCODED_LINE_CHARS:
         return ""
     middle = len(text) // 2

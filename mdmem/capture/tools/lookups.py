@@ -1,4 +1,4 @@
-"""Look-ups: shell commands with which an agent reads mdmem's own memory; what they print is not remembered again."""
+"""Look-ups: recognizes shell commands that read mdmem's own memory, whose output is not stored again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ READING = frozenset(
         "review", "why", "diff", "inject", "help",
     ]
 )  # fmt: skip
-"""The commands of mdmem that print what the vault holds."""
+"""mdmem's commands that print what the vault holds."""
 
 REMARK = "What mdmem printed is left out."
 
@@ -23,7 +23,7 @@ _BEFORE = frozenset(
         "xargs", "caffeinate", "setsid", "eval", "start", "&",
     ]
 )  # fmt: skip
-"""Words that may stand before the program that is really run."""
+"""Words that can come before the actual program."""
 
 _FILTERS = frozenset(
     [
@@ -32,7 +32,7 @@ _FILTERS = frozenset(
         "select-string", "out-string",
     ]
 )  # fmt: skip
-"""What a look-up's output may be piped through without becoming anything else."""
+"""Programs that a look-up's output may be piped through and still count as a look-up."""
 
 _AROUND = frozenset(
     [
@@ -40,11 +40,11 @@ _AROUND = frozenset(
         "popd", "test", "[", "fi", "done", "for", "clear", "unset", "exit", "set-location", "",
     ]
 )  # fmt: skip
-"""Steps beside a look-up that are of no interest by themselves."""
+"""Commands that do not matter next to a look-up."""
 
 
 def kind(command: str) -> str:
-    """Return "all" when a shell command only looks things up in memory, "some" when it does more than that, else ""."""
+    """Return "all" if a shell command only looks things up in memory, "some" if it does more as well, else ""."""
     if "mdmem" not in command:
         return ""
     found = other = False
@@ -66,7 +66,7 @@ def _is_lookup(words: list[str]) -> bool:
 
 
 def _arguments(words: list[str]) -> list[str] | None:
-    """Return what follows mdmem's own options in a command that runs mdmem; None for any other command."""
+    """Return the arguments after mdmem's own options, or None if the command does not run mdmem."""
     name = _base(words[0])
     rest: list[str] | None = None
     if name in _PROGRAMS:
@@ -87,7 +87,7 @@ def _arguments(words: list[str]) -> list[str] | None:
 
 
 def _program(words: list[str]) -> list[str]:
-    """Leave out assignments and the programs that only run another one, with their options and numbers."""
+    """Return a command without assignments and wrapper programs such as `sudo`, with their options and numbers."""
     if words and _base(words[0]) in _BEFORE:
         own = next((at for at, word in enumerate(words) if _base(word) in _PROGRAMS), 0)
         words = words[own:]
@@ -109,7 +109,7 @@ def _base(word: str) -> str:
 
 
 class _Steps:
-    """The commands of a command line that are read so far, each with whether the one before is piped into it."""
+    """The commands parsed so far, each with whether the one before it is piped into it."""
 
     __slots__ = ("_depth", "_piped", "_word", "_words", "found")
 
@@ -126,7 +126,7 @@ class _Steps:
         return self._word is None
 
     def add(self, text: str) -> None:
-        """Append to the current word, or begin one."""
+        """Append to the current word, or begin a new one."""
         self._word = (self._word or "") + text
 
     def end_word(self) -> None:
@@ -136,7 +136,7 @@ class _Steps:
         self._word = None
 
     def end(self, piped: bool = False) -> None:
-        """End the command, if one has begun; `piped`: into the next one."""
+        """End the command, if one has begun. piped: its output goes into the next one."""
         self.end_word()
         if self._words:
             self.found.extend(_inside(self._piped, self._words, self._depth))
@@ -144,7 +144,7 @@ class _Steps:
 
 
 def _steps(command: str, depth: int) -> list[tuple[bool, list[str]]]:
-    """Split a command line into its commands, each with whether the one before is piped into it."""
+    """Split a command line into commands, each with whether the one before it is piped into it."""
     steps, quote, at = _Steps(depth), "", 0
     while at < len(command):
         sign, following = command[at], command[at + 1 : at + 2]
@@ -156,7 +156,7 @@ def _steps(command: str, depth: int) -> list[tuple[bool, list[str]]]:
             steps.add("" if following == "\n" else bare)
             at += 1
         elif quote != "'" and (sign == "`" or sign + following == "$("):
-            steps.end()  # another command, wherever it stands
+            steps.end()  # a nested command, wherever it is
             at += sign == "$"
             quote = ""
         elif sign == quote or (sign in "'\"" and not quote):
@@ -171,7 +171,7 @@ def _steps(command: str, depth: int) -> list[tuple[bool, list[str]]]:
 
 
 def _take(steps: _Steps, command: str, at: int) -> int:
-    """Take the sign before `at`, which stands in no quotes; return where to go on."""
+    """Handle the unquoted character before `at`; return where to continue."""
     sign, following = command[at - 1], command[at : at + 1]
     if sign in " \t\r":
         steps.end_word()
@@ -194,7 +194,7 @@ def _take(steps: _Steps, command: str, at: int) -> int:
 
 
 def _after_target(command: str, at: int) -> int:
-    """Return where the file name behind a redirection ends."""
+    """Return the end of the file name after a redirection."""
     while command[at : at + 1] in (" ", "\t"):
         at += 1
     while at < len(command) and command[at] not in " \t\n;|&()":
@@ -203,7 +203,7 @@ def _after_target(command: str, at: int) -> int:
 
 
 def _inside(piped: bool, words: list[str], depth: int) -> list[tuple[bool, list[str]]]:
-    """Return a step, or those of the script that it gives to a shell."""
+    """Return a command, or the commands of the script that it passes to a shell."""
     bare = _program(words)
     if depth < _MAX_DEPTH and bare and _base(bare[0]) in _SHELLS:
         for place, option in enumerate(bare[1:-1], 1):

@@ -1,4 +1,4 @@
-"""Outline: any JSON value as text that people read and search finds, without brackets and quotes."""
+"""Outline: renders any JSON value as text for reading and search, without brackets and quotes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KEY_CHARS = 200
 
 
 def render(value: Any, limits: Limits) -> str:
-    """Write a value as indented `key: value` lines and `- item` lines, no more than the limits can keep.
+    """Render a value as indented `key: value` and `- item` lines, no more than the limits can keep.
 
-    Each text in it is cut to the limits; what is nested deeper than 8 levels is only counted.
+    Each string is cut to the limits. Values nested deeper than 8 levels are only counted.
     """
     lines: list[str] = []
     room = 4 * limits.max_chars
@@ -44,7 +44,7 @@ def _lines(value: Any, depth: int, limits: Limits) -> Iterator[str]:
 
 
 def _entry(label: str, item: Any, depth: int, limits: Limits) -> Iterator[str]:
-    """Yield one key or list item: on one line where that does, else with what it holds indented below it."""
+    """Yield one key or list item: on one line if possible, else with its content indented below."""
     if isinstance(item, (dict, list)) and item:
         if depth >= _MAX_DEPTH:
             yield f"{label} … {len(item):,} nested deeper …"

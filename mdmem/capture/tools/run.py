@@ -1,6 +1,6 @@
-"""Run: one run of a tool, already cleaned, and careful ways to read what the agent sent of it.
+"""Run: one cleaned tool run, and functions to read the fields of what the agent sent.
 
-Every field may be missing or of any JSON type: what does not fit counts as missing.
+Every field may be missing or of any JSON type; a value of the wrong type counts as missing.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from mdmem.capture.tools.limits import Limits
 
 MAX_ITEMS = 1000
-"""No more of a list from outside is looked at."""
+"""Maximum number of items read from an outside list."""
 
 _MAX_PATH_CHARS = 1000
-_MAX_PATHS_BYTES = 3 * 1024  # in the front matter, quotes and escapes counted
+_MAX_PATHS_BYTES = 3 * 1024  # in the front matter, including quotes and escapes
 
-# Where agents put the text of an answer, in the order of trust.
+# Where agents put the text of a response, most trusted first.
 _ANSWERS = (
     "stdout", "output", "text", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm",
     "returnDisplay", "message",
@@ -37,10 +37,10 @@ class Run(Value):
     """One run of a tool.
 
     tool: its name as the agent gave it.
-    given: what it was called with, under Claude Code's keys; {} unless that was an object.
-    response: what it answered, as it came.
-    failure: None when it succeeded, else why it failed, possibly "".
-    root, cwd: absolute paths of the project and of the working directory, possibly "".
+    given: its input, under Claude Code's keys; {} if that was not an object.
+    response: its response, unchanged.
+    failure: None if it succeeded, else why it failed, possibly "".
+    root, cwd: absolute paths of the project and the working directory, possibly "".
     """
 
     tool: str
@@ -58,12 +58,12 @@ class Run(Value):
 
 
 class RunFacts(Value):
-    """What a row of the table says of a run.
+    """What a row of the table returns for a run.
 
-    title: one line, without a word on failure.
-    about: what the file name is made from: the title without the tool's name.
-    meta: front matter; None, "" and [] stand for nothing.
-    outcome: a word or two for a title's end when it failed ("exit 1"), or "".
+    title: one line that does not mention failure.
+    about: the source of the file name: the title without the tool's name.
+    meta: front matter; None, "" and [] are left out.
+    outcome: a word or two for the end of the title, like "exit 1", or "".
     """
 
     title: str
@@ -74,7 +74,7 @@ class RunFacts(Value):
 
 
 def text(source: Any, *keys: str) -> str:
-    """Return the value of the first of `keys` that holds a text; "" when none does."""
+    """Return the first non-empty string under `keys`, or ""."""
     if isinstance(source, dict):
         for key in keys:
             value = source.get(key)
@@ -84,7 +84,7 @@ def text(source: Any, *keys: str) -> str:
 
 
 def number(source: Any, *keys: str) -> int | None:
-    """Return the value of the first of `keys` that holds a whole, non-negative number."""
+    """Return the first whole, non-negative number under `keys`, or None."""
     if isinstance(source, dict):
         for key in keys:
             value = agents.number(source.get(key))
@@ -94,23 +94,23 @@ def number(source: Any, *keys: str) -> int | None:
 
 
 def items(value: Any) -> list[Any]:
-    """Return the first thousand items of a list; anything else is an empty one."""
+    """Return a list's first MAX_ITEMS items; [] for anything but a list."""
     return value[:MAX_ITEMS] if isinstance(value, list) else []
 
 
 def path(run: Run, value: str) -> str:
-    """Return a file's name relative to the project where it lies inside, with slashes; "" for none."""
+    """Return a file's path relative to the project if it is inside, with slashes; "" for none."""
     return relative(value, run.root, run.cwd)
 
 
 def paths(run: Run, values: list[Any]) -> list[str]:
-    """Return each file once, in their order, at most `Limits.max_files` of them; what is not text is passed over."""
+    """Return the distinct paths in order, at most `Limits.max_files`; anything but strings is skipped."""
     found = dict.fromkeys([path(run, value) for value in values[: run.limits.max_files] if isinstance(value, str)])
     return [name for name in found if name]
 
 
 def few(names: list[str]) -> list[str]:
-    """Keep as many paths from the front as the front matter has room for."""
+    """Return as many of the first paths as the front matter has room for."""
     room = _MAX_PATHS_BYTES
     for count, name in enumerate(names):
         room -= len(name.encode("utf-8", "replace")) + name.count('"') + name.count("\\") + 4
@@ -120,7 +120,7 @@ def few(names: list[str]) -> list[str]:
 
 
 def short(value: str, chars: int) -> str:
-    """Return a text from outside as one line of at most `chars` characters that can all be seen."""
+    """Return outside text as one line of at most `chars` printable characters."""
     line = note.one_line(_limits.tidy(value[: chars * 8], chars * 8, chars * 8), chars)
     return line if line.isprintable() else "".join([c for c in line if c.isprintable()])
 
@@ -138,7 +138,7 @@ def language(name: str) -> str:
 
 
 def answer(response: Any) -> str:
-    """Find the text of a response, of whichever agent; "" when there is none."""
+    """Return the text of any agent's response, or ""."""
     if isinstance(response, str):
         return response
     if isinstance(response, list):
@@ -151,7 +151,7 @@ def answer(response: Any) -> str:
 
 
 def _block(block: Any) -> str:
-    """Return the text of one content block; of a picture or a sound, what it is and how big."""
+    """Return the text of one content block; for a picture or sound, its type and size."""
     if isinstance(block, str):
         return block
     if not isinstance(block, dict):
@@ -173,10 +173,10 @@ def _block(block: Any) -> str:
 
 
 def relative(path: str, root: str, cwd: str) -> str:
-    """Return `path` relative to `root` where it lies inside, else in full; slashes throughout, nothing is looked up.
+    """Return `path` relative to `root` if it is inside, else in full, with slashes. Nothing is read from disk.
 
-    A path that is not absolute counts from `cwd`. Windows' drives, shares and backslashes are understood on
-    every machine, their letters' case counting for nothing. "" for no path.
+    A relative path counts from `cwd`. Windows' drives, shares and backslashes are understood on every machine, and
+    compared without case. "" for no path.
     """
     path = _legible(path.strip()[:_MAX_PATH_CHARS])
     if not path:

@@ -1,4 +1,4 @@
-"""Searches: what is kept of a tool run that looks for something; the rows of `tools.TOOLS` for that."""
+"""Searches: what is stored of a tool run that searches; rows of `table.TOOLS`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from mdmem.capture.tools.run import Run
 
 _MAX_PARSED_CHARS = 256 * 1024
-_MAX_SHOWN_LINES = 10  # line numbers given of one file
+_MAX_SHOWN_LINES = 10  # maximum number of line numbers listed per file
 
 
 def glob(run: Run) -> RunFacts:
-    """Return what is kept of a search for file names: the files found."""
+    """Describe a search for file names: the files found."""
     pattern = text(run.given, "pattern")
     given = run.got.get("filenames")
     said = answer(run.response)
@@ -37,21 +37,21 @@ def _nothing(run: Run, count: int | None) -> Part:
 
 
 def _counted(matches: int | None, files: int | None) -> str:
-    """Return the end of a title that says how much was found; "" when the agent did not say."""
+    """Return a title's suffix with the number of results, or "" if the agent did not say."""
     if matches is None and files is None:
         return ""
     return f" ({_some(matches, 'match', 'es') if matches is not None else _some(files or 0, 'file')})"
 
 
 def _path_lines(said: str) -> list[Any]:
-    """Return the lines of an answer that look like paths and not like sentences."""
+    """Return the lines of a response that look like paths rather than sentences."""
     lines = said[:_MAX_PARSED_CHARS].split("\n")
     plain = [line for line in lines if line and line[0] not in " (" and line[-1] not in ":." and " found" not in line]
     return [line for line in plain if _said(line) == (None, None)]
 
 
 def _said(answered: str) -> tuple[int | None, int | None]:
-    """Return the numbers of matches and of files that an answer begins with: "Found 15 matches in 8 files"."""
+    """Return the numbers of matches and files a response begins with, as in "Found 15 matches in 8 files"."""
     first = answered[:400].strip().partition("\n")[0].lower()
     if first.startswith(("no matches", "no files", "no results", "no match")):
         return 0, 0
@@ -67,7 +67,7 @@ def _said(answered: str) -> tuple[int | None, int | None]:
 
 
 def grep(run: Run) -> RunFacts:
-    """Return what is kept of a search in files: each file found, with the number of its matching lines and which."""
+    """Describe a search in files: each file found, with the number of matching lines and their line numbers."""
     pattern, where = text(run.given, "pattern"), text(run.given, "path")
     content = text(run.got, "content") or ("" if run.got.get("filenames") else answer(run.response))
     counted = run.got.get("mode") == "count" or run.given.get("output_mode") == "count"
@@ -95,13 +95,13 @@ def grep(run: Run) -> RunFacts:
 
 
 def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
-    """Return how many lines matched: those that were read, or all that came, where the middle of so many was not."""
+    """Return the number of matching lines: those that were read or, if the middle was taken out, all reported."""
     read, told = sum([hit.count for hit in hits.values()]), number(run.got, "numLines")
     return max(read, told or 0) if "\n\n" in content else read or told
 
 
 class _Hit:
-    """The matching lines of one file: how many, and the numbers of the first."""
+    """A file's matching lines: how many, and their first line numbers."""
 
     __slots__ = ("count", "numbers")
 
@@ -111,7 +111,7 @@ class _Hit:
 
 
 def _counts(content: str) -> dict[str, _Hit]:
-    """Read `path:count` lines."""
+    """Parse `path:count` lines."""
     hits: dict[str, _Hit] = {}
     for line in content[:_MAX_PARSED_CHARS].split("\n"):
         name, _, count = line.rpartition(":")
@@ -121,10 +121,10 @@ def _counts(content: str) -> dict[str, _Hit]:
 
 
 def _hits(content: str, where: str) -> dict[str, _Hit]:
-    """Read `path:number:text` lines; `number:text` ones belong to the one file that was searched.
+    """Parse `path:number:text` lines; `number:text` belongs to the one file that was searched.
 
-    Some agents write a file's path on a line of its own, and below it `L4: text` or `Line 4: text`; some leave the
-    number out. Lines around a match (`path-number-text`) and anything else are passed over.
+    Some agents print the path on its own line, followed by `L4: text` or `Line 4: text`; some leave the number out.
+    Context lines (`path-number-text`) and anything else are skipped.
     """
     hits: dict[str, _Hit] = {}
     heading = ""
@@ -151,7 +151,7 @@ def _hits(content: str, where: str) -> dict[str, _Hit]:
 
 
 def _is_path(name: str) -> bool:
-    """Whether a word can only be a path: with a slash or a suffix, and nothing that a sentence or code has."""
+    """Whether a word can only be a path: it has a slash or an extension, and no characters of sentences or code."""
     return (
         bool(name)
         and name[0] not in " -#"
@@ -177,7 +177,7 @@ def _some(count: int, what: str, plural: str = "s") -> str:
 
 
 def web_fetch(run: Run) -> RunFacts:
-    """Return what is kept of a page that was fetched: what was asked of it and the start of the answer."""
+    """Describe a fetched page: what was asked of it, and the start of the answer."""
     url = text(run.given, "url") or text(run.got, "url")
     status = number(run.got, "code", "status")
     about = short(url.removeprefix("https://").removeprefix("http://"), 100)
@@ -195,7 +195,7 @@ def web_fetch(run: Run) -> RunFacts:
 
 
 def web_search(run: Run) -> RunFacts:
-    """Return what is kept of a search in the web: the pages found, and what the search said of them."""
+    """Describe a web search: the pages found, and the summary."""
     query = text(run.given, "query") or text(run.got, "query")
     links: list[str] = []
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""Files shown: those of which a run of a tool may show a part, by what it was given and by what it printed."""
+"""Shown files: finds the files of which a tool run may show a part, by its input and output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READING = frozenset([
     "more", "nl", "od", "paste", "perl", "pr", "rev", "rg", "ruby", "sed", "sort", "strings", "tac", "tail", "tr",
     "type", "uniq", "xxd", "yq",
 ])  # fmt: skip
-"""Programs that print what stands in files."""
+"""Programs that print the content of files."""
 _REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
 
 _PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
@@ -35,9 +35,9 @@ _LONGEST_NAME = 400
 
 
 def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) -> tuple[Iterable[str], Iterable[bytes]]:
-    """Return the paths of files of which a run may show lines, and such files' texts that are no more on disk.
+    """Return the files of which a run may show lines, and the texts of such files that are no longer on disk.
 
-    name, given: the tool and its input in Claude Code's words.
+    name, given: the tool and its input under Claude Code's names.
     """
     command = given.get("command")
     if isinstance(command, list):
@@ -64,7 +64,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
 
 
 def _named(cwd: str, names: list[str], words: list[str]) -> list[str]:
-    """List the paths of files among names; those of another machine by their last part."""
+    """Return the existing files among `names`; an absolute path that does not exist is tried by its last part."""
     folders = dict.fromkeys([cwd, *_folders(cwd, words)])
     found: dict[str, None] = {}
     for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
@@ -78,7 +78,7 @@ def _named(cwd: str, names: list[str], words: list[str]) -> list[str]:
 
 
 def _paths(given: dict[str, Any]) -> Iterator[str]:
-    """List the paths that the input of a run holds under the keys for paths."""
+    """Yield the paths in a run's input, by the usual keys."""
     for key in _PATH_KEYS:
         value = given.get(key)
         for path in value if isinstance(value, list) else [value]:
@@ -87,7 +87,7 @@ def _paths(given: dict[str, Any]) -> Iterator[str]:
 
 
 def _words(command: str) -> list[str]:
-    """List the words of a command that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
+    """Return a command's words that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
     if "$" in command:
         for name, value in (("PWD", "."), ("HOME", "~")):
             command = command.replace(f"${name}", value).replace(f"${{{name}}}", value)
@@ -103,7 +103,7 @@ def _words(command: str) -> list[str]:
 
 
 def _folders(cwd: str, words: list[str]) -> list[str]:
-    """List the folders that a command goes into, which its paths may begin from."""
+    """Return the folders that a command changes to; its relative paths may start there."""
     entered = [word for before, word in zip(words, words[1:], strict=False) if before in _ENTERING]  # noqa: RUF007 - one import less
     return [os.path.join(cwd, os.path.expanduser(word)) for word in entered[:_MOST_FOLDERS]]
 
@@ -112,7 +112,7 @@ _ENTERING = ("cd", "pushd", "-C")
 
 
 def _matching(path: str) -> list[str]:
-    """List the files that a path with signs for any characters stands for."""
+    """Return the files that match a path with wildcards."""
     if "*" not in path and "?" not in path and "[" not in path:
         return [path]
     from fnmatch import fnmatch
@@ -137,10 +137,10 @@ def _output(response: Any) -> str:
 
 
 def _listed(output: str) -> Iterator[str]:
-    """List the files of which an output shows lines: `path:12:…`, `a.path:…`, `+++ b/path` of a patch, a heading."""
+    """Yield the files of which an output shows lines: `path:12:…`, `a.path:…`, a patch's `+++ b/path`, a heading."""
     lines = output.split("\n") if ":" in output or "+++ " in output else []
     if len(lines) > 2 * _MOST_LINES:
-        lines[_MOST_LINES:-_MOST_LINES] = []  # what is kept of a long output are its ends
+        lines[_MOST_LINES:-_MOST_LINES] = []  # only the ends of a long output are stored
     heading = ""
     for line in lines:
         if line.startswith(("+++ ", "--- ", "diff --git ", "File: ")):

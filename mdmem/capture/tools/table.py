@@ -1,7 +1,7 @@
-"""Tools: what a note keeps of a tool run, a row of `TOOLS` for each tool.
+"""Table: what a note stores of a tool run, one row of `TOOLS` per tool.
 
-The run is cleaned before it comes here. Nothing here looks at a file, and nothing raises, whatever the
-fields hold: a tool that answers in an unheard-of shape still leaves a note that shows it.
+The run is already cleaned. Nothing here reads a file or raises, whatever the fields hold: a tool that answers in an
+unknown form still leaves a note that shows it.
 """
 
 from __future__ import annotations
@@ -44,13 +44,12 @@ TOOLS = {
     "ExitPlanMode": ("teamwork", "exit_plan_mode"),
     "Skill": ("teamwork", "skill"),
 }
-"""A tool -> the module beside this one, and the function in it, that says what is kept of a run.
+"""Tool -> the module in this folder, and its function that describes a run.
 
-Only that module is loaded. Tools of MCP servers and unknown ones need no row. `aliases.ALIASES` has the
-names that other agents give to these tools.
-"""
+Only that module is loaded. MCP tools and unknown tools need no row. `aliases.ALIASES` has other agents' names of
+these tools."""
 
-# What a tool that nobody described is most likely about.
+# The most telling arguments of a tool without a row.
 _FILE_KEYS = ("file_path", "filePath", "notebook_path", "path", "absolute_path", "target_file")
 _MAIN_KEYS = ("query", "q", "pattern", "question", *_FILE_KEYS, "url", "uri", "name", "title", "command", "sql")
 
@@ -58,13 +57,13 @@ _MAIN_KEYS = ("query", "q", "pattern", "question", *_FILE_KEYS, "url", "uri", "n
 def describe(
     tool: str, tool_input: Any, response: Any, *, error: str | None, root: str, cwd: str, limits: Limits
 ) -> Draft:
-    """Return what a note keeps of one run of `tool`.
+    """Return what a note stores of one run of `tool`.
 
     tool_input, response: any JSON value, already cleaned.
-    error: None when the run succeeded, else the agent's words, possibly "".
+    error: None if the run succeeded, else the agent's message, possibly "".
     root, cwd: the project's folder and the working directory; files inside `root` are named relative to it.
 
-    The title has at most 120 characters, the body at most 48 KiB of UTF-8, the metadata a few.
+    The title has at most 120 characters, the body at most 48 KiB of UTF-8.
     """
     name, given = aliases.resolve(tool, _mapping(tool_input))
     run = Run(tool, given, response, _failure(error, response), root, cwd, limits)
@@ -74,7 +73,7 @@ def describe(
     kept = {key: meta[key] for key in OF_TOOL if meta.get(key) not in (None, "", [])}
     failed = run.failure is not None or bool(meta.get("exit_code"))
     if failed:
-        kept["success"] = False  # also where the agent calls it a success
+        kept["success"] = False  # even if the agent calls it a success
     return Draft(_title(told, tool, failed), slug(told.about) or slug(told.title), kept, body.render(parts, limits))
 
 
@@ -83,7 +82,7 @@ def _mapping(tool_input: Any) -> dict[str, Any]:
 
 
 def row(name: str) -> Callable[[Run], RunFacts]:
-    """Return the function that describes the runs of a tool; its front matter has keys of `note.OF_TOOL` only."""
+    """Return the function that describes a tool's runs; it may use only front matter keys in `note.OF_TOOL`."""
     if name in TOOLS:
         module, function = TOOLS[name]
         loaded = __import__(f"mdmem.capture.tools.{module}", fromlist=[function])
@@ -93,7 +92,7 @@ def row(name: str) -> Callable[[Run], RunFacts]:
 
 
 def _failure(error: str | None, response: Any) -> str | None:
-    """Return why the run failed: the event's word, or that of an agent that calls every run a success."""
+    """Return why the run failed: the event's error, or the response's if the agent calls every run a success."""
     if error is not None:
         return error
     got = mapping(response)
@@ -109,9 +108,9 @@ def _error(failure: str) -> Part:
 
 
 def _reason(failure: str) -> str:
-    """Return the first line of an error that says how it failed, or says something; the exit code is told elsewhere.
+    """Return the line of an error that says what failed, else its first line; the exit code is stored elsewhere.
 
-    A trace of Python's says it in the line behind it.
+    A Python traceback says it in its last line.
     """
     lines = failure[:4000].split("\n")
     telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
@@ -131,14 +130,14 @@ def _title(told: RunFacts, tool: str, failed: bool) -> str:
 
 
 def _mcp(run: Run) -> RunFacts:
-    """Return what is kept of a tool of an MCP server: what it was given and what it answered."""
+    """Describe an MCP tool's run: its input and its response."""
     plain = run.tool.removeprefix("MCP:").removeprefix("mcp_").strip("_").removeprefix("plugin_")
     server, _, name = plain.partition("__")
     return _told(run, f"{short(server, 40)} {short(name, 60)}".strip())
 
 
 def _other(run: Run) -> RunFacts:
-    """Return what is kept of a tool that nobody described."""
+    """Describe the run of a tool without a row."""
     return _told(run, short(run.tool, 60) or "Tool")
 
 
@@ -160,7 +159,7 @@ def _told(run: Run, label: str) -> RunFacts:
 
 
 def _main(given: dict[str, Any]) -> str:
-    """Return the one argument that tells most, for a title."""
+    """Return the most telling argument, for the title."""
     named = text(given, *_MAIN_KEYS)
     if named:
         return named
@@ -178,6 +177,6 @@ def _result(run: Run) -> Part:
 
 
 def _outline(run: Run, value: Any) -> str:
-    from mdmem.capture.tools import outline  # the rows of the common tools do without
+    from mdmem.capture.tools import outline  # common tools do not need it
 
     return outline.render(value, run.limits) if value else ""

@@ -1,4 +1,4 @@
-"""Teamwork: what is kept of questions, plans, tasks and sub-agents; the rows of `tools.TOOLS` for that."""
+"""Teamwork: what is stored of questions, plans, tasks and sub-agents; rows of `table.TOOLS`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ LATER = {
     "async_launched": "Started in the background: its answer comes later.",
     "remote_launched": "Started on another machine: its answer comes later.",
 }
-"""The status of a sub-agent's run while its answer is not there -> what its note says instead."""
+"""Status of a sub-agent's run that has not answered yet -> the sentence its note has instead."""
 
 
 def agent(run: Run) -> RunFacts:
-    """Return what is kept of a sub-agent's work: what it was asked, and its answer when that is already stored."""
+    """Describe a sub-agent's run: its task, and its answer if there is one already."""
     kind = short(text(run.given, "subagent_type") or text(run.got, "agentType"), 40)
     what = short(text(run.given, "description") or text(run.given, "prompt"), 80)
     status = short(text(run.got, "status"), 40)
@@ -39,20 +39,20 @@ def agent(run: Run) -> RunFacts:
 
 
 def task_create(run: Run) -> RunFacts:
-    """Return what is kept of a task that the agent gave itself."""
+    """Describe a task that the agent created."""
     subject = short(text(run.given, "subject"), 100)
     parts = [Part(text=text(run.given, "description"), language="markdown")]
     return RunFacts(f"{_task(mapping(run.got.get('task')), 'id')}: {subject}", subject, {}, parts)
 
 
 def _task(source: dict[str, Any], key: str) -> str:
-    """Return a name for a task: its number, which is a text or a number, or missing."""
+    """Return a task's name with its number, which may be a string, an integer or missing."""
     count = number(source, key)
     return f"Task {short(text(source, key), 20) or ('' if count is None else count)}".rstrip()
 
 
 def task_update(run: Run) -> RunFacts:
-    """Return what is kept of a change of a task: done, begun, reworded."""
+    """Describe an update of a task: done, begun, reworded."""
     name = _task(run.given if "taskId" in run.given else run.got, "taskId")
     status = short(text(run.given, "status") or text(mapping(run.got.get("statusChange")), "to"), 40)
     fields = [short(field, 40) for field in items(run.got.get("updatedFields")) if isinstance(field, str)]
@@ -65,7 +65,7 @@ def task_update(run: Run) -> RunFacts:
 
 
 _BLOCKERS = {"addBlockedBy": "Blocked by task", "addBlocks": "Blocks task"}
-"""What a change of a task says of others -> how its note says it, with their numbers."""
+"""Key of a task update -> the words before the numbers of the other tasks."""
 
 
 def _joined(names: Any, words: str) -> str:
@@ -74,7 +74,7 @@ def _joined(names: Any, words: str) -> str:
 
 
 def todo_write(run: Run) -> RunFacts:
-    """Return what is kept of the agent's own list of things to do, with what is done."""
+    """Describe the agent's to-do list, with what is done."""
     given = run.given.get("todos")
     todos = _checklist(given) if isinstance(given, str) else [mapping(todo) for todo in items(given)]
     done = sum([todo.get("status") in _OVER for todo in todos])
@@ -89,14 +89,14 @@ _OVER = ("completed", "cancelled", "done")
 
 
 def _checklist(given: str) -> list[dict[str, Any]]:
-    """Read a list that comes as markdown: `- [x] done`."""
+    """Parse a markdown list: `- [x] done`."""
     lines = [line.strip().lstrip("-*+ ") for line in given[:20_000].split("\n")]
     marked = [line for line in lines if line[:1] == "[" and line[2:3] == "]"]
     return [{"content": line[3:].strip(), "status": "completed" if line[1] in "xX" else ""} for line in marked]
 
 
 def ask_user_question(run: Run) -> RunFacts:
-    """Return what the user decided: each question with its options, the chosen one ticked, and the user's own words."""
+    """Describe the user's decisions: questions with their options, chosen ones ticked, and the user's own words."""
     questions = [mapping(one) for one in items(run.given.get("questions") or run.got.get("questions"))]
     questions = questions[:_MAX_QUESTIONS] or [run.given]
     answers = mapping(run.got.get("answers"))
@@ -122,7 +122,7 @@ def _chosen(given: Any) -> list[str]:
 def _question(one: dict[str, Any], asked: str, chosen: list[str], notes: str) -> list[str]:
     options = [mapping(option) for option in items(one.get("options"))[:_MAX_QUESTIONS]]
     labels = {text(option, "label") for option in options}
-    # Several choices come as one text, joined by commas; a label may hold a comma too.
+    # Several choices come as one string, joined by commas; a label may contain a comma too.
     picked = {label for words in chosen for label in (words, *words.split(", ")) if label in labels}
     own = [words for words in chosen if words not in labels and not set(words.split(", ")) <= labels]
     lines = [f"**{inline(asked)}**", ""] if asked else []
@@ -140,7 +140,7 @@ def _tick(done: bool, words: str) -> str:
 
 
 def exit_plan_mode(run: Run) -> RunFacts:
-    """Return what is kept of a plan that the user was asked to approve."""
+    """Describe a plan that the user was asked to approve."""
     plan = text(run.got, "plan") or text(run.given, "plan") or ("" if run.got else answer(run.response))
     first = next(filter(None, [line.strip("#*- \t") for line in plan[:4000].split("\n")]), "")
     about = short(first, 100)
@@ -150,7 +150,7 @@ def exit_plan_mode(run: Run) -> RunFacts:
 
 
 def skill(run: Run) -> RunFacts:
-    """Return what is kept of a skill that was put to use."""
+    """Describe the use of a skill."""
     name, args = short(text(run.given, "skill", "command"), 60), text(run.given, "args", "arguments")
     about = f"{name} {short(args, 40)}".strip()
     parts = [Part("Arguments", args), Part("Result", answer(run.response), "markdown")]

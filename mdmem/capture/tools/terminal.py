@@ -1,4 +1,4 @@
-"""Terminal: what a command wrote to a screen, as the text that was left standing there."""
+"""Terminal: turns terminal output into the text that remained on the screen."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ _INTERMEDIATES = " !\"#$%&'()*+,-./"
 
 
 def last_drawn(text: str) -> str:
-    """Keep of every line what was drawn on it last: a progress bar's final state, not its history.
+    """Keep what was drawn last on each line: a progress bar's final state, not its history.
 
-    A carriage return takes the pen back to the start of the line; one at the end of a line draws nothing over.
+    A carriage return goes back to the start of the line; one at the end of a line overwrites nothing.
     """
     *pieces, last = [piece for piece in text.split("\r") if piece] or [""]
     following = [*pieces[1:], last]
@@ -23,15 +23,14 @@ def last_drawn(text: str) -> str:
 def without_escapes(text: str) -> str:
     """Return a text without escape sequences (ECMA-48): colors, cursor moves, titles, links and pictures.
 
-    A sequence that never ends takes no more than the line it began on, a picture no more than up to the
-    next sequence. Linear in the text.
+    A sequence that never ends takes no more than its line, a picture no more than up to the next sequence. Linear time.
     """
     start, *pieces = text.replace("\x9b", "\x1b[").replace("\x9d", "\x1b]").split("\x1b")
     return start + "".join([_after_sequence(piece) for piece in pieces])
 
 
 def _after_sequence(piece: str) -> str:
-    """Return what is left of the text behind an ESC, up to the next one, without the sequence it begins."""
+    """Return the text after an ESC, up to the next one, without the sequence that it begins."""
     first = piece[:1]
     if first == "[":  # CSI: parameters, intermediates, one final character
         return _after_final(piece[1:].lstrip(_PARAMETERS).lstrip(_INTERMEDIATES), "@")

@@ -1,7 +1,7 @@
-"""Files that a run does not name, and of which it may show lines: those below a folder, and earlier versions in git.
+"""Unnamed files: files of which a run may show lines without naming them, below a folder or in git's history.
 
-`grep -rh`, `find … -exec cat`, `cat $FILE`; `git show HEAD~2:plan.md`, `git blame`, a diff: the tags may stand in no
-line that is shown, and in no file on disk.
+Examples: `grep -rh`, `find … -exec cat`, `cat $FILE`; `git show HEAD~2:plan.md`, `git blame`, a diff. The private tags
+may be in no line that is shown, and in no file on disk.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _WITHOUT_NAMES = frozenset(["-I", "--no-filename", "--nofilename"])
 _NAMES_ALONE = ("--files", "--count", "--quiet")
 _BEFORE_COMMAND = frozenset(["do", "then", "else", "{", "(", "sudo", "time", "command", "nice", "env"])
 _NO_TEXT = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", "target", "dist"])
-"""Folders that nobody writes notes in."""
+"""Folders without anybody's notes."""
 _MOST_FILES = 3000
 _WALK_SECONDS = 0.5
 
 
 class Showing(Value):
-    """A run of a tool that may show lines of files that it does not name.
+    """A tool run that may show lines of files that it does not name.
 
-    name, given: the tool and its input in Claude Code's words. folder: where it ran. words: of its command. asked: the
-    paths that it was given. reading: the programs that print what stands in files.
+    name, given: the tool and its input under Claude Code's names. folder: where it ran. words: the command's words.
+    asked: the paths in the input. reading: programs that print the content of files.
     """
 
     name: str
@@ -44,13 +44,13 @@ class Showing(Value):
     reading: frozenset[str]
 
     def others(self, named: list[str]) -> Iterator[str]:
-        """Yield further files than those that it names, where it must show lines of these."""
+        """Yield the files that the run may show besides those it names, if it may show any."""
         if self.name != "Read" and _may_show(self, is_named=bool(named)):
             asked = [os.path.join(self.folder, os.path.expanduser(path)) for path in (*self.asked, *self.words)]
             yield from below([path for path in asked if os.path.isdir(path)] or [self.folder])
 
     def earlier(self, named: list[str], tags: tuple[str, ...]) -> Iterator[bytes]:
-        """Yield earlier versions of files; of one that is gone and that nobody has, what is shown, as private."""
+        """Yield earlier versions of files; for a deleted file that git does not have, the output itself as private."""
         if self.name != "Read":
             yield from versions(self)
         elif not named and os.path.isdir(self.folder):
@@ -64,7 +64,7 @@ _PART_KEYS = ("offset", "limit", "view_range", "start_line", "end_line", "startL
 
 
 def quoted(command: str) -> list[str]:
-    """List what quotation marks and backslashes make of the words of a command: `'my plan.md'`, `p''lan.md`."""
+    """Return a command's words with quotes and backslashes resolved: `'my plan.md'`, `p''lan.md`."""
     found = [part for quote in "\"'" for part in command.split(quote)[1::2] if " " in part]
     for sign in ("''", '""'):
         command = command.replace(sign, "")
@@ -74,7 +74,7 @@ def quoted(command: str) -> list[str]:
 
 
 def _may_show(run: Showing, *, is_named: bool) -> bool:
-    """Whether a run shows what stands in files, but perhaps in others than those that it names, if it names any."""
+    """Whether a run shows the content of files, possibly of others than those it names."""
     if run.name == "Grep" or run.name.startswith("mcp__"):
         return not is_named and run.given.get("output_mode", "content") == "content"
     shell = "".join(run.command.split("'")[::2])
@@ -106,13 +106,13 @@ def _reads(line: str, reading: frozenset[str], is_named: bool) -> bool:
 
 
 def _asks_for_names(word: str) -> bool:
-    """Whether an option asks for the names of files that match, or for numbers, not for lines."""
+    """Whether an option prints the names of matching files or counts, not lines."""
     is_short = word[:1] == "-" != word[1:2]
     return word.startswith(_NAMES_ALONE) or (is_short and not {"l", "L", "c", "q"}.isdisjoint(word))
 
 
 def below(folders: list[str]) -> Iterator[str]:
-    """Yield the files below folders, as many as there is time for, with what is done with each."""
+    """Yield the files below folders, within limits of number and time; the time includes the caller's work on each."""
     end = time.monotonic() + _WALK_SECONDS
     count = 0
     for folder in dict.fromkeys(folders):
@@ -129,7 +129,7 @@ def below(folders: list[str]) -> Iterator[str]:
 
 
 SECONDS = 2.0
-"""git is not waited for any longer."""
+"""Time limit for git."""
 
 _MAX_BYTES = 2 << 20
 _MAX_BYTES_IN_ALL = 32 << 20
@@ -140,18 +140,18 @@ _SHOWING = frozenset([
     "whatchanged",
 ])  # fmt: skip
 _PRINTING = frozenset(["diff", "format-patch", "log", "show", "stash", "whatchanged"])
-"""Those that show no line of a file as it is now."""
+"""Subcommands that may print lines of earlier versions."""
 _WITH_PATCHES = ("-p", "-u", "--patch", "-L", "-U", "-G", "-S", "-c", "--cc")
 _SUMMARIES = (
     "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--compact-summary", "--no-patch", "--quiet",
 )  # fmt: skip
-"""Options with which git prints no line of any file, unless a patch is asked for as well."""
+"""Options that make git print no line of a file, unless a patch is requested as well."""
 _LOSING = frozenset(["rm", "mv", "unlink"])
-"""Commands after which a file is no longer where it was."""
+"""Commands that remove a file from its place."""
 
 
 def versions(run: Showing) -> Iterator[bytes]:
-    """Yield the earlier versions of files that a run of a command may show lines of."""
+    """Yield the earlier versions of files of which a command may show lines."""
     words, output = run.words, run.output
     is_git = _shows_versions(words)
     is_losing = not _LOSING.isdisjoint(words) or ("sed" in words and "-i" in words)
@@ -169,7 +169,7 @@ def versions(run: Showing) -> Iterator[bytes]:
 
 
 def _prints_lines(command: str) -> bool:
-    """Whether a command of git may print lines of files as they were, and not names and numbers alone."""
+    """Whether a git command may print old lines of files, not only names and numbers."""
     words = command.split()
     if any(word.startswith(_WITH_PATCHES) for word in words):
         return "git" in command
@@ -189,7 +189,7 @@ def _shows_versions(words: list[str]) -> bool:
 
 
 def _gone(path: str) -> Iterator[bytes]:
-    """Yield what git has of a file that is gone, perhaps with its folder."""
+    """Yield git's versions of a deleted file, whose folder may be gone too."""
     folder, name = os.path.split(path)
     while not os.path.isdir(folder) and os.path.basename(folder):
         folder, name = os.path.dirname(folder), f"{os.path.basename(folder)}/{name}"
@@ -198,7 +198,7 @@ def _gone(path: str) -> Iterator[bytes]:
 
 
 def _contents(folder: str, names: Iterable[str], until: float) -> Iterator[bytes]:
-    """Yield what git has under these names (`HEAD:./plan.md`, the id of a blob), one after the other."""
+    """Yield git's objects with these names (`HEAD:./plan.md`, a blob's id), in order."""
     room = _MAX_BYTES_IN_ALL
     try:
         with _Git(folder, until, "cat-file", "--batch") as (asked, answers):
@@ -216,11 +216,11 @@ def _contents(folder: str, names: Iterable[str], until: float) -> Iterator[bytes
                 while size > 0 and (part := answers.read(min(size, _MAX_BYTES))):
                     size -= len(part)
     except (OSError, ValueError):
-        return  # there is no git, or its time is over
+        return  # git is missing or took too long
 
 
 def _ids(output: str) -> Iterator[str]:
-    """List the ids of blobs that a patch names: `index 12ab34c..56de78f 100644`."""
+    """Yield the blob ids in a patch: `index 12ab34c..56de78f 100644`."""
     for part in output.split("index ")[1:_MOST_NAMES]:
         line = part.partition("\n")[0].partition("\x1b")[0].split(" ")[0]
         for name in line.replace(",", "..").split(".."):
@@ -229,9 +229,9 @@ def _ids(output: str) -> Iterator[str]:
 
 
 def _revisions(words: list[str], output: str) -> Iterator[str]:
-    """List what a command may have shown: each of its revisions of each of its paths, as git names it."""
+    """Yield what a command may have shown, as git's `revision:path` for each of its revisions and paths."""
     for line in output.split("\n", _MOST_LINES)[:_MOST_LINES]:
-        if line.count(":") > 1:  # of `git grep`
+        if line.count(":") > 1:  # output of `git grep`
             yield ":./".join(line.split(":", 2)[:2])
     yield from (word for word in words if ":" in word[1:])
     bare = [word for word in words if word[:1] not in ("-", "+") and ":" not in word and word not in _SHOWING]
@@ -245,7 +245,7 @@ _MOST_LINES, _MOST_PARTS = 20, 6
 
 
 def _changed(folder: str, until: float) -> Iterator[str]:
-    """Yield the ids of files that were changed lately, and of what they were before."""
+    """Yield the blob ids of recently changed files, before and after each change."""
     log = ("log", "--all", f"--max-count={_MOST_COMMITS}", "-m", "--format=", "--no-show-signature")
     shown = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules")
     for command in (("diff-files",), ("diff-index", "--cached", "HEAD"), log):
@@ -256,14 +256,14 @@ def _changed(folder: str, until: float) -> Iterator[str]:
 
 
 class _Git:
-    """git while it runs, at most until a point in time; it starts no other program, and fetches nothing.
+    """A running git process, killed at a given time; it starts no other program and fetches nothing.
 
     Raises:
-        OSError: there is no git, or no such folder.
+        OSError: when git or the folder is missing.
     """
 
     def __init__(self, folder: str, until: float, *command: str) -> None:
-        import subprocess  # few runs show what only git has
+        import subprocess  # few runs need git
         from threading import Timer
 
         env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
