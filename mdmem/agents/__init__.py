@@ -1,4 +1,4 @@
-"""The agents: one module each, a payload in and a reply out, all in the words of one `Event`."""
+"""The agents: one module each, which turns payloads into an `Event` and context into the agent's reply."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ if TYPE_CHECKING:
     HookRow = tuple[str, str, str, int]
 
     class Agent(Protocol):
-        """The contract of a module in this folder; mypy checks it in `install.known`, which has what hooks need not."""
+        """The interface of the modules in this folder, which mypy checks in `install.known`."""
 
         NAME: str
-        """What it is called in commands and notes."""
+        """The agent's name in commands and notes."""
         TITLE: str
-        """What people call it."""
+        """The agent's usual name, for people."""
 
         @property
         def HOOKS(self) -> tuple[HookRow, ...]:  # noqa: N802 - a constant of a module
-            """Return its rows of event, verb, matcher and timeout in seconds."""
+            """Return the hooks to register, as rows of event, verb, matcher and timeout in seconds."""
             ...
 
         def read(self, payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-            """Understand a payload; a field of a wrong type counts as missing."""
+            """Return the event of a payload; a field of a wrong type counts as missing."""
             ...
 
         def reply(self, event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-            """Return the one JSON object that the agent accepts for this event, or None."""
+            """Return the JSON object that the agent accepts for this event, or None."""
             ...
 
         def folder(self, env: Mapping[str, str]) -> str:
-            """Return the user's folder of settings."""
+            """Return the agent's settings folder of the user."""
             ...
 
 
 class Event(Value):
-    """One payload in mdmem's own words, whichever agent sent it.
+    """One payload in mdmem's terms, whichever agent sent it.
 
-    name: Claude Code's name of the event (`UserPromptSubmit`, `PostToolUse`, ...), or "" for one to ignore.
-    agent: the agent's name, as its module has it.
-    session, prompt_id, tool_use_id: the agent's ids, as they came; "" when missing.
-    cwd, transcript: paths, as they came; "" when missing.
-    subagent: whether it happened inside a sub-agent.
-    source: why it fired (`startup`, `compact`, `clear`, `auto`, ...).
+    name: Claude Code's name of the event (`UserPromptSubmit`, `PostToolUse`, ...), or "" for an event to ignore.
+    agent: the agent's name, as in its module.
+    session, prompt_id, tool_use_id: the agent's ids, unchanged; "" if missing.
+    cwd, transcript: paths, unchanged; "" if missing.
+    subagent: whether the event happened inside a sub-agent.
+    source: why the event fired (`startup`, `compact`, `clear`, `auto`, ...).
     prompt: what the user typed (UserPromptSubmit, UserPromptExpansion).
-    message: what the agent said (Stop, StopFailure, SubagentStop) or summed up (PostCompact).
-    tool, tool_input, tool_response, error, duration_ms: a tool run; `error` is None when it succeeded.
-    extra: facts of single events (`command_name`, `model`, `title`, ...), strings only.
+    message: what the agent answered (Stop, StopFailure, SubagentStop) or summed up (PostCompact).
+    tool, tool_input, tool_response, error, duration_ms: a tool run; `error` is None if it succeeded.
+    extra: facts of particular events (`command_name`, `model`, `title`, ...), strings only.
 
-    Everything here is as the agent sent it: `note.new` cleans it before anything is stored.
+    Nothing here is cleaned: `note.new` does that before anything is stored.
     """
 
     agent: str
@@ -74,7 +74,7 @@ class Event(Value):
 
 
 def load(name: str) -> Agent:
-    """Import the module of the agent called `name`, which is named alike; `install.known` lists them all.
+    """Import the module of the agent called `name`; `install.known` lists all agents.
 
     Raises KeyError when there is no such agent.
     """
@@ -88,23 +88,23 @@ def load(name: str) -> Agent:
 
 
 BACKGROUND = "background"
-"""The status in the response of a command that goes on in the background."""
+"""Status in the response of a command that continues in the background."""
 
 
 def goes_on(response: Any) -> bool:
-    """Whether a command goes on in the background, so that nobody knows yet how it ends."""
+    """Whether a command continues in the background, so that its result is not known yet."""
     if type(response) is not dict:
         return False
     return response.get("status") == BACKGROUND or bool(text(response.get("backgroundTaskId")))
 
 
 def text(value: Any) -> str:
-    """Return a field that should be a text; "" when it is of another type."""
+    """Return a field that should be a string; "" if it is of another type."""
     return value if type(value) is str else ""
 
 
 def said(value: Any) -> str:
-    """Return what somebody typed or said: a text, or the texts of content blocks, one below the other."""
+    """Return what somebody typed or said: a string, or the texts of content blocks joined by line breaks."""
     if type(value) is str:
         return value
     blocks = value if isinstance(value, list) else [value]
@@ -113,12 +113,12 @@ def said(value: Any) -> str:
 
 
 def message_of(error: Any) -> str:
-    """Return an error's message: the error itself, or what an object has as its `message`."""
+    """Return an error's message: the error itself if it is a string, or an object's `message`."""
     return text(error.get("message") if isinstance(error, dict) else error)
 
 
 def reply_with(name: str, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return a reply in Claude Code's form: the context to the model, the message to the user. name: of the event."""
+    """Return a reply in Claude Code's form: context for the model, message for the user. name: the event's."""
     answer: dict[str, Any] = {}
     if context:
         answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
@@ -128,22 +128,22 @@ def reply_with(name: str, context: str | None, message: str | None) -> dict[str,
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Return a field that should be an object: another type counts as an empty one."""
+    """Return a field that should be an object; {} if it is of another type."""
     return value if isinstance(value, dict) else {}
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a field that should be a list of them; [] when it is of another type."""
+    """Return the objects in a field that should be a list of objects; [] if it is of another type."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def number(value: Any) -> int | None:
-    """Return a field that should be a whole, non-negative number: anything else counts as missing."""
+    """Return a field that should be a whole, non-negative number; None if it is anything else."""
     return int(value) if type(value) in (int, float) and 0 <= value < 1 << 53 else None
 
 
 def first_text(payload: Mapping[str, Any], *keys: str) -> str:
-    """Return the first field among `keys` that is a text with something in it, or ""."""
+    """Return the first non-empty string among the fields `keys`, or ""."""
     for key in keys:
         value = text(payload.get(key))
         if value:
@@ -152,5 +152,5 @@ def first_text(payload: Mapping[str, Any], *keys: str) -> str:
 
 
 def texts(payload: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    """Pick fields that are texts with something in them: its key -> ours."""
+    """Pick the fields that are non-empty strings. names: their key -> ours."""
     return {ours: payload[key] for key, ours in names.items() if text(payload.get(key))}

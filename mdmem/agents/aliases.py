@@ -1,4 +1,4 @@
-"""Aliases: the tools of every agent under Claude Code's names, with its spelling of what they are given."""
+"""Aliases: other agents' names of Claude Code's tools and of their input fields."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SKILL = {"name": "skill", "command": "skill"}
 _PLAN = {"plan_filename": "planFilePath"}
 _NONE: dict[str, str] = {}
 
-# Lower case; the agent that first needed it behind the row. Claude Code's own names are here
-# where another agent uses the same name with other keys.
+# Lower case; behind each row, the agents that need it. Claude Code's own names are listed
+# if another agent uses the same name with other keys.
 ALIASES: dict[str, tuple[str, dict[str, str]]] = {
     "read": ("Read", _FILE),  # OpenCode, Cursor
     "read_file": ("Read", _FILE),  # Gemini CLI
@@ -88,19 +88,19 @@ ALIASES: dict[str, tuple[str, dict[str, str]]] = {
     "todo_write": ("TodoWrite", _NONE),  # Copilot
     "update_plan": ("TodoWrite", {"plan": "todos"}),  # Codex CLI
 }
-"""A tool's name in lower case -> the name that `TOOLS` knows, and its keys -> the keys that row reads."""
+"""A tool's name in lower case -> Claude Code's name, which `TOOLS` uses, and the agent's keys -> Claude Code's keys."""
 
 
 _CHANGING = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch", "Write"])
 
 
 def changes_files(tool: str) -> bool:
-    """Whether the files of a run of `tool`, by any agent's name for it, were changed, not only read."""
+    """Whether a tool, by any agent's name for it, changes the files that it names."""
     return ALIASES.get(tool.lower(), (tool, _NONE))[0] in _CHANGING
 
 
 def resolve(tool: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a tool and its input in Claude Code's words; unknown tools and keys stay as they are."""
+    """Return a tool and its input under Claude Code's names; unknown tools and keys stay as they are."""
     name, keys = ALIASES.get(tool.lower(), (tool, _NONE))
     renamed = {ours: given[theirs] for theirs, ours in keys.items() if theirs in given and ours not in given}
     return name, {**given, **renamed} if renamed else given

@@ -1,4 +1,4 @@
-"""Claude Code: the agent whose words mdmem uses for all others."""
+"""Claude Code: the agent whose names of events, tools and fields mdmem uses for all agents."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 NAME = "claude-code"
 TITLE = "Claude Code"
 
-# Event, verb, matcher, timeout in seconds. SessionEnd's timeout is what its hooks get in place of 1.5 s for all.
-# PostCompact is not among them: its command lines are shown to the user. The summary comes as a SubagentStop.
+# Event, verb, matcher, timeout in seconds. For SessionEnd, the timeout replaces a default of 1.5 s for all hooks.
+# PostCompact is left out, because Claude Code shows its commands to the user; the summary comes as a SubagentStop.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "commit", "", 10),
@@ -32,7 +32,7 @@ HOOKS = (
     ("SessionEnd", "commit", "", 10),
 )
 
-# An occasion of `inject.on` -> the row that it adds.
+# A value of `inject.on` -> the hook that it adds.
 ON_REQUEST = {
     "edit": ("PreToolUse", "inject", "Edit|MultiEdit|Write|NotebookEdit", 10),
     "read": ("PreToolUse", "inject", "Read", 10),
@@ -59,7 +59,7 @@ _EXTRA = {
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload, also one of another agent that runs Claude Code's registrations."""
+    """Return the event of a payload, also if another agent runs the hooks registered for Claude Code."""
     sender = _sender(payload, env)
     if sender != NAME:
         return load(sender).read(payload, env)
@@ -67,7 +67,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def event(payload: dict[str, Any], agent: str, name: str) -> Event:
-    """Read the fields of Claude Code's own dialect; `name` is the event's."""
+    """Return the event of a payload in Claude Code's dialect; `name` is the event's."""
     transcript = text(payload.get("transcript_path"))
     error = first_text(payload, "error", "tool_error")
     if name == "PostToolUse" and text(payload.get("tool_error")):
@@ -96,41 +96,41 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
 
 
 def _unread(payload: Mapping[str, Any], name: str) -> dict[str, str]:
-    """Return as `unread` the field of a prompt or an answer that holds something, and no text that is known."""
+    """Return as `unread` the key of a prompt or answer that is not empty but has no readable text."""
     key = _WORDS.get(name, "")
     is_known = not payload.get(key) or isinstance(payload[key], list) or said(payload[key])
     return {} if is_known else {"unread": key}
 
 
 def _is_compaction(payload: Mapping[str, Any]) -> bool:
-    """Whether the sub-agent that ended was Claude Code's own, which sums up the conversation: it has no type."""
+    """Whether the sub-agent that ended was Claude Code's own one for compaction: it has no type."""
     answer = said(payload.get("last_assistant_message"))
     return payload.get("agent_type") == "" and "<summary>" in answer and "</summary>" in answer
 
 
 def _duration(payload: Mapping[str, Any]) -> int | None:
-    """Return how long a run took, in milliseconds: as the agent says, or between the times that it gives."""
+    """Return a run's duration in milliseconds, as given or from its start and end times."""
     told = number(payload.get("duration_ms"))
     if told is not None or "ended_at" not in payload:
         return told
-    from mdmem.agents.dialect import seconds  # few payloads need it
+    from mdmem.agents.dialect import seconds  # needed by few payloads
 
     began, ended = seconds(payload.get("started_at")), seconds(payload["ended_at"])
     return None if began is None or ended is None or ended < began else round((ended - began) * 1000)
 
 
 def is_subagent(payload: Mapping[str, Any], transcript: str) -> bool:
-    """Whether this is a sub-agent, by its id or by where its transcript lies, never by `agent_type`.
+    """Whether a payload comes from a sub-agent, judged by its agent id or the folder of its transcript.
 
-    `claude --agent NAME` sets the type for the main agent as well.
+    Not by `agent_type`: `claude --agent NAME` sets that for the main agent too.
     """
     return bool(text(payload.get("agent_id")).strip()) or "/subagents/" in transcript.replace("\\", "/")
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return the context to the model and the message to the user.
+    """Return the reply with context for the model and a message for the user.
 
-    Context on Stop would make the conversation go on: it is left out there.
+    Context is left out on Stop, where it would make the conversation continue.
     """
     if event.agent != NAME:
         return load(event.agent).reply(event, context, message)
@@ -143,7 +143,7 @@ def folder(env: Mapping[str, str]) -> str:
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the settings file of a scope; "" when there is no such scope."""
+    """Return the settings file of a scope, or "" if there is no such scope."""
     return {
         "user": os.path.join(folder(env), "settings.json"),
         "project": os.path.join(root, ".claude", "settings.json"),
@@ -152,9 +152,9 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def is_registered(mark: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Whether some settings of the user's have a command with this in it, so that the plugin is one too many.
+    """Whether a settings file contains `mark`, so that the plugin must leave the event to the user's own hooks.
 
-    By a look at the text of the settings files: this happens at every event that the plugin hears of.
+    Only searches the text of the files, because this runs at every event of the plugin.
     """
     root = env.get("CLAUDE_PROJECT_DIR") or cwd
     return any(_mentions(settings_file(scope, root, env), mark) for scope in ("user", "project", "local"))
@@ -168,7 +168,7 @@ def _mentions(path: str, mark: str) -> bool:
 
 
 def _extra(payload: dict[str, Any]) -> dict[str, str]:
-    """Pick the facts of single events; `crons` are the prompts that the host will send by itself, NUL between."""
+    """Return the event's extra facts. `crons`: the prompts that the host will send by itself, separated by NUL."""
     extra = texts(payload, _EXTRA)
     if payload.get("is_interrupt") is True:
         extra["interrupted"] = "true"
@@ -180,14 +180,14 @@ def _extra(payload: dict[str, Any]) -> dict[str, str]:
 
 
 _CODEX = {"model", "permission_mode"}
-"""What Codex names in every event of a session, and Claude Code never both."""
+"""Fields that Codex sends with every event of a session; Claude Code never sends both."""
 
 
 def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
-    """Return the agent that wrote a payload.
+    """Return the agent that sent a payload.
 
-    Copilot and Cursor run what is registered in `.claude/`, Gemini CLI migrates it, Codex takes it from
-    plugins. The sure signs come first; Claude Code's own go before those that it could take up one day.
+    Copilot and Cursor run hooks registered in `.claude/`, Gemini CLI migrates them, and Codex takes them from plugins.
+    Unambiguous signs are checked first, and Claude Code's own before signs that it may adopt one day.
     """
     if "cursor_version" in payload or "conversation_id" in payload:
         return "cursor"

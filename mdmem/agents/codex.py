@@ -1,4 +1,4 @@
-"""Codex CLI: Claude Code's dialect with turns, a strict schema for replies, and fewer events."""
+"""Codex CLI: Claude Code's dialect with turn ids, a strict schema for replies, and fewer events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NAME = "codex"
 TITLE = "Codex CLI"
 
-# Older versions pass over an event that they do not know. Those of SessionEnd get three seconds at most.
+# Older versions ignore unknown events. SessionEnd hooks get three seconds at most.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "commit", "", 10),
@@ -30,11 +30,11 @@ HOOKS = (
 )
 
 _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUse"])
-_WITH_NOTHING = frozenset(["SessionEnd"])  # what is printed there goes nowhere
+_WITH_NOTHING = frozenset(["SessionEnd"])  # their output is ignored
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload. A command that failed comes as PostToolUse and leaves as PostToolUseFailure."""
+    """Return the event of a payload. Codex reports a failed command as PostToolUse; it becomes PostToolUseFailure."""
     del env
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     event.prompt_id = text(payload.get("turn_id"))
@@ -47,7 +47,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return only what the schema of this event knows: an unknown field spoils the whole reply."""
+    """Return only fields in this event's schema: an unknown field invalidates the whole reply."""
     if event.name in _WITH_NOTHING:
         return None
     name = "PostToolUse" if event.name == "PostToolUseFailure" else event.name
@@ -60,10 +60,10 @@ def folder(env: Mapping[str, str]) -> str:
 
 
 def _tell_failure(event: Event) -> None:
-    """Mark a run that failed, as its response says it, or what Codex has written down of it.
+    """Mark a run as failed if its response or Codex's rollout file says so.
 
     A response is an object (or one in a string) with `output` and `metadata.exit_code`, or lines of facts before
-    `Output:`, or the output alone.
+    `Output:`, or only the output.
     """
     response = decoded(event.tool_response)
     code: Any = None
@@ -97,7 +97,7 @@ _FACTS = ("Exit code: ", "Chunk ID: ", "Wall time: ", "Process exited with code 
 
 
 def _said_code(facts: str) -> int | None:
-    """Return the exit code among the lines of facts before an output; None when none of them says it."""
+    """Return the exit code in the lines of facts before an output, or None."""
     for line in facts.split("\n"):
         for words in ("Exit code: ", "Process exited with code "):
             digits = line.removeprefix(words).strip()
@@ -107,7 +107,7 @@ def _said_code(facts: str) -> int | None:
 
 
 def _written_code(event: Event) -> int | None:
-    """Return the exit code that the rollout has of a run; None when it is not there (yet)."""
+    """Return the run's exit code from the rollout file; None if it is not there (yet)."""
     if not event.tool_use_id:
         return None
     from mdmem.agents import tail
@@ -121,4 +121,4 @@ def _written_code(event: Event) -> int | None:
 
 SPAWN = "collaborationspawn_agent"
 _HOUSEKEEPING = ("collaboration",)
-"""How the names of tools begin with which the agent only manages its own work."""
+"""Prefix of the tools with which the agent only manages its own work."""

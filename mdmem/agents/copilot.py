@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI: two dialects, chosen by how the event's name is spelled where it is registered."""
+"""GitHub Copilot CLI: two payload dialects, chosen by the spelling of the event's name when it is registered."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 NAME = "copilot"
 TITLE = "GitHub Copilot CLI"
 
-# In Pascal case the payload says its event. What the model gets with a prompt can be changed only in
-# `userPromptTransformed`, which exists in camel case alone.
+# With Pascal case names, the payload names its event. The model's view of a prompt can be changed only in
+# `userPromptTransformed`, which exists only in camel case.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "inject", "", 10),
@@ -33,7 +33,7 @@ HOOKS = (
 
 _EVENTS = frozenset(row[0] for row in HOOKS if row[1] == "hook")
 
-# A payload in camel case has no name: it is told by its first field that no event before it has.
+# A camel case payload does not name its event; the first of these fields that it has tells which one it is.
 _BY_FIELD = (
     ("errorContext", ""),
     ("transformedPrompt", "UserPromptSubmit"),
@@ -54,7 +54,7 @@ _EXTRA = {"agentId": "agent_id", "agent_id": "agent_id", "agentType": "agent_typ
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload of either dialect; a tool run has no id, so one is made of what it was."""
+    """Return the event of a payload of either dialect; a tool run without an id gets one made from its content."""
     name = _name(payload)
     extra = texts(payload, _EXTRA)
     transcript = first_text(payload, "transcriptPath", "transcript_path")
@@ -62,7 +62,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         extra["transformed"] = payload["transformedPrompt"]
     parent = first_text(payload, "parentAgentId", "parent_agent_id")
     if parent and "agent_id" in extra and name in _USERS:
-        name = ""  # a sub-agent sends what looks like a session of its own
+        name = ""  # a sub-agent's events look like those of a session of its own
     session = parent or first_text(payload, "sessionId", "session_id")
     event = Event(
         agent=NAME,
@@ -86,15 +86,15 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def _transcript(session: str, env: Mapping[str, str]) -> str:
-    """Return where a session is written down: most payloads leave it out."""
+    """Return the path of a session's transcript, which most payloads leave out."""
     plain = session.replace("-", "").isalnum()
     return os.path.join(folder(env), "session-state", session, "events.jsonl") if plain else ""
 
 
 def _last_words(transcript: str) -> tuple[str, str]:
-    """Return what the agent has written down last of its words, and when; payloads don't have it.
+    """Return the agent's last message in the transcript and its time; payloads do not have it.
 
-    It may be the answer to an earlier prompt: Copilot writes a moment after its hooks have run.
+    It may be the answer to an earlier prompt, because Copilot writes the transcript shortly after its hooks have run.
     """
     from mdmem.agents import tail
 
@@ -111,8 +111,8 @@ def _last_words(transcript: str) -> tuple[str, str]:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return the context; a prompt takes it only where the model's text of it may be rewritten."""
-    del message  # Copilot shows the user nothing that a hook says
+    """Return the reply with context; on a prompt, only if the model's version of it can be rewritten."""
+    del message  # Copilot does not show hook messages to the user
     if not context:
         return None
     if event.name == "UserPromptSubmit" and "transformed" in event.extra:
@@ -159,7 +159,7 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
 
 
 def _exit_code(output: str) -> tuple[int | None, str]:
-    """Return the exit code that stands behind a command's output, `<... exit code 3>`, and what stands before it."""
+    """Split a command's output from the line with its exit code, `<... exit code 3>`, if it ends with one."""
     rest, _, last = output.rstrip().rpartition("\n")
     digits = last.rpartition("exit code ")[2].removesuffix(">")
     if len(last) > 120 or not last.startswith("<") or not digits.isdecimal() or len(digits) > 9:

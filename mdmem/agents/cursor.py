@@ -1,4 +1,4 @@
-"""Cursor: camel case events, JSON inside strings, no context with a prompt."""
+"""Cursor: camel case events, JSON inside strings, and no context with a prompt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOOKS = (
     ("sessionEnd", "commit", "", 10),
 )
 
-# Where Cursor runs Claude Code's registrations, it may use those names, in Pascal case.
+# When Cursor runs Claude Code's hooks, it may use their names, in Pascal case.
 _EVENTS = {
     "sessionstart": "SessionStart",
     "beforesubmitprompt": "UserPromptSubmit",
@@ -51,10 +51,10 @@ _EXTRA = {
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload.
+    """Return the event of a payload.
 
-    `stop` comes without the answer: that is in afterAgentResponse, once for each message of a turn, which
-    is a Stop whose `extra` has `partial`.
+    `stop` comes without the answer. That is in afterAgentResponse, which fires for each message of a turn and becomes a
+    Stop with `partial` in its `extra`.
     """
     native = text(payload.get("hook_event_name")).lower()
     name = _EVENTS.get(native, "")
@@ -98,7 +98,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return context where Cursor takes it: at the start of a session and after a tool."""
+    """Return the reply with context at session start and after a tool, and with a message on a prompt."""
     if event.name == "UserPromptSubmit" and message:
         return {"continue": True, "user_message": message}
     return {"additional_context": context} if context and event.name in _WITH_CONTEXT else None

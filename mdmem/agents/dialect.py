@@ -1,4 +1,4 @@
-"""Dialect: what the payloads of several agents have in common, each in its own way."""
+"""Dialect: helpers for what the payloads of several agents have in common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def decoded(value: Any) -> Any:
-    """Return a value that came as JSON inside a string; any other text stays one."""
+    """Decode a value that came as a JSON object or list in a string; return anything else unchanged."""
     if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
         return value
     import json
@@ -22,19 +22,19 @@ def decoded(value: Any) -> Any:
 
 
 def made_id(*facts: Any) -> str:
-    """Return an id for a tool run that came without one: the same facts give the same id."""
+    """Return an id for a tool run without one; the same facts give the same id."""
     return f"made-{short(repr(facts), 16)}"
 
 
 def failure(exit_code: Any, output: str) -> str | None:
-    """Return the error of a command that ended with `exit_code`, as Claude Code words it; None when it went well."""
+    """Return the error of a command that ended with `exit_code`, in Claude Code's words; None if it succeeded."""
     if type(exit_code) is not int or exit_code == 0:
         return None
     return f"Exit code {exit_code}\n{output}"
 
 
 def seconds(value: Any) -> float | None:
-    """Read a time, in seconds or milliseconds since the epoch, or in ISO 8601; None for anything else."""
+    """Parse a time in seconds or milliseconds since the epoch or in ISO 8601; None for anything else."""
     if type(value) in (int, float) and 0 < value < 1 << 53:
         return float(value) / (1000 if value > 100_000_000_000 else 1)
     if type(value) is not str or not 10 <= len(value) <= 40:

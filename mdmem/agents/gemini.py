@@ -1,4 +1,4 @@
-"""Gemini CLI: events around the agent and its tools, timeouts in milliseconds."""
+"""Gemini CLI: events around the agent and its tools; its timeouts are in milliseconds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WRAPPER = ("<untrusted_context>", "</untrusted_context>")
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Return the event of a payload; AfterAgent repeats the turn's prompt, which is not a new one.
+    """Return the event of a payload; the prompt that AfterAgent repeats is dropped.
 
     A sub-agent's runs look like the user's: they come between BeforeTool and AfterTool of the tool that starts it.
     """
@@ -75,7 +75,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def typed(prompt: str) -> str:
-    """Return a prompt without the context of hooks, which Gemini CLI escapes and puts around it."""
+    """Return a prompt without the hooks' context, which Gemini CLI escapes and puts around it."""
     begin, end = _CONTEXT
     prompt = prompt.strip() if begin in prompt else prompt
     while prompt.startswith(begin) and end in prompt:
@@ -86,7 +86,7 @@ def typed(prompt: str) -> str:
 
 
 def _last_words(said: str, transcript: str) -> str:
-    """Return what the agent said last in a turn: `said` holds all its texts, joined by line breaks."""
+    """Return the agent's last message of a turn; `said` has all its messages, joined by line breaks."""
     if "\n" not in said:
         return said
     from mdmem.agents import tail
@@ -101,12 +101,12 @@ def _last_words(said: str, transcript: str) -> str:
 
 
 def _is_answer(content: Any) -> bool:
-    """Whether a line of the user's role only hands the results of tools to the model."""
+    """Whether a transcript line of the user's role only passes tool results to the model."""
     return isinstance(content, list) and all(isinstance(part, dict) and "functionResponse" in part for part in content)
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return the context to the model and the message to the user."""
+    """Return the reply with context for the model and a message for the user."""
     name = _NATIVE.get(event.name, event.name)
     return reply_with(name, context if event.name in _WITH_CONTEXT else None, message)
 
@@ -117,7 +117,7 @@ def folder(env: Mapping[str, str]) -> str:
 
 
 def _tool(payload: dict[str, Any]) -> str:
-    """Spell the name of an MCP tool as `mcp__<server>__<tool>`; not every payload names the server apart from it."""
+    """Return an MCP tool's name as `mcp__<server>__<tool>`; some payloads give the server only as a prefix."""
     tool = text(payload.get("tool_name"))
     name = tool.removeprefix("mcp_")
     server = text(mapping(payload.get("mcp_context")).get("server_name"))
@@ -128,7 +128,7 @@ def _tool(payload: dict[str, Any]) -> str:
 
 
 def result(tool: str, response: Any) -> tuple[str | None, Any]:
-    """Return the error of a run (or None) and what the model saw of it, without what the host put around that."""
+    """Return a run's error (or None) and what the model saw of its result, without the host's additions."""
     if not isinstance(response, dict):
         return _outcome(tool, bare(response))
     error = response.get("error")
@@ -139,7 +139,7 @@ def result(tool: str, response: Any) -> tuple[str | None, Any]:
 
 
 def bare(shown: Any) -> Any:
-    """Return a text, or a list of parts with texts, without the element that marks it as untrusted."""
+    """Return a string or a list of text parts without the wrapper element that marks untrusted content."""
     if isinstance(shown, list):
         return [bare(part) for part in shown]
     if isinstance(shown, dict):
@@ -151,7 +151,7 @@ def bare(shown: Any) -> Any:
 
 
 def _outcome(tool: str, shown: Any) -> tuple[str | None, Any]:
-    """Return a failure, told by the words in which a run's result says it."""
+    """Return a run's error, recognized by the wording of its result, and the result."""
     if tool == "run_shell_command" and type(shown) is str:
         return _shell(shown)
     first = shown[0].get("text") if isinstance(shown, list) and shown and isinstance(shown[0], dict) else shown
@@ -166,7 +166,7 @@ _BACKGROUND = "Command moved to background (PID: "
 
 
 def _shell(said: str) -> tuple[str | None, Any]:
-    """Return a command's error and output; the facts that Gemini CLI writes below the output are taken off."""
+    """Return a command's error and output, without the facts that Gemini CLI adds below the output."""
     facts: dict[str, str] = {}
     output = said
     while output:

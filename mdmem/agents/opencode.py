@@ -1,4 +1,4 @@
-"""OpenCode: no hooks of its own; mdmem's plugin there sends these payloads, so their dialect is ours."""
+"""OpenCode: has no hooks; mdmem's plugin sends payloads in a dialect of its own."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailu
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Return the event of a payload in Claude Code's dialect, with `parent_id` for a sub-agent's session.
+    """Return the event of a payload in Claude Code's dialect; `parent_id` is set in a sub-agent's session.
 
-    `answer` says that the plugin waits for context from the process that stores; earlier plugins start another.
+    With `answer`, the plugin waits for the storing process to return context; earlier plugins start a second process.
     """
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     parent = text(payload.get("parent_id"))
@@ -48,12 +48,12 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 _INVALID = "invalid"
-"""The tool that OpenCode runs, with success, in place of one that is not there or was given something else."""
+"""The tool that OpenCode runs, successfully, in place of an unknown tool or one called with invalid input."""
 
 
 def _read_invalid(event: Event, given: dict[str, Any]) -> None:
     event.name, event.tool = "PostToolUseFailure", text(given.get("tool")) or _INVALID
-    event.error = text(given.get("error")) or "The tool was called in a way that it does not take."
+    event.error = text(given.get("error")) or "The tool does not exist or was called with invalid input."
     event.tool_input, event.tool_response = {}, None
 
 
@@ -62,7 +62,7 @@ _SILENT = frozenset(["todoread"])
 
 
 def _read_response(event: Event, response: dict[str, Any]) -> None:
-    """Take output, exit code and diff out of a response, without the elements that OpenCode puts around an output."""
+    """Extract output, exit code and diff from a response, without the elements that OpenCode puts around an output."""
     facts = mapping(response.get("metadata"))
     output = response.get("output")
     shown = _bare(event.tool, output) if type(output) is str else output
@@ -77,7 +77,7 @@ def _read_response(event: Event, response: dict[str, Any]) -> None:
 
 
 def _bare(tool: str, output: str) -> str:
-    """Return a file's text without the numbers of its lines, or what a sub-agent answered, as the tool had it."""
+    """Return a file's text without line numbers, or a sub-agent's answer, without OpenCode's elements around them."""
     if tool == "task" and "<task_result>" in output:
         return output.partition("<task_result>")[2].rpartition("</task_result>")[0].strip("\n")
     if tool != "read" or "\n<content>\n" not in output[:2000]:
@@ -91,7 +91,7 @@ def _bare(tool: str, output: str) -> str:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Return what the plugin passes on: context for the model, a message that it shows as a notice."""
+    """Return what the plugin passes on: context for the model, and a message shown as a notice."""
     answer: dict[str, Any] = {}
     if context and event.name in _WITH_CONTEXT:
         answer["context"] = context
@@ -107,13 +107,13 @@ def folder(env: Mapping[str, str]) -> str:
 
 
 def database(env: Mapping[str, str]) -> str:
-    """Return the file in which OpenCode keeps its sessions."""
+    """Return the path of OpenCode's session database."""
     base = env.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
     return os.path.join(base, "opencode", env.get("OPENCODE_DB") or "opencode.db")
 
 
 def _unquoted(prompt: str) -> str:
-    r"""Return a prompt as it was typed: `opencode run "a b"` sends it with the quotation marks, inner ones as `\"`."""
+    r"""Return a prompt as typed: `opencode run "a b"` sends it with the quotes, and inner ones as `\"`."""
     inner = prompt.strip()[1:-1].replace('\\"', "")
     is_quoted = len(prompt) > 2 and prompt.strip()[:1] == prompt.strip()[-1:] == '"'
     if not is_quoted or '"' in inner or " " not in inner or inner.endswith("\\"):
@@ -122,5 +122,5 @@ def _unquoted(prompt: str) -> str:
 
 
 def _mcp(tool: str) -> str:
-    """Spell mdmem's own MCP tools, `mdmem_<tool>` there, so that they are told apart from the others."""
+    """Return the name of mdmem's own MCP tools, `mdmem_<tool>` in OpenCode, in the common form."""
     return f"mcp__mdmem__{tool.removeprefix('mdmem_')}" if tool.startswith("mdmem_") else tool

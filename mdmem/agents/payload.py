@@ -1,4 +1,4 @@
-"""Payload: what an agent writes to a hook's stdin, and what it is answered, without the module `json`."""
+"""Payload: reads an agent's payload from stdin and encodes the reply, without importing `json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
-"""A longer payload is not read: it is logged, and the user is told."""
+"""Maximum size of a payload; a longer one is logged, and the user is told."""
 
 
 class NoPayloadError(ValueError):
@@ -19,12 +19,12 @@ class NoPayloadError(ValueError):
 
 
 def read_stdin(seconds: float | None = None) -> bytes:
-    """Read all of stdin, but keep at most one byte more than `MAX_PAYLOAD_BYTES`; a closed one is empty.
+    """Read all of stdin, but keep at most one byte more than `MAX_PAYLOAD_BYTES`; b"" if it is closed.
 
-    seconds: an agent that never closes stdin is not waited for longer; what it has written by then is the payload.
+    seconds: time limit, for agents that never close stdin; what has arrived by then is the payload.
 
-    What is longer is read to its end anyway: an agent that writes into a closed pipe may take that for a
-    failure. When reading fails, what came before is the payload.
+    A longer payload is still read to its end, because an agent may take writing to a closed pipe for a failure. If
+    reading fails, what came before is the payload.
     """
     pieces: list[bytes] = []
     try:
@@ -42,7 +42,7 @@ def _read_into(pieces: list[bytes]) -> None:
     while True:
         try:
             piece = os.read(0, 1 << 20)
-        except BlockingIOError:  # which no pipe of Windows raises
+        except BlockingIOError:  # never raised for a pipe on Windows
             os.set_blocking(0, True)
             continue
         except TimeoutError:
@@ -56,7 +56,7 @@ def _read_into(pieces: list[bytes]) -> None:
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Read a payload: a JSON object in UTF-8 (or UTF-16, by its mark); bad bytes become U+FFFD.
+    """Decode a payload: a JSON object in UTF-8, or UTF-16 with a byte order mark; invalid bytes become U+FFFD.
 
     Raises:
         NoPayloadError: when it is not a JSON object. The message never quotes it.
@@ -65,19 +65,19 @@ def decode(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_PAYLOAD_BYTES:
         raise ValueError("payload too long")
     code = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    # Not "utf-8-sig": that codec is a module of its own, to be found and loaded.
+    # Not "utf-8-sig", whose codec would be one more module to import.
     text = data.decode(code, "replace").removeprefix("\ufeff").lstrip()
     try:
         value = scan(text)
     except (StopIteration, RecursionError, ValueError, SystemError):
-        value = None  # SystemError: what the scanner makes of an error for which it needs the module `json`
+        value = None  # SystemError: raised by the scanner if it would need the module `json` for its error
     if not isinstance(value, dict):
         raise NoPayloadError("payload is not a JSON object")
     return value
 
 
 def scan(text: str) -> Any:
-    """Decode JSON with the C scanner alone: importing `json` costs as much as the interpreter's own start.
+    """Decode JSON with the C scanner: importing `json` costs as much as starting the interpreter.
 
     Raises StopIteration, RecursionError or ValueError when `text` does not begin with a JSON value.
     """
@@ -91,7 +91,7 @@ def scan(text: str) -> Any:
 
 
 def encode(value: Any) -> str:
-    """Write an object, list, text, number, truth or nothing as `json.dumps` does."""
+    """Encode an object, list, string, number, boolean or None as `json.dumps` does."""
     if isinstance(value, dict):
         return "{" + ", ".join([f"{encode(str(key))}: {encode(item)}" for key, item in value.items()]) + "}"
     if isinstance(value, list):
@@ -114,7 +114,7 @@ def _quoted(text: str) -> str:
 
 
 class _Context:
-    """What the C scanner asks of a decoder."""
+    """The attributes that the C scanner expects of a decoder."""
 
     strict = False
     object_hook = None

@@ -1,4 +1,4 @@
-"""The end of an agent's own transcript: what a payload leaves out and the agent wrote before it."""
+"""Tail: reads the end of an agent's transcript, for what was written just before a payload that leaves it out."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_BYTES = 512 * 1024
-"""No more than this is read: a hook must not pay for a long session."""
+"""Maximum number of bytes read: a hook must not pay for a long session."""
 
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000
 
 
 def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
-    """Return the JSON objects, one a line, at the end of a file, the last first; none when it can't be read.
+    """Yield the JSON objects at the end of a file with one per line, the last first; none if it cannot be read.
 
-    having: only of lines with this text in them.
+    having: only lines that contain this text.
     """
     from mdmem.agents import payload
 
@@ -34,7 +34,7 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
 
 
 def _read(path: str, max_bytes: int) -> bytes:
-    """Return the end of a regular file, without the line that its beginning cuts; a pipe is not waited for."""
+    """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
     if not path:
         return b""
     try:

@@ -279,7 +279,7 @@ def test_a_file_that_cannot_be_written_is_reported(home: Path) -> None:
     path = settings(home)
     path.mkdir()
 
-    with pytest.raises(ConfigError, match="no regular file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         registration.register("claude-code")
 
 
@@ -292,9 +292,9 @@ def test_a_pipe_or_a_device_in_the_place_of_settings_is_refused_and_not_waited_f
     path = settings(home, agent)
     path.symlink_to(lead) if lead else os.mkfifo(path)
 
-    with pytest.raises(ConfigError, match="no regular file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         registration.register(agent)
-    with pytest.raises(ConfigError, match="no regular file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         registration.unregister(agent)
     assert registration.status(agent).state == "unreadable"
     assert not claude_code.is_registered("mdmem", str(home), os.environ)

@@ -1,4 +1,4 @@
-"""Command line: what an agent runs to reach mdmem: the launcher, with a verb, the agent, and perhaps a vault."""
+"""Command line: the command that an agent runs to reach mdmem: launcher, verb, agent and perhaps a vault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.agents.install import launcher
 
 _FORMER = ("mdmem.recall.hook", "mdmem.inject.process", "mdmem.cli", "mdmem.capture.status_line",
            "mdmem.capture.hook", "mdmem.recall.inject")  # fmt: skip
-"""Modules that commands without a launcher run: they are mdmem's too, and `mdmem install` replaces them."""
+"""Modules run by mdmem's commands from before the launcher; `mdmem install` replaces such commands."""
 
 
 _GONE = (
@@ -20,18 +20,18 @@ _GONE = (
     'Run `mdmem install %s` to restore it."}'
 )
 _REFUSERS = ("gemini",)
-"""Agents that take a hook whose program is not there for a refusal, and pass no prompt on; others show an error."""
+"""Agents that reject the prompt if a hook's program is missing; others only show an error."""
 
 
 def words(verb: str, agent: str, vault: str | None = None) -> list[str]:
-    """Return the program and the arguments for `hook`, `inject`, `status`, or `commit`."""
+    """Return the program and arguments for `hook`, `inject`, `status` or `commit`."""
     return [*launcher.words(), verb, agent, *(["--vault", vault] if vault else [])]
 
 
 def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = False) -> str:
-    """Write those as a line for a shell: sh, bash, zsh and fish take it alike, and it needs none.
+    """Return `words` as one line for sh, bash, zsh or fish, which also works without a shell.
 
-    shared: for a file that others get, too: it does nothing where there is no launcher, and finds one in any home.
+    shared: for a file that other people get too: it works in any home folder and does nothing without a launcher.
     """
     line = words(verb, agent, vault)
     if _is_windows():
@@ -47,24 +47,24 @@ def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = F
 
 
 def _quoted(word: str) -> str:
-    """Return a word as a Windows program reads it from its command line."""
+    """Return a word quoted for a Windows command line."""
     if word and " " not in word:
         return word
     return '"' + word + "\\" * (len(word) - len(word.rstrip("\\"))) + '"'
 
 
 def needs_no_shell(agent: str) -> bool:
-    """Whether an agent is given a program and its arguments: on Windows, where there may be no shell that it knows."""
+    """Whether the agent gets a program and arguments instead of a line: on Windows it may not have a shell it knows."""
     return _is_windows() and agent == "claude-code"
 
 
 def is_own(line: Any) -> bool:
-    """Whether a registered command is mdmem's, of whatever version and place."""
+    """Whether a registered command is mdmem's, of any version and location."""
     return isinstance(line, str) and any(word in line for word in (launcher.NAME, *_FORMER))
 
 
 def vault_of(line: str) -> str:
-    """Read the vault that a registered hook or injection names, or ""."""
+    """Return the vault that a registered command names, or ""."""
     try:
         given = shlex.split(line, posix=not _is_windows())
         if "--vault" in given[:-1]:

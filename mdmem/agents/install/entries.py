@@ -1,4 +1,4 @@
-"""Entries: mdmem's part of an agent's lists of hooks, found, merged and removed."""
+"""Entries: finds, merges and removes mdmem's entries in an agent's lists of hooks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Lists = dict[str, list[dict[str, Any]]]
 
 
 def wanted(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
-    """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings.
+    """Return mdmem's entries for each event; with `vault` "", the commands name none and the settings decide.
 
-    shared: for a file that other people get as well.
+    shared: for a file that other people get too.
     """
     lists: Lists = {}
     settings = config.load(vault or None).settings
@@ -52,9 +52,9 @@ def lines(text: str, path: str) -> list[str]:
 
 
 def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> str:
-    """Return the settings with mdmem's entries as in `lists`, and every other byte as it was.
+    """Return the settings with mdmem's entries as in `lists`, and every other byte unchanged.
 
-    Entries of an older version are replaced where they stand. `lists` {} takes all out.
+    Entries of an older version are replaced in place. With `lists` {}, all are removed.
 
     Raises ConfigError when `text`, the content of `path`, is not such a file.
     """
@@ -91,7 +91,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
 
 
 def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
-    """Return `text` with mdmem's items of one event's list as `items`."""
+    """Return `text` with mdmem's items in one event's list replaced by `items`."""
     present = json_text.loads(text)["hooks"].get(event)
     if present is None:
         return json_text.append(text, ("hooks",), items, event) if items else text
@@ -109,7 +109,7 @@ def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
 
 
 def _without_strays(text: str, event: str, present: list[Any]) -> str:
-    """Return `text` without mdmem's handlers in groups that have others, too."""
+    """Return `text` without mdmem's handlers in groups that also have others."""
     for at, item in enumerate(present):
         if not _is_own_item(item):
             for number, handler in reversed(list(enumerate(_inner(item)))):
@@ -119,7 +119,7 @@ def _without_strays(text: str, event: str, present: list[Any]) -> str:
 
 
 def _others(data: dict[str, Any]) -> dict[str, Any]:
-    """Return what is not mdmem's; lists that it leaves empty do not count."""
+    """Return the settings without mdmem's entries and without the lists that this empties."""
     hooks = {}
     for event, items in data.get("hooks", {}).items():
         rest = [_without_own(item) for item in items if not _is_own_item(item)]
@@ -135,18 +135,18 @@ def _without_own(item: Any) -> Any:
 
 
 def _is_own_item(item: Any) -> bool:
-    """Whether an item of an event's list is mdmem's alone: a handler, or a group of nothing else."""
+    """Whether an item of an event's list is only mdmem's: a handler, or a group of its handlers alone."""
     return bool(_own_line(item)) or (bool(_inner(item)) and all(map(_own_line, _inner(item))))
 
 
 def _inner(item: Any) -> list[Any]:
-    """Return the handlers of a group."""
+    """Return the handlers of a group, or []."""
     handlers = item.get("hooks") if isinstance(item, dict) else None
     return handlers if isinstance(handlers, list) else []
 
 
 def _own_line(handler: Any) -> str:
-    """Return the command line of a handler that is mdmem's, or ""."""
+    """Return a handler's command line if it is mdmem's, else ""."""
     if not isinstance(handler, dict):
         return ""
     args = handler.get("args")

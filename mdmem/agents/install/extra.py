@@ -34,7 +34,7 @@ def install_command(prefix: str = sys.prefix, python: str = sys.executable) -> s
 
 
 def _source() -> str:
-    """Return what mdmem was installed from: a folder, else its name."""
+    """Return the folder that mdmem was installed from, else its package name."""
     try:
         origin = json.loads(metadata.distribution("mdmem").read_text("direct_url.json") or "{}")
     except (metadata.PackageNotFoundError, ValueError):

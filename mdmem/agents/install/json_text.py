@@ -1,7 +1,7 @@
-"""JSON text: a document changed in place, so that every byte outside the change stays as it was.
+"""JSON text: edits a document in place, so that every byte outside the change stays the same.
 
-Comments count as space; whether there are any, `has_comments` knows.
-A place in a document is a path: the keys and positions that lead to it from the top.
+Comments count as whitespace; `has_comments` tells whether there are any.
+A path is the keys and positions that lead from the top of the document to a value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DECODER = json.JSONDecoder()
 
 
 class _Span(NamedTuple):
-    """Where a value lies: from `start` (of its key, in an object) over `value` to `end`."""
+    """Position of a value: `start` (of its key, in an object), `value`, and `end`."""
 
     start: int
     value: int
@@ -27,12 +27,12 @@ class _Span(NamedTuple):
 
 
 def has_comments(text: str) -> bool:
-    """Whether there are comments in a document, `//` or `/* */`: not in JSON, but in what some programs read."""
+    """Whether a document has `//` or `/* */` comments, which JSON lacks but some programs accept."""
     return _bare(text) != text
 
 
 def loads(text: str) -> Any:
-    """Decode a document as other languages would: no `NaN`.
+    """Decode a document strictly: `NaN` and the like are refused.
 
     Raises ValueError when it is not JSON; the message names line and column.
     """
@@ -43,7 +43,7 @@ def loads(text: str) -> Any:
 
 
 def at(data: Any, path: Path) -> Any:
-    """Return what is at a place in a decoded document; None when there is nothing."""
+    """Return the value at `path` in a decoded document, or None."""
     for step in path:
         data = data.get(step) if isinstance(data, dict) else None
     return data
@@ -71,14 +71,14 @@ def append(text: str, container: Path, value: Any, key: str | None = None) -> st
 
 
 def replace(text: str, path: Path, value: Any) -> str:
-    """Return the text with `value` in the place of what is at `path`."""
+    """Return the text with the value at `path` replaced by `value`."""
     span = _find(text, path)
     rendered = _render(value, text, _indent_of(text, span.start), "\n" in text)
     return text[: span.value] + rendered + text[span.end :]
 
 
 def remove(text: str, path: Path) -> str:
-    """Return the text without what is at `path`, its key and one comma."""
+    """Return the text without the value at `path`, its key and one comma."""
     container = _find(text, path[:-1])
     spans = [span for _, span in container.children]
     at = max(number for number, (key, _) in enumerate(container.children) if key == path[-1])
@@ -93,7 +93,7 @@ def remove(text: str, path: Path) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a document with blanks in the place of comments."""
+    """Return a document with comments replaced by blanks."""
     if "//" not in text and "/*" not in text:
         return text
 
@@ -104,7 +104,7 @@ def _bare(text: str) -> str:
 
 
 def _comments(text: str, start: int, end: int) -> str:
-    """Return the text between two values, without the comma, if it has a comment; else ""."""
+    """Return the text between two values, without its comma, if it has a comment; else ""."""
     part, bare = text[start:end], _bare(text)[start:end]
     if part == bare:
         return ""
@@ -122,7 +122,7 @@ def _find(text: str, path: Path) -> _Span:
     try:
         span = _span(text, start, start)
         for step in path:
-            child = [child for key, child in span.children if key == step][-1]  # of twins the last one counts
+            child = [child for key, child in span.children if key == step][-1]  # the last of duplicate keys counts
             span = _span(text, child.start, child.value)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -130,7 +130,7 @@ def _find(text: str, path: Path) -> _Span:
 
 
 def _span(text: str, start: int, value: int) -> _Span:
-    """Return the place of a value and of its direct members; deeper levels are not read."""
+    """Return the positions of a value and its direct members; deeper levels are not parsed."""
     if text[value] not in "{[":
         return _Span(start, value, _DECODER.raw_decode(text, value)[1], [])
     children: list[tuple[str | int, _Span]] = []
@@ -167,7 +167,7 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """Return one step of indentation: that of the first indented line."""
+    """Return one step of indentation, that of the first indented line."""
     match = re.search(r"\n([ \t]+)\S", text)
     return match[1] if match else "  "
 

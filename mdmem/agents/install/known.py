@@ -1,4 +1,4 @@
-"""Known: every agent with all that belongs to it, a row each, and the other clients of MCP."""
+"""Known: the table of all agents, and the other MCP clients."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
-"""A function that returns a scope's file, below a project's folder or the user's own; "" when there is none."""
+"""A function that returns a scope's file, given the scope, the project's folder and the environment; "" if none."""
 
 
 def located(place: SettingsPlace, scope: str) -> str:
-    """Return a scope's file of the user, or of the project in the current folder; "" when there is none."""
+    """Return a scope's file, of the user or of the project in the current folder; "" if there is none."""
     return place(scope, os.getcwd(), os.environ)
 
 
 class McpClient(NamedTuple):
     """A program that starts MCP servers.
 
-    file: returns the settings file of a scope, "" when there is no such scope.
+    file: returns the settings file of a scope, "" if there is no such scope.
     place: returns the keys that lead to the servers.
     extra: further keys of a server's entry. is_one_list: program and arguments are one list.
-    is_state: the program rewrites this file all the time, so a backup of it would soon be out of date.
+    is_state: whether the program keeps rewriting this file, so that a backup would soon be outdated.
     takes_comments: its JSON may have comments.
     """
 
@@ -64,7 +64,7 @@ def _desktop_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def _below(user: Callable[[Mapping[str, str]], str], project: str | None, *name: str) -> SettingsPlace:
-    """Return what names a file below the user's folder, or below one of a project's; None: no project has one."""
+    """Return a function for a file below the user's folder, or below `project` in a project (None: user scope only)."""
 
     def file(scope: str, root: str, env: Mapping[str, str]) -> str:
         if scope == "user":
@@ -93,12 +93,13 @@ def _servers(scope: str, root: str) -> tuple[str, ...]:
 
 
 class SettingsOffer(NamedTuple):
-    """Further settings of an agent that a user may want with mdmem, which go together.
+    """Further settings of an agent, which the user can accept as one offer.
 
-    place: the keys that lead to a list, to which `items` are added; to an object of rules, to which `entries` are; or
-    to a value, which becomes `value`. whole: the text of a file of mdmem's own, in place of all that.
-    question: what the user is asked. done: what was done, for the user.
-    file: names the settings of a scope, "" when there is no such scope; None for the file that holds the hooks.
+    place: the keys that lead to a list that gets `items`, an object of rules that gets `entries`, or a setting that
+    gets
+    `value`. whole: instead of these, the text of a file of mdmem's own.
+    question: what the user is asked. done: what the user is told afterwards.
+    file: returns the settings file of a scope, "" if there is no such scope; None for the file with the hooks.
     """
 
     name: str
@@ -113,22 +114,22 @@ class SettingsOffer(NamedTuple):
 
 
 class KnownAgent(NamedTuple):
-    """All that mdmem knows of an agent.
+    """All that mdmem knows about an agent.
 
     module: reads its payloads and writes its replies. program: its executable.
-    settings: names the file of a scope that holds the hooks. mcp: how it starts MCP servers.
-    entry: makes the settings entry of one hook from its command, verb and timeout in seconds.
-    is_grouped: whether the entries of an event are in groups with a matcher, instead of a plain list.
+    settings: returns the settings file with the hooks of a scope. mcp: how it starts MCP servers.
+    entry: builds a hook's settings entry from its command, verb and timeout in seconds.
+    is_grouped: whether an event's entries are in groups with a matcher, instead of a plain list.
     skeleton: what the settings file needs besides the hooks.
-    plugin: its plugin among the templates; "" where hooks are entries of a JSON file.
+    plugin: its plugin among the templates; "" if hooks are entries of a JSON file.
     note: what the user should know or do after a registration.
     transcripts: the module of `mdmem.transcripts` that reads its transcripts; "" for none.
-    instructions: the instruction files that it loads by itself, relative to the project's folder.
+    instructions: the instruction files that it loads, relative to the project's folder.
     own_instructions: the user's own instruction file, relative to the agent's folder; "" for none.
-    own_memory: the agent's own memory file, which it loads by itself; "" for none.
+    own_memory: the agent's own memory file, which it loads; "" for none.
     offers: further settings that `mdmem install` offers.
     resume: the command that resumes a session, without the session's id; () for none.
-    on_request: an occasion of `inject.on` -> the row of `HOOKS` that it adds.
+    on_request: a value of `inject.on` -> the row of `HOOKS` that it adds.
     """
 
     module: Agent
@@ -150,17 +151,17 @@ class KnownAgent(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what it is called in commands and notes."""
+        """Return the agent's name in commands and notes."""
         return self.module.NAME
 
     @property
     def title(self) -> str:
-        """Return what people call it."""
+        """Return the agent's usual name, for people."""
         return self.module.TITLE
 
 
 READING = ("search", "show", "timeline")
-"""mdmem's commands that only read, and that agents are told to run."""
+"""mdmem's read-only commands that agents are told to run."""
 
 
 def _reading(title: str, place: tuple[str, ...], **what: Any) -> SettingsOffer:
@@ -185,7 +186,7 @@ ROWS = (
             is_state=lambda scope: scope != "project",
             note="New sessions load it; /mcp lists it.",
         ),
-        # a commit may go on after the event
+        # a commit may continue after the event
         entry=lambda *given: _entry(*given) | ({"async": True} if given[1] == "commit" else {}),
         is_grouped=True,
         transcripts="claude_files",
@@ -263,7 +264,7 @@ ROWS = (
     KnownAgent(
         opencode,
         "opencode",
-        _below(opencode.folder, ".opencode", "plugin", "mdmem.js"),  # every version looks into `plugin`
+        _below(opencode.folder, ".opencode", "plugin", "mdmem.js"),  # every version reads `plugin`
         McpClient(
             opencode.TITLE,
             _opencode_file,
@@ -289,23 +290,23 @@ ROWS = (
         resume=("opencode", "--session"),
     ),
 )
-"""Every agent, a row each; mypy checks each module against `agents.Agent`."""
+"""All agents, one row each; mypy checks each module against `agents.Agent`."""
 
 AGENTS = {row.name: row for row in ROWS}
-"""An agent's name -> its row; its module lies in `mdmem.agents` under that name, and hooks load one of them only."""
+"""An agent's name -> its row. Its module has that name in `mdmem.agents`, and a hook loads only that one."""
 
 CLIENTS: dict[str, McpClient] = {
     **{row.name: row.mcp for row in ROWS},
     "claude-desktop": McpClient("Claude Desktop", _desktop_file, _servers, note="Restart Claude Desktop."),
 }
-"""The name of a client of MCP in commands -> what is known of it; Claude Desktop has no hooks."""
+"""An MCP client's name in commands -> what is known about it; Claude Desktop has no hooks."""
 
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 def resume_command(agent: str, session: str, cwd: str) -> str:
-    """Return the shell command that resumes a session in its folder; "" when the agent has none."""
+    """Return the shell command that resumes a session in its folder; "" if the agent has none."""
     words = AGENTS[agent].resume if agent in AGENTS else ()
     if not words or not _PLAIN_ID.fullmatch(session):
         return ""
@@ -315,7 +316,7 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
 
 
 def known(agent: str) -> KnownAgent:
-    """Return what is known of the agent called `agent`. Raises UsageError when there is no such agent."""
+    """Return the row of the agent called `agent`. Raises UsageError when there is no such agent."""
     if agent not in AGENTS:
         import difflib
 
@@ -326,7 +327,7 @@ def known(agent: str) -> KnownAgent:
 
 
 class DetectedAgent(NamedTuple):
-    """An agent on this machine: its settings folder and its program, "" for what is not there."""
+    """An agent on this machine, with its settings folder and its program, each "" if missing."""
 
     agent: str
     title: str
@@ -335,7 +336,7 @@ class DetectedAgent(NamedTuple):
 
 
 def detect() -> list[DetectedAgent]:
-    """Find the agents that have a settings folder or a program on PATH; nothing is started."""
+    """Find the agents with a settings folder or a program on PATH, without starting anything."""
     found = []
     for row in ROWS:
         folder = row.module.folder(os.environ)

@@ -1,7 +1,7 @@
-"""Launcher: the one short program that agents start for mdmem, which does nothing, successfully, where mdmem is gone.
+"""Launcher: the short program that agents start for mdmem; it exits silently with 0 if mdmem is gone.
 
-It lies in the user's data folder, so that it stays where it is when mdmem is upgraded, moved or uninstalled; on POSIX
-it is a shell script, on Windows a Python file. It names the settings files that use it, and goes with the last one.
+It is in the user's data folder, so its path stays the same when mdmem is upgraded, moved or uninstalled. On POSIX it
+is a shell script, on Windows a Python file. It lists the settings files that use it, and is removed with the last one.
 """
 
 from __future__ import annotations
@@ -17,26 +17,25 @@ from mdmem import config, files, launch
 from mdmem.system import windows
 
 NAME = "mdmem-run"
-"""What a registered command is recognized by."""
+"""mdmem's commands are recognized by this name in them."""
 
 MODULES = {"hook": "mdmem.recall.hook", "inject": "mdmem.inject.process", "status": "mdmem.capture.status_line"}
-"""A verb of the registration -> the module whose `main` it runs, beside `commit`, which goes on in the background."""
+"""Verb -> the module whose `main` it runs. The remaining verb `commit` continues in the background."""
 
 _NEEDS = (
     "yaml", "frontmatter", "whoosh", "cached_property", "git", "gitdb", "smmap", "click", "rich", "pygments",
     "markdown_it",
 )  # fmt: skip
-"""What is imported that is not in the standard library: without `site`, nobody else finds it.
+"""Imported packages outside the standard library; without `site`, only the launcher's path makes them available.
 
-A hook does so only where a person wrote front matter that needs it, or memories are looked up.
-"""
+A hook needs them only to read unusual front matter written by a person, or to look up memories."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 _USER = "#: "
-"""Before the path of a settings file that uses the launcher, a line each."""
+"""Prefix of the lines that name the settings files using the launcher."""
 
-# Reads all of stdin before a commit: an agent that writes into a closed pipe may take that for a failure.
+# Reads all of stdin before a commit: an agent may take writing to a closed pipe for a failure.
 _COMMIT = """import sys
 sys.stdin and sys.stdin.buffer.read()
 sys.path+={paths}
@@ -47,7 +46,7 @@ from mdmem.cli import main
 main()
 """
 
-# Where mdmem cannot even be imported, `launch` repairs that or says so. Each line more is compiled at every hook.
+# If mdmem cannot be imported, `launch` repairs it or reports it. Each further line is compiled at every hook.
 _OTHER = """import sys
 sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
@@ -62,8 +61,8 @@ _PRELOAD = """try:
 except Exception:pass
 """
 
-# Where the watcher serves hooks, this one is given to it; only where that fails, it goes on by itself. The loader of
-# the interpreter takes fresh bytecode: compiling the text at each hook costs a tenth of an interpreter start.
+# Hands the hook over to the watcher if it serves hooks; if that fails, the hook runs here. The interpreter's
+# loader uses cached bytecode: compiling the text at each hook would cost a tenth of an interpreter start.
 _HANDED_OVER = """from posix import stat
 try:
  stat({socket})
@@ -80,7 +79,7 @@ _SHELL = """#!/bin/sh
 {cases}esac
 """
 
-# What Perl's own variables would change, or make it complain of, is none of a hook's business.
+# Perl's environment variables must not change the script's behavior or make it print warnings.
 _WITH_PERL = """if [ "$1" = hook ] && [ -S {socket} ] && [ -x {perl} ] && [ -f {hand_over} ]; then
 export LC_ALL=C PERL5OPT= PERL5LIB=
 trap "" PIPE
@@ -90,7 +89,7 @@ fi
 
 _PERL = "/usr/bin/perl"
 _SENDMSG = {"x86_64": 46, "aarch64": 211, "riscv64": 211}
-"""A machine -> the number that Linux gives to the system call `sendmsg`, which Perl knows by nothing else."""
+"""Machine -> the number of Linux's system call `sendmsg`, which Perl can only call by number."""
 
 _PYTHON = """# Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
 {users}import os, sys
@@ -100,7 +99,7 @@ if os.path.isfile({rescue}):
 
 
 def path() -> str:
-    """Return where the launcher is, whether or not it is there."""
+    """Return the launcher's path, whether or not the file exists."""
     if _is_windows():
         return os.path.join(config.places(os.environ)["config"], f"{NAME}.py")
     data = os.environ.get("XDG_DATA_HOME") or ""
@@ -109,14 +108,14 @@ def path() -> str:
 
 
 def words() -> list[str]:
-    """Return the words that start the launcher without a shell."""
+    """Return the program and arguments that start the launcher without a shell."""
     if not _is_windows():
         return [path()]
     return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
 
 
 def text(users: list[str]) -> str:
-    """Return the launcher of this mdmem, for these settings files: VERB AGENT, and perhaps --vault VAULT."""
+    """Return this mdmem's launcher for these settings files; it takes VERB AGENT [--vault VAULT]."""
     rescue = os.path.join(_PACKAGE, "launch.py")
     codes = {verb: code(verb) for verb in (*MODULES, "commit")}
     lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
@@ -129,7 +128,7 @@ def text(users: list[str]) -> str:
 
 
 def code(verb: str) -> str:
-    """Return the Python that a verb runs, with the launcher's words as its arguments."""
+    """Return the Python code that a verb runs; its arguments are the launcher's."""
     found = _alone(verb)
     if verb != "hook" or _is_windows():
         return found
@@ -139,7 +138,7 @@ def code(verb: str) -> str:
 
 
 def _alone(verb: str) -> str:
-    """Return the Python code of a verb that is not handed over to another process."""
+    """Return the Python code that runs a verb in its own process."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
     preload = _PRELOAD.format(preload=_literal(os.path.join(_PACKAGE, "preload.py")), package=_literal(_PACKAGE))
@@ -149,7 +148,7 @@ def _alone(verb: str) -> str:
 
 
 def _with_perl() -> str:
-    """Return the lines that hand a hook over without starting a Python, where the system is one that allows it."""
+    """Return the lines that hand a hook over to the watcher without starting Python, if the system allows that."""
     sendmsg = _SENDMSG.get(os.uname().machine) if sys.platform == "linux" else None
     if sendmsg is None:
         return ""
@@ -165,23 +164,23 @@ def _with_perl() -> str:
 
 
 def socket_path() -> str:
-    """Return where the watcher serves hooks, for those that the launcher starts."""
+    """Return the path of the socket where the watcher serves the launcher's hooks."""
     return os.path.join(os.path.dirname(path()), "hook.sock")
 
 
 def is_current() -> bool:
-    """Whether the launcher is there and starts this mdmem."""
+    """Whether the launcher exists and starts this mdmem."""
     found = _read()
     return found == text(_users(found)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
 def is_missed_by(settings_file: str) -> bool:
-    """Whether the commands of a settings file start the launcher, and it is gone."""
+    """Whether the commands of a settings file start a launcher that no longer exists."""
     return not os.path.exists(path()) and _names_it(settings_file)
 
 
 def use(settings_file: str) -> None:
-    """Write the launcher, if need be, for a settings file whose commands name it.
+    """Write or update the launcher, if needed, for a settings file whose commands name it.
 
     Raises OSError when it cannot be written.
     """
@@ -193,9 +192,9 @@ def use(settings_file: str) -> None:
 
 
 def leave(settings_file: str) -> None:
-    """Take out a settings file that does not name the launcher any more, and with the last one the launcher.
+    """Drop settings files that no longer name the launcher; remove the launcher with the last one.
 
-    With that, nothing of mdmem is left that `pip uninstall` does not know.
+    Then `pip uninstall` removes all that is left of mdmem.
     """
     users = _users(_read())
     left = [user for user in users if _names_it(user)]
@@ -205,11 +204,11 @@ def leave(settings_file: str) -> None:
         if left:
             _write(text(left))
         else:
-            launch.forget_compiled()  # nothing starts mdmem's hooks any more
+            launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.unlink(path())
             os.rmdir(os.path.dirname(path()))
     except OSError:
-        return  # it is gone, or stays and does no harm; the folder may hold something else
+        return  # already gone, or harmless if it stays; the folder may hold other files
 
 
 def _users(found: str) -> list[str]:
@@ -244,7 +243,7 @@ def _write(data: str) -> None:
 
 
 def search_path() -> list[str]:
-    """Return the import path of a command, without the standard library."""
+    """Return the folders that a command's imports need besides the standard library."""
     folders = [os.path.dirname(_PACKAGE)]
     for name in _NEEDS:
         spec = importlib.util.find_spec(name)
@@ -255,7 +254,7 @@ def search_path() -> list[str]:
 
 
 def _literal(value: str | list[str] | dict[str, str]) -> str:
-    """Write a value as Python does, but with the quotes that need no care in a shell's."""
+    """Return a value as a Python literal with double quotes, which are safe inside the shell's single quotes."""
     return json.dumps(value, ensure_ascii=False)
 
 

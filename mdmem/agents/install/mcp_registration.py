@@ -1,6 +1,6 @@
-"""MCP registration: mdmem's server in the settings of a client, added, removed and checked.
+"""MCP registration: adds, removes and checks mdmem's server in a client's settings.
 
-For people's commands only: a hook never loads this.
+Used only by commands; a hook never loads it.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 
 SERVER = "mdmem"
-"""What the server is called; its tools are then `mcp__mdmem__...`, which capture leaves out."""
+"""The server's name. Its tools are `mcp__mdmem__...`, which capture leaves out."""
 
 
 def register(client: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
-    """Put mdmem's server into the settings of a client, in the place of an older one; again changes nothing.
+    """Register mdmem's server in a client's settings, replacing an older entry; repeating it changes nothing.
 
-    scope: `project` and `local` are for the project in the current folder. vault: the vault that the server shall
-    serve; by default none is named, so that the user's settings decide.
+    scope: `project` and `local` mean the project in the current folder.
+    vault: the vault to serve; by default none is named, and the user's settings decide.
     dry_run: change nothing; the result has the diff.
 
     Raises:
         UsageError: when there is no such client or scope.
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+        ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
     found, place, file = _open(client, scope)
-    _present(found, file, place)  # which refuses somebody else's
+    _present(found, file, place)  # raises for somebody else's server
     text = _registered(found, file.text or "", file.path, place, vault)
     keep_first = not (found.is_state(scope) or _is_ours_alone(found, file, place))
     change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "unchanged", note=found.note)
@@ -40,11 +40,11 @@ def register(client: str, scope: str = "user", *, vault: str | None = None, dry_
 
 
 def unregister(client: str, scope: str = "user") -> SettingsChange:
-    """Take mdmem's server out of the settings of a client; a file that mdmem made and that is empty then goes.
+    """Remove mdmem's server from a client's settings; delete the file if mdmem created it and it is now empty.
 
     Raises:
         UsageError: when there is no such client or scope.
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+        ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
     found, place, file = _open(client, scope)
     change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "removed", file.backup())
@@ -64,7 +64,7 @@ def unregister(client: str, scope: str = "user") -> SettingsChange:
 
 
 def status(client: str, scope: str = "user") -> Status:
-    """Return how mdmem's server is registered; a file that cannot be read is a state, not an error.
+    """Return how mdmem's server is registered; an unreadable file is a state, not an error.
 
     Raises UsageError when there is no such client or scope.
     """
@@ -83,33 +83,33 @@ def status(client: str, scope: str = "user") -> Status:
 
 
 def entry(vault: str | None = None) -> dict[str, Any]:
-    """Return how the server is started: by this interpreter, by absolute path."""
+    """Return the command that starts the server: this interpreter, by absolute path."""
     named = ["--vault", vault] if vault else []
     return {"command": sys.executable, "args": ["-P", "-m", "mdmem", *named, "mcp"]}
 
 
 def vault_of(present: Mapping[str, Any]) -> str | None:
-    """Read the vault that a registered server is to serve, or None."""
+    """Return the vault that a registered server serves, or None."""
     words = _words(present)
     at = words.index("--vault") + 1 if "--vault" in words else len(words)
     return str(words[at]) if at < len(words) else None
 
 
 def _words(present: Mapping[str, Any]) -> list[str]:
-    """Return the program and the arguments of a registered server."""
+    """Return the program and arguments of a registered server."""
     command, args = present.get("command"), present.get("args")
     parts = [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
     return [part for part in parts if isinstance(part, str)]
 
 
 def detect() -> list[str]:
-    """Return the clients on this machine that have no hooks, by their settings folders."""
+    """Return the clients without hooks on this machine, found by their settings folders."""
     without_hooks = [name for name in CLIENTS if name not in AGENTS]
     return [name for name in without_hooks if os.path.isdir(os.path.dirname(located(CLIENTS[name].file, "user")))]
 
 
 def known(client: str) -> McpClient:
-    """Return what is known of a client. Raises UsageError when there is no such client."""
+    """Return the row of a client. Raises UsageError when there is no such client."""
     if client not in CLIENTS:
         raise UsageError(f"mdmem cannot register its MCP server with {client!r}; it can with {', '.join(CLIENTS)}.")
     return CLIENTS[client]
@@ -128,7 +128,7 @@ def _open(client: str, scope: str) -> tuple[McpClient, tuple[str, ...], Settings
 
 
 def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """Return mdmem's server as it stands in the file, or None."""
+    """Return mdmem's server entry in the file, or None. Raises ConfigError for somebody else's."""
     value = json_text.at(_loads(found, file.text or "", file.path), (*place, SERVER))
     if value is None:
         return None
@@ -139,7 +139,7 @@ def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Ma
 
 
 def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> bool:
-    """Whether mdmem's hooks or server are in the file and nothing else, so that mdmem has made it."""
+    """Whether the file contains only mdmem's hooks or server, so that mdmem has created it."""
     if file.text is None or found.is_toml:
         return False
     try:
@@ -151,7 +151,7 @@ def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...])
 
 
 def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
-    """Return what the file shall be when the server is registered, coming from `text`."""
+    """Return `text` with the server registered."""
     wanted = entry(vault)
     if found.is_one_list:
         wanted = {"command": [wanted["command"], *wanted["args"]]}
@@ -191,12 +191,12 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
     present = json_text.at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, wanted, SERVER)
-    kept = {**present, **wanted}  # an `env` or a time limit that a person added stays
+    kept = {**present, **wanted}  # keep an `env` or a time limit that a person added
     return text if kept == present else json_text.replace(text, (*place, SERVER), kept)
 
 
 def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings without mdmem's entry, and without objects that are then empty."""
+    """Return the settings without mdmem's entry and the objects that this empties."""
     if not place:
         return {key: value for key, value in data.items() if key != SERVER}
     rest = dict(data)
@@ -206,7 +206,7 @@ def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
-    """Decode the settings in `text`, the content of `path`."""
+    """Parse the settings in `text`, the content of `path`."""
     try:
         data = _decoded(found, text)
     except ValueError as error:

@@ -1,6 +1,6 @@
-"""Offers: further settings of an agent that a user may want with mdmem, each put in on request and taken out again.
+"""Offers: applies further settings of an agent on request, and withdraws them.
 
-What was put in is recorded beside the settings file, so that only that is taken out, and what was there comes back.
+A record beside the settings file lists what was added, so that only that is removed and earlier values come back.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ RECORD_SUFFIX = ".mdmem-added"
 
 
 OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.name: row.offers for row in ROWS if row.offers}
-"""An agent -> what it can be offered."""
+"""An agent -> its offers."""
 
 
 def accept(agent: str, offer: SettingsOffer, scope: str = "user", *, dry_run: bool = False) -> SettingsChange:
-    """Put an offer's settings into the agent's file; what is there already is left alone.
+    """Add an offer's settings to the agent's file; settings already there are left alone.
 
-    Raises ConfigError when the settings cannot be understood or not be written; they are left alone.
+    Raises ConfigError when the settings cannot be parsed or written; they are left alone.
     """
     file, change = _open(agent, offer, scope)
     before = file.text or ""
@@ -47,9 +47,9 @@ def accept(agent: str, offer: SettingsOffer, scope: str = "user", *, dry_run: bo
 
 
 def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
-    """Take out of the agent's files what `accept` put in, and put back what was there; return what has changed.
+    """Remove from the agent's files what `accept` added and restore earlier values; yield what was changed.
 
-    Raises ConfigError when the settings cannot be understood or not be written; they are left alone.
+    Raises ConfigError when the settings cannot be parsed or written; they are left alone.
     """
     offered = [offer for offer in OFFERS.get(agent, ()) if _path(agent, offer, scope)]
     for file, change in {_path(agent, offer, scope): _open(agent, offer, scope) for offer in offered}.values():
@@ -81,7 +81,7 @@ def _open(agent: str, offer: SettingsOffer, scope: str) -> tuple[SettingsFile, S
 
 
 def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return the settings with an offer's, and rows that tell how to take them out."""
+    """Return the settings with an offer's added, and the rows that record how to remove them."""
     with settings_file.changing(path):
         data = json_text.loads(text)
         if offer.items:
@@ -116,7 +116,7 @@ def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[d
 
 
 def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
-    """Add rules to an object of them; one rule for all, a text, becomes the first of such an object."""
+    """Add rules to an object of rules; a single rule for everything, a string, becomes its first rule."""
     rows: list[dict[str, Any]] = []
     for depth in range(1, len(offer.place) + 1):
         place = offer.place[:depth]
@@ -139,7 +139,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
 
 
 def _without(text: str, row: Mapping[str, Any], path: str) -> str:
-    """Return the settings without what one row has added; what was changed since stays."""
+    """Return the settings without what one row recorded; anything changed since then stays."""
     with settings_file.changing(path):
         place = tuple(row["place"])
         present = json_text.at(json_text.loads(text), place)
@@ -155,5 +155,7 @@ def _recorded(record: SettingsFile) -> list[dict[str, Any]]:
     try:
         rows = json.loads(record.text or "[]")
     except ValueError as error:
-        raise ConfigError(f"{record.path} is not valid JSON: {error}. Remove by hand what it lists.") from error
+        raise ConfigError(
+            f"{record.path} is not valid JSON: {error}. Remove the settings that it lists by hand."
+        ) from error
     return [row for row in rows if isinstance(row, dict) and "place" in row]

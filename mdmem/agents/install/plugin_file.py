@@ -1,4 +1,4 @@
-"""Plugin file: for an agent without hooks, a file of mdmem's own with the command lines in it."""
+"""Plugin file: a file of mdmem's own with the command lines, for an agent without hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _PLACE = "__COMMANDS__"
 
 
 def render(agent: KnownAgent, vault: str, *, shared: bool = False) -> str:
-    """Return the plugin's text; `vault` "" leaves the vault to the settings; `shared`: other people get it as well.
+    """Return the plugin's text.
+
+    vault: the vault to name; "" leaves it to the settings. shared: for a file that other people get too.
 
     Raises ConfigError when this installation of mdmem has no such template.
     """
@@ -38,11 +40,11 @@ def lines(text: str, path: str) -> list[str]:
         commands = json.loads(text[start : text.find("\n}", start) + 2])
         return [str(line) for line in commands.values()]
     except (ValueError, AttributeError):
-        return [_MARK]  # changed by hand: ours all the same
+        return [_MARK]  # changed by hand, but still mdmem's
 
 
 def _template(name: str) -> str:
-    for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):  # as installed; in a checkout
+    for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):  # as installed, or in a checkout
         path = os.path.join(folder, "templates", *name.split("/"))
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""Registration: mdmem's entries in the settings of an agent, put in, taken out, looked at.
+"""Registration: adds, removes and checks mdmem's entries in an agent's settings.
 
-For people's commands only: a hook never loads this.
+Used only by commands; a hook never loads it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class SettingsChange(NamedTuple):
     """What was done to one file.
 
     action: `created`, `updated`, `unchanged`, `removed` (mdmem's entries) or `deleted` (the file).
-    backup: the copy of the file as it was before the first change, or "".
-    note: what the user should know or do now, or "". diff: of a dry run, what would change.
+    backup: the copy of the file from before the first change, or "".
+    note: what the user should know or do now, or "". diff: what a dry run would change.
     """
 
     agent: str
@@ -43,8 +43,8 @@ class Status(NamedTuple):
     """How one agent is registered in one scope.
 
     state: `registered`, `outdated` (by an older or moved mdmem), `absent` or `unreadable`.
-    vault: the vault that the registered commands name, or "" when they leave it to the settings.
-    problem: why the file is unreadable, or why the agent does not run what is registered; or "".
+    vault: the vault that the registered commands name; "" if the settings decide.
+    problem: why the file is unreadable or the agent ignores what is registered, or "".
     """
 
     agent: str
@@ -57,15 +57,15 @@ class Status(NamedTuple):
 
 
 def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
-    """Put mdmem's entries into the settings of `agent`, in the places of older ones; again changes nothing.
+    """Register mdmem's entries in the settings of `agent`, replacing older ones in place; repeating it changes nothing.
 
-    scope: one of `SCOPES`; `project` and `local` are for the project in the current folder.
-    vault: the vault that the commands shall name; by default none, so that the user's settings decide.
+    scope: one of `SCOPES`; `project` and `local` mean the project in the current folder.
+    vault: the vault that the commands name; by default none, and the user's settings decide.
     dry_run: change nothing; the result has the diff.
 
     Raises:
         UsageError: when there is no such agent or scope.
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+        ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
     found, file = open_settings(agent, scope)
     own = _lines(found, file)
@@ -82,9 +82,9 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
 
 
 def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bool, dry_run: bool) -> SettingsChange:
-    """Write `text` into a settings file, or show what that would change; return what was done.
+    """Write `text` to a settings file, or show what that would change; return what was done.
 
-    change: of which agent, scope and file, and what the user should know once it is done.
+    change: the agent, scope, file, and the note for the user once it is done.
 
     Raises ConfigError when the file cannot be written.
     """
@@ -98,13 +98,13 @@ def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bo
 
 
 def unregister(agent: str, scope: str = "user") -> SettingsChange:
-    """Take mdmem's entries out of the settings of `agent`; a file that mdmem made and that is empty then goes.
+    """Remove mdmem's entries from the settings of `agent`; delete the file if mdmem created it and it is now empty.
 
-    A file that is still as `register` left it gets the very bytes back that it had before.
+    A file that is unchanged since `register` gets back its earlier content, byte for byte.
 
     Raises:
         UsageError: when there is no such agent or scope.
-        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+        ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
     found, file = open_settings(agent, scope)
     change = SettingsChange(agent, found.title, scope, file.path, "removed")
@@ -117,7 +117,7 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
 
 
 def _taken_out(found: KnownAgent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
-    """Take mdmem's entries out of a file that has some."""
+    """Remove mdmem's entries from a file that has some."""
     if found.plugin or file.text is None:
         file.delete()
         return change._replace(action="deleted")
@@ -135,9 +135,9 @@ def _taken_out(found: KnownAgent, file: SettingsFile, change: SettingsChange, va
 
 
 def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Status:
-    """Return how `agent` is registered in `scope`; a file that cannot be read is a state, not an error.
+    """Return how `agent` is registered in `scope`; an unreadable file is a state, not an error.
 
-    vault: the vault that the commands should name; by default the one that they do.
+    vault: the vault that the commands should name; by default the one that they name.
 
     Raises UsageError when there is no such agent or scope.
     """
@@ -158,26 +158,28 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
 
 
 def survey() -> list[Status]:
-    """Return how every agent is registered: in its user scope, and in others where there is something to say."""
+    """Return how every agent is registered: in its user scope, and in other scopes with something to report."""
     scopes = [(row.name, scope) for row in ROWS for scope in SCOPES if located(row.settings, scope)]
     rows = [status(agent, scope) for agent, scope in scopes]
-    users = {os.path.realpath(row.path) for row in rows if row.scope == "user"}  # in the home folder a project's too
+    users = {os.path.realpath(row.path) for row in rows if row.scope == "user"}  # the same file in the home folder
     return [
         row for row in rows if row.scope == "user" or not (row.state == "absent" or os.path.realpath(row.path) in users)
     ]
 
 
 def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
-    """Return what is known of an agent, and its settings file.
+    """Return an agent's row and its settings file.
 
     Raises:
         UsageError: when there is no such agent or scope.
-        ConfigError: when the file cannot be read, or has comments that the agent does not take.
+        ConfigError: when the file cannot be read, or has comments that the agent does not accept.
     """
     found = known(agent)
     file = SettingsFile(_path(found, scope))
     if not found.plugin and not found.mcp.takes_comments and json_text.has_comments(file.text or ""):
-        raise ConfigError(f"{file.path} is not valid JSON: it has comments. It was not changed. Take them out.")
+        raise ConfigError(
+            f"{file.path} is not valid JSON: it has comments. It was not changed. Remove them and try again."
+        )
     return found, file
 
 
@@ -197,7 +199,7 @@ def _lines(found: KnownAgent, file: SettingsFile) -> list[str]:
 
 
 def _is_empty_without(found: KnownAgent, file: SettingsFile) -> bool:
-    """Whether nothing but mdmem's entries is in the file, which mdmem then has made."""
+    """Whether the file contains only mdmem's entries, so that mdmem has created it."""
     if found.plugin:
         return True
     rest = entries.merged(file.text or "", file.path, {}, {})
@@ -216,7 +218,7 @@ def _vault(own: list[str]) -> str:
 
 
 def _leads_to(file: SettingsFile, found: KnownAgent, before: str, vault: str, *, shared: bool) -> bool:
-    """Whether registering in `before`, which has nothing of mdmem's, gives what is in the file."""
+    """Whether `before` has no entries of mdmem's, and registering in it gives the file's text."""
     try:
         path = file.path
         return not entries.lines(before, path) and _registered(found, before, path, vault, shared=shared) == file.text
@@ -225,7 +227,7 @@ def _leads_to(file: SettingsFile, found: KnownAgent, before: str, vault: str, *,
 
 
 def _registered(found: KnownAgent, text: str, path: str, vault: str, *, shared: bool) -> str:
-    """Return what the file shall be when mdmem is registered, coming from `text`."""
+    """Return `text` with mdmem registered."""
     if found.plugin:
         return plugin_file.render(found, vault, shared=shared)
     return entries.merged(text, path, entries.wanted(found, vault, shared=shared), found.skeleton)

@@ -1,4 +1,4 @@
-"""Settings file: an agent's settings on disk, changed all at once or not at all, with a copy of the first state."""
+"""Settings file: changes an agent's settings on disk atomically, and keeps a copy of their first state."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class SettingsFile:
-    """One settings file as it was read: `path` as named, `text` without a byte order mark, or None.
+    """A settings file as it was read.
 
-    A symlink stays one: what it leads to is changed.
+    path: as named; if it is a symlink, its target is changed. text: without a byte order mark; None if there is no
+    file.
 
-    Raises ConfigError when there is something that cannot be read as UTF-8 text.
+    Raises ConfigError when the file cannot be read as UTF-8 text.
     """
 
     __slots__ = ("_bytes", "_real", "_stat", "path", "text")
@@ -36,21 +37,22 @@ class SettingsFile:
         self.text = None if self._bytes is None else _decode(self._bytes, path)
 
     def backup(self) -> str:
-        """Return the copy of the file as it was before mdmem's first change, or "" if there is none."""
+        """Return the path of the copy from before mdmem's first change, or "" if there is none."""
         path = self.path + BACKUP_SUFFIX
         return path if os.path.isfile(path) else ""
 
     def text_before(self) -> str | None:
-        """Return the text of that copy."""
+        """Return the text of that copy, or None."""
         content = _read(self.path + BACKUP_SUFFIX, self.path + BACKUP_SUFFIX)
         return None if content is None else _decode(content, self.path + BACKUP_SUFFIX)
 
     def write(self, text: str, *, keep_first: bool = True) -> bool:
-        """Put `text` into the file, unless it is there; keeps mode, owner and byte order mark.
+        """Write `text` to the file, keeping its mode, owner and byte order mark; return whether it changed.
 
-        keep_first: copy the file first, if there is no copy of it yet. A copy goes when the file is as it was again.
+        keep_first: copy the file first, if there is no copy yet. Without it, a copy that equals the new content is
+        removed.
 
-        Raises ConfigError when that fails, or somebody else changed the file meanwhile.
+        Raises ConfigError when that fails, or the file was changed since it was read.
         """
         if text == self.text:
             return False
@@ -66,9 +68,9 @@ class SettingsFile:
         return True
 
     def restore(self) -> None:
-        """Put the copy back, byte for byte, and remove it.
+        """Restore the copy, byte for byte, and remove it.
 
-        Raises ConfigError when that fails, or somebody else changed the file meanwhile.
+        Raises ConfigError when that fails, or the file was changed since it was read.
         """
         backup = self.path + BACKUP_SUFFIX
         try:
@@ -85,7 +87,7 @@ class SettingsFile:
             raise _unwritable(self.path, error) from error
 
     def _publish(self, content: bytes, path: str) -> None:
-        """Write a file of the same mode and owner beside `path`, then put it there in one step."""
+        """Write a temporary file of the same mode and owner beside `path`, and move it there."""
         folder = os.path.dirname(path)
         files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
@@ -111,7 +113,7 @@ class SettingsFile:
 
 @contextmanager
 def changing(path: str) -> Iterator[None]:
-    """Raise ConfigError where a settings file, as it is written, cannot be changed as the block does it."""
+    """Raise ConfigError if the block cannot change the settings file in place."""
     try:
         yield
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -119,12 +121,12 @@ def changing(path: str) -> Iterator[None]:
 
 
 def touches_others(path: str) -> ConfigError:
-    """Return the error of a change that would touch what is not mdmem's."""
+    """Return the error for a change that would affect entries that are not mdmem's."""
     return ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
 
 
 def diff(before: str, after: str, path: str) -> str:
-    """Return what a change makes of a file, as a unified diff."""
+    """Return a change of a file as a unified diff."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     lines = difflib.unified_diff(old, new, path if before else "/dev/null", path)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
@@ -136,7 +138,7 @@ def _read(path: str, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except files.NotRegularError as error:
-        raise ConfigError(f"{name} is no regular file. Remove it or put a file there, and try again.") from error
+        raise ConfigError(f"{name} is not a regular file. Replace or remove it, and try again.") from error
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror}. It was not changed.") from error
 
@@ -149,9 +151,9 @@ def _decode(content: bytes, name: str) -> str:
 
 
 def _give(path: str, stat: os.stat_result) -> None:
-    """Keep the owner, for `sudo`; a process that may not do that is the owner's own already."""
+    """Keep the file's owner, which matters under `sudo`; a process that may not set it is the owner already."""
     if not hasattr(os, "chown"):
-        return  # Windows has other owners, and `sudo` is not its way
+        return  # Windows has neither these owners nor `sudo`
     try:
         os.chown(path, stat.st_uid, stat.st_gid)
     except OSError:

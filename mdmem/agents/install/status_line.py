@@ -1,4 +1,4 @@
-"""The status line of Claude Code: registered in its settings, beside the hooks, where nobody has another one."""
+"""The status line: registers it in Claude Code's settings, unless the user has another one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEY = "statusLine"
 
 
 def of(names: list[str]) -> list[str]:
-    """Return those of these agents that have a status line. Raises UsageError when none has."""
+    """Return the agents in `names` that have a status line. Raises UsageError when none has."""
     if AGENT not in names:
         raise UsageError(f"--status-line is for {AGENT}: `mdmem install {AGENT} --status-line`.")
     return [AGENT]
@@ -23,7 +23,7 @@ def of(names: list[str]) -> list[str]:
 def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
     """Register mdmem's status line with the agent.
 
-    Raises ConfigError when the user has a status line of their own, or the settings cannot be understood.
+    Raises ConfigError when the user has another status line, or the settings cannot be parsed.
     """
     found, file = open_settings(agent, scope)
     text = file.text or ""
@@ -45,9 +45,9 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
 
 
 def unregister(agent: str, scope: str = "user") -> bool:
-    """Take mdmem's status line out of the agent's settings; return whether it was there.
+    """Remove mdmem's status line from the agent's settings; return whether it was there.
 
-    Raises ConfigError when the settings cannot be understood or not be written.
+    Raises ConfigError when the settings cannot be parsed or written.
     """
     if agent != AGENT:
         return False

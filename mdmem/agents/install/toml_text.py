@@ -1,6 +1,6 @@
-"""TOML text: keys of one table changed in place, so that every byte outside the change stays as it was.
+"""TOML text: edits the keys of one table in place, so that every byte outside the change stays the same.
 
-By hand, since tomlkit counts a comment above a table to the table before it, and removes it with that one.
+Done by hand, because tomlkit counts a comment above a table to the table before it and removes it with that one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[st
 
 
 def without_table(text: str, path: tuple[str, ...]) -> str:
-    """Return the text without the table at `path` and those below it, with the empty line before each."""
+    """Return the text without the table at `path` and its sub-tables, and without the empty line before each."""
     while (found := _first_within(text, path)) is not None:
         start, end = found
         text = _without_gap(text[:start]) + text[end:]
@@ -49,7 +49,7 @@ def _without_gap(before: str) -> str:
 
 
 def _without_keys(text: str, keys: Collection[str]) -> str:
-    """Take out these keys, also a list that was laid out over several lines."""
+    """Remove these keys, even if their value spans several lines."""
     lines = text.splitlines(keepends=True)
     kept, at = "", 0
     while at < len(lines):
@@ -60,7 +60,7 @@ def _without_keys(text: str, keys: Collection[str]) -> str:
 
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return where the lines of a table are, without its header."""
+    """Return the start and end of a table's lines, without its header."""
     return next(((start, end) for _, start, end, names in _tables(text) if names == path), None)
 
 
@@ -69,9 +69,9 @@ def _first_within(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def _tables(text: str) -> list[tuple[int, int, int, tuple[str, ...]]]:
-    """List the tables: where the header is, where the lines begin and end, and the names.
+    """Return the tables: position of the header, start and end of the lines, and the names in the header.
 
-    A table ends before the empty lines and comments that stand above the next one.
+    A table ends before the empty lines and comments above the next one.
     """
     found: list[tuple[int, int, int, tuple[str, ...]]] = []
     at = 0
@@ -88,7 +88,7 @@ def _tables(text: str) -> list[tuple[int, int, int, tuple[str, ...]]]:
 
 
 def _above(text: str, start: int, stop: int) -> int:
-    """Return where the last line with a key ends, before the lines that belong to the next table."""
+    """Return the end of the table's last line with a key, before the lines that belong to the next table."""
     if stop == len(text):
         return stop
     lines = text[start:stop].splitlines(keepends=True)
@@ -98,7 +98,7 @@ def _above(text: str, start: int, stop: int) -> int:
 
 
 def header(line: str) -> tuple[str, ...] | None:
-    """Return the names in a table's header; None for anything else, such as a list's second line."""
+    """Return the names in a table's header; None for any other line, such as the second line of a list."""
     if not line.lstrip(" \t").startswith("["):
         return None
     try:
@@ -114,13 +114,13 @@ def header(line: str) -> tuple[str, ...] | None:
 
 
 def key(line: str) -> str:
-    """Return the key that a line sets; "" for one that sets none."""
+    """Return the key that a line sets, or ""."""
     name, equals, _ = line.partition("=")
     return name.strip().strip("\"'") if equals else ""
 
 
 def last_line(lines: Sequence[str], at: int) -> int:
-    """Return which line ends the value that begins on line `at`."""
+    """Return the index of the line that ends the value beginning on line `at`."""
     for last in range(at, len(lines)):
         try:
             tomllib.loads("".join(f"{line.rstrip()}\n" for line in lines[at : last + 1]))

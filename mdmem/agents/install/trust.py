@@ -1,4 +1,4 @@
-"""Trust: what Codex has noted of the hooks that its user has reviewed, beside the file that registers them."""
+"""Trust: Codex's record of the hooks that its user has reviewed, in its settings beside the hooks file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STATE = ("hooks", "state")
 
 
 def forget(agent: str, hooks_file: str) -> None:
-    """Take out of Codex's settings what it has noted of the hooks in a file that held mdmem's alone.
+    """Remove Codex's record of the hooks in a file that held only mdmem's hooks.
 
-    A settings file that cannot be read or written is left alone: what stays in it does nothing.
+    Settings that cannot be read or written are left alone; a record that stays is harmless.
     """
     if agent != codex.NAME:
         return
@@ -39,7 +39,7 @@ def forget(agent: str, hooks_file: str) -> None:
 
 
 def unreviewed(agent: str, hooks_file: str, text: str) -> str:
-    """Return what is wrong when Codex has not noted a review of mdmem's hooks as they are, which it then skips; or "".
+    """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form; else "".
 
     text: the content of the hooks file.
     """
@@ -63,11 +63,11 @@ def unreviewed(agent: str, hooks_file: str, text: str) -> str:
 
 _SHA = "sha256:"
 _UNHEARD = frozenset(["StopFailure"])
-"""Events that Codex 0.169 does not know: it lists no hook of theirs for a review."""
+"""Events unknown to Codex 0.169, which lists no hooks of theirs for review."""
 
 
 def _own(hooks_file: str, text: str) -> Iterator[tuple[str, str]]:
-    """Return Codex's key of each of mdmem's hooks, and what it notes of one that was reviewed as it is now."""
+    """Yield Codex's key for each of mdmem's hooks, and the hash that it records when the present form is reviewed."""
     for event, groups in entries.parsed(text, hooks_file).get("hooks", {}).items():
         for at, group in enumerate(groups if event not in _UNHEARD else ()):
             for number, handler in enumerate(group.get("hooks", ()) if isinstance(group, dict) else ()):
@@ -77,7 +77,7 @@ def _own(hooks_file: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _hash(event: str, matcher: Any, handler: dict[str, Any]) -> str:
-    """Return the hash that Codex 0.169 has of a hook: of its sorted JSON, in one line."""
+    """Return Codex 0.169's hash of a hook: that of its JSON on one line, with sorted keys."""
     hook = {key: handler.get(key) for key in ("command", "timeout", "type") if handler.get(key) is not None}
     facts = {"event_name": event, "hooks": [{**hook, "async": handler.get("async") is True}]}
     facts |= {"matcher": matcher} if matcher is not None else {}
@@ -90,6 +90,6 @@ def _noted_hash(state: str, key: str) -> str:
 
 
 def _noted(text: str, hooks_file: str) -> list[str]:
-    """Return the keys that begin with a hooks file's path."""
+    """Return the recorded keys that begin with a hooks file's path."""
     value = json_text.at(toml_text.loads(text), _STATE)
     return [key for key in value if key.startswith(hooks_file)] if isinstance(value, dict) else []
