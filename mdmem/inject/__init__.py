@@ -1,1 +1,1 @@
-"""Injection: when an agent gets context, what it gets, and how it is written."""
+"""Injection: decides when an agent gets context and which, and renders it."""

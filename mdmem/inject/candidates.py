@@ -1,4 +1,4 @@
-"""Candidates: what a text, a file or a project brings to mind, and for everything not shown the reason."""
+"""Candidates: finds the memories for a text, a file or a project, with a reason for each one not shown."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from mdmem.search.recall import Answer
 
 FIRST_SHARE = 0.6
-"""The share of a block that its best answer may take."""
+"""Share of a block that its best answer may use."""
 SECOND_SHARE = 0.18
 MAX_OF_FILE = 3
 FILE_CHARS = 800
-"""The size of what is given before a file is read or changed."""
+"""Maximum length of the block before a file is read or changed."""
 _JUST_SECONDS = 10.0
-"""A prompt of this session that was stored this recently is the one that is being answered."""
+"""A prompt of this session stored within this time is the one being answered."""
 _SPARE = 3
 
 
 class Found(Value):
-    """An answer and what was made of it: how it is shown, or None, and why it is not."""
+    """An answer, and how it is shown, or None and why not."""
 
     answer: Answer
     item: Item | None
@@ -51,16 +51,16 @@ class Found(Value):
 
 
 def has_topic(text: str) -> bool:
-    """Whether a text has a word to search by, beside function words."""
+    """Whether a text has a search term, that is, more than function words."""
     return any(word.lower() not in STOPWORDS for word in analysis.words(text))
 
 
 PART = 0.25
-"""Something goes on with a named piece of work that has such a share of its name."""
+"""A prompt continues a named piece of work if it shares at least this part of its words."""
 
 
 def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
-    """Whether the last sessions answer what nothing else does: what is left of work, or work that is known in part."""
+    """Whether the last sessions are the answer if nothing else is: it asks what is left, or continues known work."""
     if not has_topic(asked.topic):
         return True
     said = [fold(word) for word in words(asked.words)]
@@ -69,9 +69,9 @@ def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
 
 
 def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
-    """Return what a query finds, best first, each with how it is shown or why it is not.
+    """Return what a query finds, best first, each with how it is shown or why not.
 
-    shape: how the prompt asks, which says how well an answer must fit; None for a query nobody asked.
+    shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
     """
     if not has_topic(query):
         return []
@@ -89,7 +89,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     kept, why = _chosen(at, shape, answers, guess)
     is_sought = not kept and shape is not None and shape.grade >= LIKELY
     if is_sought and (seen := recall.seen_everywhere(at.config, asker, budget)) is not None:
-        answers = look(foreign=foreign, seen=seen)  # somebody has just written into an old note
+        answers = look(foreign=foreign, seen=seen)  # a person has just edited an old note
         kept, why = _chosen(at, shape, answers, guess)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
@@ -110,16 +110,16 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
 
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
-    """Choose among answers. What a guess found need not share a word with the question: then their scores decide."""
+    """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
     return _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
 
 
 _ERROR_CHARS = 20_000
-"""So much of a note is looked through for an error's message."""
+"""How much of a note is searched for an error message."""
 
 
 def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
-    """Return the answers in which a pasted error's message stands, and why the others are not shown; None for none."""
+    """Return the answers with the pasted error's message, and why others are not shown; None if there are none."""
     if shape is None or shape.language != "error":
         return None
 
@@ -131,7 +131,7 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
 
 
 def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
-    """Put what a person wrote or decided before other answers that are about as good."""
+    """Sort what a person wrote or decided before other answers that score about as high."""
     ordered = list(answers)
     top = ordered[0].score if ordered else 0.0
     return sorted(
@@ -149,7 +149,7 @@ def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tu
 
 
 def section(found: Iterable[Found], heading: str) -> Section:
-    """Keep what is to be shown of what was found; name what stands above already."""
+    """Return a section of the answers to show; if all were given before, it names those."""
     found = list(found)
     above = [one.answer.hits[0].id for one in found if one.left_out == entry.ABOVE][:5]
     items = [one.item for one in found if one.item is not None]
@@ -158,7 +158,7 @@ def section(found: Iterable[Found], heading: str) -> Section:
 
 
 def _other_time(now: float) -> datetime | None:
-    """Return the time that it is to be, where it is not what the clock says: `datetime` is slow to load."""
+    """Return `now` as a datetime if it differs from the clock; else None, to avoid loading `datetime`."""
     if abs(now - time.time()) < 60.0:
         return None
     from datetime import UTC, datetime
@@ -167,7 +167,7 @@ def _other_time(now: float) -> datetime | None:
 
 
 def _guess(at: Occasion, query: str, caller: str) -> str:
-    """Ask a model for a guess, where the user's settings say so; the search keeps its own part of the deadline."""
+    """Return a model's guess at the answer if the settings allow it; the search keeps its part of the deadline."""
     settings = at.config.settings
     if not settings.expand.enabled:
         return ""
@@ -178,11 +178,11 @@ def _guess(at: Occasion, query: str, caller: str) -> str:
     return hyde.guess(at.config, query, caller=caller, seconds=max(room, 0.0))
 
 
-# -- of a file -------------------------------------------------------------------------------------
+# -- about a file -----------------------------------------------------------------------------------
 
 
 def about_file(at: Occasion, path: str) -> Section:
-    """Return the newest turns and notes that are about exactly this file, those that failed before the others."""
+    """Return the newest turns and notes about exactly this file, failed ones first."""
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
     asked = Query(filters=(Filter("file", (name.lower(),)),))
@@ -203,7 +203,7 @@ def about_file(at: Occasion, path: str) -> Section:
 
 
 def _is_about(hit: SearchHit, name: str) -> bool:
-    """Whether a note is about a file by its path, not by a mention of some file's name."""
+    """Whether a note is about a file by its path, not only by mentioning a file of that name."""
     files = hit.facts.get("files")
     if isinstance(files, (list, tuple)) and files:
         return name in map(str, files)
@@ -211,7 +211,7 @@ def _is_about(hit: SearchHit, name: str) -> bool:
 
 
 def _within(path: str, root: str) -> str:
-    """Return a file's name as notes have it: as seen from the project's working tree, where it lies inside."""
+    """Return a file's path as notes have it: relative to the project's working tree if inside."""
     inside = root.rstrip("/") + "/"
     return path.removeprefix(inside) if path.startswith(inside) else path.lstrip("/")
 
@@ -224,15 +224,15 @@ def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
 
 MAX_INDEX_LINES = 40
 MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
-"""How long the index is: what open work and sessions leave of a block, within these bounds."""
+"""Limits of the index's length, within which it uses what open work and sessions leave of a block."""
 
 
 def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
-    """List the notes that stay true: a person's, decisions, preferences, lessons.
+    """Return the notes that stay true: a person's notes, decisions, preferences, lessons.
 
-    Pinned ones come first, then those that were used most; those that were given in vain come last.
+    Pinned notes come first, then the most used ones; notes given in vain come last.
 
-    uses: id -> how often it was given to an agent. room: how many characters the rest of the block leaves.
+    uses: id -> number of times given to an agent. room: characters that the rest of the block leaves.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
     by_person = _matching(at, Filter("is", ("pinned",)))
@@ -259,7 +259,7 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
 
 
 def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
-    """Return the notes that were given often and that no answer cites: they sink."""
+    """Return the notes that were given often but are cited by no answer; they are ranked last."""
     often = [name for name, times in uses.items() if times >= IN_VAIN_TIMES]
 
     def uncited(view: View) -> set[str]:
@@ -279,7 +279,7 @@ def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
 
 
 def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
-    """Make a line of the index; a pinned note has its first sentence as well."""
+    """Return a line of the index; with `full`, as for pinned notes, it includes the first sentence."""
     if at.has_seen(hit.id):
         return None
     parsed = people.read(at.config.vault, hit.path)

@@ -1,4 +1,4 @@
-"""Citations: which of the memories that were given did an agent name in an answer, by their mark `[mem:ID]`."""
+"""Citations: finds the memories that an agent's answer names by their mark `[mem:ID]`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MARK = re.compile(r"\[mem:([^\[\]\s]{1,40})\]")
 
 
 def marks(text: str) -> list[str]:
-    """Return the ids that a text cites, each once, in order."""
+    """Return the distinct ids that a text cites, in order."""
     return list(dict.fromkeys(_MARK.findall(text)))
 
 
 def cited_by_session(view: View, ids: Iterable[str]) -> dict[str, set[str]]:
-    """Return which of these ids the answers of each session cite."""
+    """Return for each session which of `ids` its answers cite."""
     answers = view.notes("facet", "kind:response")
     found: dict[str, set[str]] = {}
     for name in ids:

@@ -1,4 +1,4 @@
-"""Context: what an event is given, from which memories and why; remembered, so that nothing is given twice."""
+"""Context: builds the injection for an event and remembers it, so that nothing is given twice."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ RECALLED = "Notes on what is asked"
 RELATED = "Notes related to this session"
 
 LOOK_BACK = 3
-"""How many times as many turns as make up the query are searched for those that have a topic."""
+"""Factor on the number of turns in a query: this many are searched for turns with a topic."""
 
 
 class Offer:
-    """What could be given: sections of memories, and for the log why, and how long the queries were.
+    """A possible injection: sections of memories and, for the log, the reasons and the length of the queries.
 
-    claimed: whether the once-a-session search was taken for it. asked: whether the prompt surely asks for something
-    of the past. marks: what else is remembered as given.
-    chars: how long the block may be, where it is not the usual.
+    claimed: whether it uses up the once-a-session search. asked: whether the prompt surely asks about the past. marks:
+    what else to remember as given. chars: maximum length of the block, if not the default.
     """
 
     def __init__(self) -> None:
@@ -47,7 +46,7 @@ class Offer:
         self.asked = self.claimed = False
 
     def add(self, why: str, section: Section, query_chars: int = 0) -> int:
-        """Add a section without what is in another already; return how many memories that leaves."""
+        """Add a section without memories that are in another one; return how many are left."""
         known = {item.id for other in self.sections for item in other.items}
         items = [item for item in section.items if item.id not in known]
         if items or (section.remark and not section.items):
@@ -60,9 +59,9 @@ class Offer:
 def build(
     config: Config, event: Event, now: float, deadline: float, is_late: Callable[[], bool] = lambda: False
 ) -> str | None:
-    """Put together what an event is given, and remember it; None when there is nothing to give.
+    """Build the injection for an event and remember it; None if there is nothing to give.
 
-    is_late: whether the caller has stopped waiting: then the result is dropped and nothing is remembered.
+    is_late: whether the caller has stopped waiting; then the result is dropped and not remembered.
     """
     rule = RULES.get(event.name)
     at = Occasion(config, event, now, deadline)
@@ -87,9 +86,9 @@ def build(
 class Explanation(Value):
     """What a prompt would be given, and why.
 
-    private, excluded: nothing, since all of it is private, or the project is excluded. asked: how it asks for
-    something of the past, or None. trigger: what would set off the search that comes once a session, or "". query:
-    what is searched by; "" when it asks for no more than what was done last. found: what that finds, best first.
+    private, excluded: nothing is given, because the whole prompt is private or the project is excluded.
+    asked: how the prompt asks about the past, or None. trigger: what would start the once-a-session search, or "".
+    query: the search query; "" if the prompt only asks what was done last. found: its results, best first.
     block: what would be given, or None.
     """
 
@@ -103,9 +102,9 @@ class Explanation(Value):
 
 
 def explain(config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> Explanation:
-    """Return what a prompt would be given, and look it up whether or not it asks; nothing is remembered of it.
+    """Return what a prompt would be given; always searches, even if the prompt does not ask. Nothing is remembered.
 
-    place: the project that is assumed; else that of the event's folder.
+    place: the project to assume; by default that of the event's folder.
     """
     at = Occasion(config, event, now, deadline, place)
     explanation = Explanation()
@@ -133,7 +132,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
 def at_start(
     config: Config, event: Event, now: float, deadline: float, place: Project | None = None
 ) -> block.Block | None:
-    """Return what a session that begins like `event` would be given; nothing is remembered of it."""
+    """Return what a session that begins with `event` would be given. Nothing is remembered."""
     at = Occasion(config, event, now, deadline, place)
     if not exclusions.takes_project(config, at.place, event.cwd):
         return None
@@ -141,7 +140,7 @@ def at_start(
 
 
 def rendered(config: Config, offer: Offer) -> block.Block | None:
-    """Write an offer as a block of the size that the settings allow."""
+    """Render an offer as a block of the size that the settings allow."""
     settings = config.settings.inject
     return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)
 
@@ -166,7 +165,7 @@ def _log_row(at: Occasion, offer: Offer, made: block.Block) -> dict[str, object]
 
 
 def _session_start(at: Occasion) -> Offer:
-    """Return what stays true and what was last done here; after a compaction first what this session was about."""
+    """Offer durable notes and recent work; after a compaction, first what this session was about."""
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
@@ -192,7 +191,7 @@ def _session_start(at: Occasion) -> Offer:
 
 
 def _prompt(at: Occasion) -> Offer:
-    """Answer a prompt that asks for something of the past; once a session, look up what its last turns are about."""
+    """Offer answers to a prompt that asks about the past; once a session, notes related to its last turns."""
     offer = Offer()
     text = at.gate.prompt(prompts.typed(at.event.prompt))
     found = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
@@ -206,7 +205,7 @@ def _prompt(at: Occasion) -> Offer:
 
 
 def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: Sequence[candidates.Found]) -> None:
-    """Add what answers a prompt; where it only goes on with work, fall back to what was done last."""
+    """Add the answers to a prompt; if it only continues work and has none, add what was done last."""
     section = candidates.section(found, RECALLED)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
@@ -229,7 +228,7 @@ def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
 
 
 def _of_last_turns(at: Occasion, text: str) -> str:
-    """Make a query of the session's last turns; `text` is the current one, cleaned."""
+    """Return a query made of the session's last turns; `text` is the current one, cleaned."""
     settings = at.config.settings
     limit = settings.inject.query_turns
     said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK * limit)
@@ -237,14 +236,14 @@ def _of_last_turns(at: Occasion, text: str) -> str:
 
 
 def _visits(at: Occasion, most: int) -> list[recent.Visit]:
-    """Visit the last sessions of the project, this one left out."""
+    """Return the last sessions of the project, without this one."""
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record)
     worked = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
     return list(islice(worked, most))
 
 
 def _file(at: Occasion) -> Offer:
-    """Return what is known of a file that is about to be read or changed, once a session."""
+    """Offer what is known about a file that is about to be read or changed, once a session."""
     offer = Offer()
     tool_input = at.event.tool_input
     found = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
@@ -258,8 +257,8 @@ def _file(at: Occasion) -> Offer:
 
 
 def _failure(at: Occasion) -> Offer:
-    """Return what solved an error before, once a session for each error."""
-    from mdmem.search.text import errors  # its patterns cost what other events need not pay
+    """Offer what solved an error before, once per session and error."""
+    from mdmem.search.text import errors  # its patterns are slow to compile
 
     offer = Offer()
     error = at.gate.prompt(at.event.error or "")
@@ -278,9 +277,9 @@ RULES: dict[str, Callable[[Occasion], Offer]] = {
     "PreToolUse": _file,
     "PostToolUseFailure": _failure,
 }
-"""An event -> which memories it is given."""
+"""Event -> the function that returns its offer."""
 
 
 def _new(at: Occasion, section: Section) -> Section:
-    """Leave out what this session was given already."""
+    """Remove what this session was given already."""
     return Section(section.heading, [item for item in section.items if not at.has_seen(item.id)])

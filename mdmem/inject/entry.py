@@ -1,4 +1,4 @@
-"""Entry: a session, or a note outside of sessions, as an answer: what was asked, how it ended, what was changed."""
+"""Entry: renders a turn, or a note outside sessions, as an answer: what was asked, how it ended, what changed."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from mdmem.vault.note import Parsed
 
 MAX_EDITS = 12
-"""Number of the last changes of a turn that are read."""
+"""Maximum number of a turn's changes that are read, counted from the last."""
 MAX_RUNS = 40
 MAX_BETWEEN = 2
-"""Number of commands shown between the one that failed and the one that succeeded."""
+"""Maximum number of commands shown between the failed and the successful one."""
 MIN_CHARS_OF_RUNS = 250
-"""With less room than this, what was changed is shown, and not what failed before."""
+"""With less room than this, only changes are shown, not the failures before them."""
 MAX_FILES = 4
 MAX_FILE_BYTES = 1024 * 1024
-"""A larger file is not compared with what is remembered of it."""
+"""Larger files are not compared with their remembered content."""
 ABOVE = "given above"
-"""Why an answer is not shown that the session was given already."""
+"""Why an answer that the session was given already is not shown."""
 
 
 class TurnRun(Value):
-    """A command of a turn, and its note's text."""
+    """A command of a turn, with its note's text."""
 
     command: str
     title: str
@@ -45,24 +45,24 @@ class TurnRun(Value):
     body: str
 
     def has(self, terms: Collection[str]) -> int:
-        """Return how many terms its command has, or what the agent said that it does."""
+        """Return how many terms are in the command or the agent's description of it."""
         said = f"{self.command} {self.title}".lower()
         return sum(term in said for term in terms)
 
 
 class Turn:
-    """One turn as it is on disk: the names of its notes, and the session it is part of."""
+    """One turn on disk: the names of its notes, and its session."""
 
     def __init__(self, visit: recent.Visit, number: int) -> None:
         self.visit = visit
         self.names = [name for name in visit.names if journal.numbers(name)[0] == number]
 
     def of_kind(self, kind: str) -> str:
-        """Return the last note of a kind, "" for none."""
+        """Return the last note of a kind, or ""."""
         return next((name for name in reversed(self.names) if turn_groups.source(name) == kind), "")
 
     def hunks(self) -> list[ExcerptHunk]:
-        """Read what the turn changed, in its order."""
+        """Return the turn's changes, in order."""
         edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-MAX_EDITS:]
         found: list[ExcerptHunk] = []
         for name in edits:
@@ -72,7 +72,7 @@ class Turn:
         return found
 
     def runs(self) -> Iterator[TurnRun]:
-        """Read the turn's commands in their order."""
+        """Yield the turn's commands, in order."""
         for name in [name for name in self.names if turn_groups.source(name) in turn_groups.SHELLS][-MAX_RUNS:]:
             parsed = self.visit.read(name)
             title = str(parsed.meta.get("title", ""))
@@ -81,13 +81,13 @@ class Turn:
 
 
 def hunks_of(parsed: Parsed) -> list[ExcerptHunk]:
-    """Read what the note of an edit says was changed."""
+    """Return the changes in an edit's note."""
     files = parsed.meta.get("files")
     return excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Return an entry of an answer, of `room` characters; or None, and why not. terms: what is asked about."""
+    """Return an answer's entry of about `room` characters, or None and the reason. terms: the question's terms."""
     if not answer.folder:
         return of_note(at, answer.hits[0], terms, room)
     hit = next((hit for hit in answer.hits if journal.numbers(hit.path.rpartition("/")[2])), answer.hits[0])
@@ -95,7 +95,7 @@ def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple
 
 
 def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Return an entry of a note that belongs to no session."""
+    """Return the entry of a note outside sessions, or None and the reason."""
     if hit.kind == "project":
         return None, "a project's page answers nothing"
     if hit.id in at.given:
@@ -111,7 +111,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
-    """Return an entry of the turn that a note belongs to; of its changes those of `file`, where it has any."""
+    """Return the entry of a note's turn; its changes are limited to those of `file` if there are any."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
@@ -144,7 +144,7 @@ def item_of(
     marks: Iterable[str] = (),
     lines: Iterable[str] = (),
 ) -> Item:
-    """Return an entry of a note and a text of it that is clean. marks: remarks on it. lines: code below the text."""
+    """Return an entry of a note with a cleaned text. marks: remarks. lines: code below the text."""
     return Item(
         id=hit.id,
         kind=hit.kind,
@@ -158,7 +158,7 @@ def item_of(
 
 
 def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collection[str], chars: int) -> Iterator[str]:
-    """Show the run that failed and the one that then succeeded, the changes that matter, or the run that was found."""
+    """Yield the failed run and the one that then succeeded, the relevant changes, or the run that was found."""
     runs = list(_runs(turn, bool(changes), terms)) if chars >= MIN_CHARS_OF_RUNS or not changes else []
     for line in runs:
         chars -= len(line) + 5
@@ -171,9 +171,9 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
 
 
 def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str]:
-    """Show the run that failed last and the one that then succeeded, and the run that has the question's words.
+    """Yield the run that failed last, the one that then succeeded, and the run with the question's words.
 
-    Where no file was changed, what was run in between is what helped, and what was run last is what was done.
+    If no file was changed, the runs in between are what helped, and the last run is what was done.
     """
     runs = list(turn.runs())
     failed = max((at for at, run in enumerate(runs) if run.failed), default=-1)
@@ -203,7 +203,7 @@ def _is_work(command: str) -> bool:
 
 
 def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
-    """Show a run with so many of the last lines that it printed, and the line that says how it failed."""
+    """Yield a run with its last `count` lines of output, and the line that says why it failed."""
     yield f"$ {run.command[:120]}{mark}"
     printed = excerpts.printed(run.body) if count else []
     lines = printed[-count:]
@@ -214,7 +214,7 @@ def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
 
 
 def _again(failed: str, later: list[str]) -> int:
-    """Return which of the later commands is the failed one again, perhaps in other words; their number for none."""
+    """Return the index of the later command that repeats the failed one, even reworded; `len(later)` if none does."""
     from mdmem.search import runs
 
     def program(command: str) -> str:
@@ -247,7 +247,7 @@ def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator
 
 
 def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:
-    """Return which files no longer hold what was written to them last, and which are gone. Times tell nothing."""
+    """Return the files that no longer contain what was last written to them, and those that are gone."""
     added: dict[str, set[str]] = {}
     for hunk in changes:
         added[hunk.file] = {line.strip() for line in hunk.added if line.strip()}

@@ -1,4 +1,4 @@
-"""Evidence: whether what was found answers what a prompt may ask for. The less a prompt asks, the more must fit."""
+"""Evidence: decides whether results answer a prompt. The less clearly it asks, the better they must fit."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from mdmem.search.recall import Answer
 
 GAP = 0.62
-"""An answer that scores less than this share of the best one ends the list."""
+"""Answers that score less than this share of the best are cut off."""
 _ALONE = 3.0
-"""The lead of an answer beside which there is none."""
+"""The lead of an answer that is the only one."""
 RARE = 0.7
-"""Where something is asked, the others have at least such a share of its rare words as the best one has.
+"""If a question is asked, other answers need at least this share of the best one's rare words.
 
-Later turns of its session need not: what was proposed in one may be decided in the next."""
+Later turns of the same session are exempt: what one turn proposed may be decided in the next."""
 ALIKE = 0.9
-"""Answers that score at least this share of the best are as good as it."""
+"""Answers that score at least this share of the best count as equally good."""
 ALL, AS_GOOD = 0.95, 0.75
-"""Answers that have so much of the question, and score at least this share of the first, are ordered by time."""
+"""Answers with this coverage of the question and this share of the first one's score are sorted by time."""
 MAX_ANSWERS = 5
 
 
 class Bar(Value):
-    """What an answer must have: how many of the question's words, of which weight, and which share of all of them."""
+    """Minimum requirements of an answer: number of the question's words, their weight, and their share of all words."""
 
     words: int
     weight: float
@@ -66,44 +66,44 @@ _POSSIBLE = (
     *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0)),
 )
 _ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
-"""For notes that do not say what the error says: see `says`."""
+"""For notes without the error's message: see `says`."""
 _FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5))
 _FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
 _UNSPACED = (*_FOREIGN, Bar(1, 0.9, 0.0, 2.0))
 _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
-"""In another language than English, question and vault may share no more than names."""
+"""In languages other than English, question and vault may share only names."""
 
 
 PERSONS = ("note", "decision", "preference", "lesson")
-"""The kinds of notes that a person keeps."""
+"""Kinds of notes that a person keeps."""
 _KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
-"""What is enough as well where the best answer is a note that a person keeps: there are few of them.
+"""Also sufficient, by grade, if the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""
 _LOOKED_UP = (Bar(3, 1.2, 0.7, 1.3),)
 _IN_TITLE = (Bar(2, 0.8, 0.7, 1.3),)
-"""What is enough of such a note for any question, and where its title has a word of the question."""
+"""Also sufficient for such a note: for any question, and if its title has a word of the question."""
 _IN_FULL = Bar(3, 2.0, 0.9, 1.5)
 _SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0))
-"""For what the files may answer: what a turn has that changed some, and one that changed none."""
+"""For questions that the files may answer too: turns that changed files, and those that changed none."""
 
 
 SAYS = (1.0, 0.6, 0.4, 0.4)
-"""A note says the same as an error that has such a share of its neighboring words beside each other, by grade."""
+"""Share of an error's word pairs that a note must contain to have the same message, by grade."""
 
 
 _ONE_SAID = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0))
-"""What is enough as well for a question of the past where it was said, not run: a rare word, or the only one."""
+"""Also sufficient for a question about the past if the answer was said, not run: a rare word, or the only one."""
 _BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
-"""What is enough as well for a trouble that is back: the code of an error may be all that is said of it."""
+"""Also sufficient if a problem is back: the error's code may be all that the prompt says about it."""
 
 
 _FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5))
-"""What is enough as well for a question of which, who, when or how much: few of these could be asked of anybody."""
+"""Also sufficient for a question of which, who, when or how much: few of these are general questions."""
 
 
 def says(text: str, shape: Shape) -> bool:
-    """Whether a text has an error's message: words alone, such as "object" and "cannot", are in many notes."""
+    """Whether a text contains an error's message; single words such as "object" and "cannot" are in many notes."""
     name, _, message = shape.topic.partition(":")
     wanted = _pairs(f"{name.rpartition('.')[2]} {message}")
     return bool(wanted) and len(wanted & _pairs(text)) >= SAYS[shape.grade] * len(wanted)
@@ -120,15 +120,15 @@ def is_kept(answer: Answer) -> bool:
 
 
 def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
-    """Return the alternatives, one of which the best answer to a prompt must meet.
+    """Return alternative bars, one of which the best answer to a prompt must meet.
 
-    is_foreign: the answer is of a session in another language than English.
+    is_foreign: the answer's session is in a language other than English.
     """
     if shape.grade == NOT:
         return (_IN_FULL,)
     if shape.language == "error":
-        return _ERROR if shape.grade > POSSIBLE else ()  # what has no error's name is known by its message alone
-    grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # else the last sessions answer
+        return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
+    grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer
     english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
     if english and not is_foreign:
         return english
@@ -137,7 +137,7 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
 
 
 def _is_foreign(answer: Answer) -> bool:
-    """Whether an answer is of a session in another language than English, by how its prompts and answers begin."""
+    """Whether an answer's session is in a language other than English, judging by its prompts and answers."""
     first = answer.folder.rpartition("/")[2].replace("-", " ")
     said = [first, *(hit.title for hit in answer.hits if hit.kind in ("prompt", "response"))]
     return any(map(_is_other_script, said)) or analysis.is_foreign(" ".join(said))
@@ -149,13 +149,13 @@ def _is_other_script(text: str) -> bool:
 
 
 _FROM_GREEK = "\u0370"
-"""Letters from here on are not Latin."""
+"""The first letter beyond Latin."""
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
-    """Return the answers to show, and why the others are not; without a shape, only a gap in the scores decides.
+    """Return the answers to show, and why the others are not; without a shape, only the gap in scores decides.
 
-    Questions that led to no change are shown only where nothing else answers, or nothing nearly as well.
+    Questions that led to no change are shown only if nothing else answers, or nothing nearly as well.
     """
     best = max((answer for answer in answers if not answer.is_talk), key=lambda one: one.score, default=None)
     work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]
@@ -168,7 +168,7 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
 
 
 def _with_talk(kept: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
-    """Put behind the first answer the rest of its story: what was said that it followed from, or what followed."""
+    """Insert after the first answer the rest of its story: the talk it followed from, or the work that followed."""
     if not kept:
         return []
     first = kept[0]
@@ -184,11 +184,11 @@ def _is_far_better(talk: Answer, work: Answer) -> bool:
 
 
 TALK_LEAD = 2.5
-"""A question that led to no change is as good as work that scores so much less and has less of what is asked."""
+"""Talk that led to no change counts like work if it scores this many times as high and covers more."""
 
 
 def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
-    """Return the turns that changed the file whose name is all that is asked about, the newest first."""
+    """Return the turns that changed the file whose name is the whole question, newest first."""
     words = (word.strip("?!.,:;'\"()`").lower() for word in shape.topic.split())
     name, *others = [word for word in words if word and word not in STOPWORDS] or [""]
     if others or "." not in name:
@@ -223,13 +223,13 @@ _BELOW = "well below the best"
 
 
 def _lead(first: Answer, answers: Sequence[Answer]) -> float:
-    """Return how many times as much the best answer scores as the next one that is not of its session."""
+    """Return the best answer's score as a multiple of the next one's from another session."""
     others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
     return first.score / max(others) if others and max(others) > 0 else _ALONE
 
 
 def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
-    """Return what is enough as well: trouble is back, or how the best answer came to be known."""
+    """Return further sufficient bars, depending on the question and on the kind of the best answer."""
     more: tuple[Bar, ...] = ()
     if shape.grade == LIKELY and first.hits[0].kind != "observation":
         more += _ONE_SAID
@@ -247,7 +247,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
 
 
 def _goes_on(one: Answer, first: Answer) -> bool:
-    """Whether an answer is a later turn of the session of the first."""
+    """Whether an answer is a later turn of the first one's session."""
     return one.folder == first.folder != "" and _turn(one) > _turn(first)
 
 
@@ -256,7 +256,7 @@ def _turn(answer: Answer) -> tuple[int, ...]:
 
 
 def _newest_first(kept: list[Answer]) -> list[Answer]:
-    """Put the newest first of the answers that have all of the question and score alike: minds change.
+    """Sort the newest first among the answers that cover the whole question and score alike: minds change.
 
     What a person keeps stays before what sessions say.
     """

@@ -1,4 +1,4 @@
-"""Excerpts: the sentences of an answer that say how it ended, the hunk of a diff that matters, what a run printed."""
+"""Excerpts: selects the sentences that say how a turn ended, the diff hunks that matter, and a run's output."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _CUES = frozenset(
         "next", "open", "remaining", "use", "uses", "chose", "picked", "dropped", "must", "never", "always", "since",
     ]
 )  # fmt: skip
-"""Words of sentences that say what was found out, changed, or left to do."""
+"""Words in sentences that say what was found out, changed, or left to do."""
 _ANNOUNCED = (
     " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
     " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
     " next best step ", " next action ", " it's important to ", " final step would ",
 )  # fmt: skip
-"""Words of sentences that say what may be done, and not what was."""
+"""Phrases in sentences that say what may be done, not what was done."""
 _UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])
 _MANY = 3
-"""So many words of what is asked about make such a sentence worth showing all the same."""
+"""With this many of the question's words, such a sentence is shown after all."""
 _FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks", "summary", "pass", "passes", "tests"])
 _MAX_BODY_CHARS = 12_000
 
 
 def sentences(body: str) -> Iterator[str]:
-    """Split prose into sentences: code fences are left out, a heading, row or bullet is a sentence of its own."""
+    """Split prose into sentences. Code fences are skipped; a heading, row or list item is a sentence of its own."""
     fence = False
     paragraph: list[str] = []
     for line in [*body[:_MAX_BODY_CHARS].splitlines(), ""]:
@@ -63,9 +63,9 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def outcome(body: str, terms: Collection[str], chars: int) -> str:
-    """Choose the sentences of an answer that say how it ended, in their order, in about `chars` characters.
+    """Return the sentences of an answer that say how it ended, in order, in about `chars` characters.
 
-    terms: what is asked about, as the index has it.
+    terms: the question's terms, as in the index.
     """
     found = [sentence for sentence in sentences(body) if sentence]
     worth = [_worth(sentence, terms, at, len(found)) for at, sentence in enumerate(found)]
@@ -85,7 +85,7 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
 
 
 def unlinked(text: str) -> str:
-    """Write links into the vault as their text alone: their paths tell an agent nothing."""
+    """Replace links into the vault by their text; their paths tell an agent nothing."""
     import re
 
     return re.sub(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\n]*\)", r"\1", text)
@@ -102,7 +102,7 @@ def _ended(sentence: str) -> str:
 
 
 _NOTHING_SAID = -1.0
-"""The worth of a sentence such as "Done.": it is shown only where an answer has no other."""
+"""Worth of a sentence such as "Done.", shown only if an answer has no other."""
 
 
 def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
@@ -123,7 +123,7 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
 
 
 class ExcerptHunk(Value):
-    """One place of a diff: its file, its lines as they stand, and the number of the first in the file before it."""
+    """One hunk of a diff: its file, its lines, and the old file's line number of the first."""
 
     file: str
     lines: list[str]
@@ -131,11 +131,11 @@ class ExcerptHunk(Value):
 
     @property
     def added(self) -> list[str]:
-        """Return the lines that it adds, without their sign."""
+        """Return the added lines, without their sign."""
         return [line[1:] for line in self.lines if line.startswith("+")]
 
     def place(self, places: Iterable[Place]) -> int:
-        """Return which of its lines is the first that is one of some places, -1 for none."""
+        """Return the index of the hunk's first line that is at one of `places`, or -1."""
         numbers = {number for file, number in places if file and f"/{file}".endswith(f"/{self.file}")}
         numbers |= {number for file, number in places if file and f"/{self.file}".endswith(f"/{file}")}
         before = self.start
@@ -148,11 +148,11 @@ class ExcerptHunk(Value):
 
 
 Place = tuple[str, int]
-"""A file, or the end of its path, and the number of a line in it."""
+"""A file or the end of its path, and a line number."""
 
 
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
-    """Read the hunks of the diffs in a note; a new file, written out in a fence, is one hunk of added lines."""
+    """Return the hunks of the diffs in a note; a new file in a fence is one hunk of added lines."""
     found: list[ExcerptHunk] = []
     for language, lines in _fences(body):
         if language != "diff":
@@ -170,7 +170,7 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
 
 
 def _fences(body: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the language and the lines of each code fence; one that is not closed ends with the text."""
+    """Yield language and lines of each code fence; an unclosed one ends with the text."""
     fence, language = "", ""
     held: list[str] = []
     for line in body.splitlines():
@@ -187,9 +187,9 @@ def _fences(body: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def rank(found: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[Place] = ()) -> list[ExcerptHunk]:
-    """Return the hunks that matter first: with a place, the words, replacing code, and late ones; those of tests last.
+    """Return the hunks, the most relevant first: at a place, with the terms, replacing code, late; tests come last.
 
-    What was only made to look into something is left out where anything else was changed.
+    Scratch files are left out if any other file was changed.
     """
     kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
     worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
@@ -201,7 +201,7 @@ def rank(found: Iterable[ExcerptHunk], terms: Collection[str], places: Collectio
 def told(
     found: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[Place] = ()
 ) -> Iterator[str]:
-    """Write in `chars` characters the hunks that matter first, none that repeats what stands above it."""
+    """Yield the most relevant hunks within `chars` characters, without those that repeat an earlier one."""
     files: dict[str, set[str]] = {}
     for hunk in rank(found, terms, places):
         if chars < _LEAST_CHARS and files:
@@ -217,15 +217,15 @@ def told(
 
 
 _LEAST_CHARS = 80
-"""In less room than this no further hunk is shown."""
+"""With less room than this, no further hunk is shown."""
 
 
 REPEATS = 0.7
-"""A hunk repeats what is shown of its file where it adds such a share of lines that stand there."""
+"""A hunk is a repetition if this share of its added lines was shown for its file."""
 
 
 def repeats(hunk: ExcerptHunk, shown: Collection[str]) -> bool:
-    """Whether a hunk says little more than others of its file. shown: the lines that those add, stripped."""
+    """Whether a hunk adds little to others of its file. shown: their added lines, stripped."""
     added = [line.strip() for line in hunk.added if line.strip()]
     return bool(added) and sum(line in shown for line in added) >= REPEATS * len(added)
 
@@ -243,20 +243,20 @@ def _is_aside(file: str, terms: Collection[str]) -> bool:
 
 
 def is_scratch(file: str) -> bool:
-    """Whether a file was most likely made to look into something, and not to stay."""
+    """Whether a file was most likely made to investigate something, and not to stay."""
     name = file.rpartition("/")[2].lower()
     return name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
 
 
 _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "package ")
-"""How lines begin that tell least of a hunk for which there is no room."""
+"""Prefixes of the least informative lines, dropped first if there is too little room."""
 
 
 def shown(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
-    """Write a hunk: its file, and its changed lines with little around them.
+    """Return a hunk as lines: its file, and the changed lines with a little context.
 
-    In too little room for all of them, what is around them goes first, then what stands before the line that matters:
-    the first changed one behind a place, else the one with most of the words.
+    With too little room, the context is dropped first, then the lines before the relevant one: the first changed line
+    at or after a place, else the one with most of the terms.
     """
     changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
     near = {at + step for at in changed for step in (-1, 0, 1)}
@@ -277,7 +277,7 @@ def shown(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Co
 
 
 def _telling(hunk: ExcerptHunk, kept: list[int], chars: int, terms: Collection[str], places: Collection[Place]) -> int:
-    """Return from which of the lines that are kept on a hunk is shown, so that the one that matters is among them."""
+    """Return the index in `kept` to start from, so that the relevant line is shown."""
     failed = hunk.place(places)
     if failed >= 0:
         best = next((place for place, at in enumerate(kept) if at >= failed), 0)
@@ -296,7 +296,7 @@ def _width(line: str) -> int:
 
 
 def printed(body: str) -> list[str]:
-    """Return the lines that a run printed, its error before its output."""
+    """Return the lines that a run printed: its error if it has one, else its output."""
     for heading in ("\n## Error\n", "\n## Output\n"):
         _, found, text = body.partition(heading)
         if found:

@@ -1,6 +1,6 @@
-"""Injection log: what a session was given already, the mark that it was looked up for, and the log of injections.
+"""Injection log: what a session was given, whether its once-a-session search is used up, and a log of injections.
 
-All of it lies in the user's state folder and holds ids, sizes and times, never what anybody said.
+All of it is in the user's state folder. It holds ids, sizes and times, never what anybody said.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from mdmem.vault.journal import Record
 
 IN_VAIN_TIMES = 10
-"""A note that was given so often, and that no answer cites, was given in vain."""
+"""A note given this often and cited by no answer was given in vain."""
 LOG = "injections.jsonl"
 MAX_LOG_BYTES = 2 * 1024 * 1024
-"""A log longer than this becomes `injections.jsonl.1`, in the place of an older one."""
+"""A longer log is renamed to `injections.jsonl.1`, replacing an older one."""
 
 
 def listed(name: str) -> str:
-    """Return the mark of a note that was listed, but not given."""
+    """Return the mark of a note that was only listed, not given."""
     return f"listed:{name}"
 
 
 def remember(record: Record, given: Iterable[str]) -> None:
-    """Add the ids of notes that are being given."""
+    """Record the ids of notes that are being given."""
     try:
         files.append(record.flag("given"), "".join([f"{name}\n" for name in given]).encode("utf-8", "replace"))
     except OSError:
@@ -38,14 +38,14 @@ def remember(record: Record, given: Iterable[str]) -> None:
 
 
 def forget(record: Record) -> None:
-    """Start over: the conversation was compacted, and what was given is gone from it."""
+    """Forget what was given: the conversation was compacted and no longer contains it."""
     files.remove(record.flag("given"))
 
 
 def is_first(record: Record, key: str, now: float) -> bool:
-    """Whether no other process has begun to answer an event in the last `SAME_SECONDS`. key: tells the event.
+    """Whether no other process has begun to answer the event within `SAME_SECONDS`. key: identifies the event.
 
-    Where that cannot be written down, every process answers.
+    If that cannot be recorded, every process answers.
     """
     path = record.flag("asked")
     mark = os.urandom(8).hex()
@@ -59,36 +59,36 @@ def is_first(record: Record, key: str, now: float) -> bool:
 
 
 SAME_SECONDS = 10.0
-"""The same event of a session within this time is one event that two commands were registered for."""
+"""Within this time, the same event of a session is one event for which two commands were registered."""
 
 
 # -- once a session --------------------------------------------------------------------------------
 
 
 def is_claimed(record: Record) -> bool:
-    """Whether the once-a-session search has had its turn."""
+    """Whether the once-a-session search is used up."""
     return os.path.exists(record.flag("recalled"))
 
 
 def claim(record: Record, trigger: str, query_chars: int, now: str) -> bool:
-    """Take the once-a-session search; False when another prompt has it. Whatever comes of it, it is not repeated."""
+    """Claim the once-a-session search; False if another prompt has it. It is not repeated, whatever it finds."""
     path = record.flag("recalled")
     try:
         if not files.claim(path):
             return False
         files.replace(path, _claimed(trigger, query_chars, None, now))
     except OSError:
-        return False  # without a mark it would come again at every turn
+        return False  # unmarked, it would be repeated at every turn
     return True
 
 
 def release(record: Record) -> None:
-    """Allow the once-a-session search again: nobody waited for its result."""
+    """Release the once-a-session search: nobody waited for its result."""
     files.remove(record.flag("recalled"))
 
 
 def settle(record: Record, trigger: str, query_chars: int, results: int, now: str) -> None:
-    """Note what came of it."""
+    """Record the number of results of the once-a-session search."""
     if is_claimed(record):
         try:
             files.replace(record.flag("recalled"), _claimed(trigger, query_chars, results, now))
@@ -106,7 +106,7 @@ def _claimed(trigger: str, query_chars: int, results: int | None, now: str) -> b
 
 
 def log(config: Config, row: dict[str, Any]) -> None:
-    """Add one line to the log of injections."""
+    """Append a line to the log of injections."""
     import json
 
     try:
@@ -116,9 +116,9 @@ def log(config: Config, row: dict[str, Any]) -> None:
 
 
 def read_log(config: Config, *, misses: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the log's lines, oldest first; a line that cannot be read is skipped.
+    """Yield the log's rows, oldest first; unreadable lines are skipped.
 
-    misses: also those of prompts that asked to recall and were given nothing; their ids are [].
+    misses: also yield prompts that asked about the past and were given nothing, with `ids` [].
     """
     import json
 
@@ -132,7 +132,7 @@ def read_log(config: Config, *, misses: bool = False) -> Iterator[dict[str, Any]
 
 
 def uses(config: Config) -> dict[str, int]:
-    """Count how often each note was given, as far as the end of the log tells."""
+    """Return how often each note was given, according to the end of the log."""
     counted: dict[str, int] = {}
     try:
         with open(os.path.join(config.state_dir, LOG), "rb") as file:

@@ -1,4 +1,4 @@
-"""Known fix: what solved an error before, as the one entry that is given after a run that failed."""
+"""Known fix: shows what solved an error before, as the only entry given after a failed run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from mdmem.search.solved import Fix
 
 CHARS = 800
-"""The size of what is given after a failure."""
+"""Maximum length of the block after a failure."""
 _ROOM = 420
 _MAX_FILES = 3
 _MAX_BODY_CHARS = 20_000
 _PLACE = re.compile(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
-"""A place as programs name it: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
+"""A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
 
 
 def of_error(at: Occasion, error: str) -> Section:
-    """Return what solved an error before, in a section without entries when it is not known.
+    """Return a section with what solved an error before; without entries if that is unknown.
 
     An error that was never seen costs one look-up in the index.
     """
@@ -54,9 +54,9 @@ def of_error(at: Occasion, error: str) -> Section:
 
 
 def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
-    """Show a fix: the error, what was changed or run, and how the turn that solved it ended.
+    """Return a fix as an item: the error, what was changed or run, and how the turn that solved it ended.
 
-    paths, titles: of the edits, or of the runs that helped, and last of the run that succeeded.
+    paths, titles: of the edits or helpful runs, followed by the run that succeeded.
     """
     files = ", ".join(fix.files[:_MAX_FILES])
     more = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
@@ -82,7 +82,7 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
 
 
 def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
-    """Show what was changed where the run failed, and what is about the error."""
+    """Yield the changes at the places of the failure and those about the error."""
     root = at.config.vault
     hunks = [hunk for path in paths[:-1] if fix.files for hunk in entry.hunks_of(people.read(root, path))]
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
@@ -92,7 +92,7 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
 
 
 def _ending(at: Occasion, solved: str) -> str:
-    """Return the first sentences of the answer of the turn in which a run succeeded."""
+    """Return the first sentence of the answer in the turn whose run succeeded."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(solved).split("/")))
     turn = entry.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
     answer = turn.of_kind("response")

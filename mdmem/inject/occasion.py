@@ -1,4 +1,4 @@
-"""Occasion: one event being answered, with what every rule may ask of it."""
+"""Occasion: one event being answered, with what the rules need to know about it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mdmem.project import Project
 
 DISTRUST_SECONDS = 0.25
-"""Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
+"""Part of the deadline kept for rendering and printing."""
 
 
 class Occasion:
-    """One event being answered: what every rule may ask for.
+    """One event being answered, with all that the rules need.
 
-    project: the name of its folder in the journal, or what that would be. names: all that the project is called
-    in notes. here: the same, and the code's branch. deadline: on the monotonic clock.
+    project: its folder's name in the journal, present or future. names: all names of the project in notes. here: these
+    names, and the code's branch. deadline: on the monotonic clock.
     """
 
     def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
-        # No file system takes a lone surrogate or a NUL.
+        # File systems refuse a lone surrogate or a NUL.
         event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")
         self.config = config
         self.event = event
@@ -45,15 +45,15 @@ class Occasion:
         self.given = self.record.given()
 
     def has_seen(self, name: str) -> bool:
-        """Whether this session was given a note, or told that it exists."""
+        """Whether this session was given a note or its line in a list."""
         return not self.given.isdisjoint((name, injection_log.listed(name)))
 
     @property
     def seconds_left(self) -> float:
-        """Return how long a search may still take."""
+        """Return how many seconds a search may still take."""
         return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
 
     @property
     def was_compacted(self) -> bool:
-        """Whether what this session said and was given may be gone from the conversation."""
+        """Whether the conversation may have lost what this session said and was given."""
         return any(found[1:2] == ["compact"] for found in self.record.lines("start"))

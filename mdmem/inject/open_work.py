@@ -1,4 +1,4 @@
-"""Open work: what sessions of a project left undone, as the project's page lists it in the part that mdmem keeps."""
+"""Open work: reads what a project's sessions left undone from the generated part of the project's page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ITEMS = 8
 
 
 def of_project(at: Occasion) -> Section:
-    """Return what is open in a project, newest first; its page is as new as the last turn that ended."""
+    """Return a project's open work, newest first; its page is as recent as the last turn that ended."""
     folder = f"journal/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, rest = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
@@ -31,7 +31,7 @@ def of_project(at: Occasion) -> Section:
 
 
 def _item(at: Occasion, folder: str, line: str) -> Item | None:
-    """Read a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None when it is closed."""
+    """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
     said, _, place = link.rpartition("](")
     path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
@@ -53,7 +53,7 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
 
 
 def _unescaped(text: str) -> Iterator[str]:
-    """Take the backslashes off that keep a title from being markup."""
+    """Yield the characters of an escaped title without its backslashes."""
     marks = iter(text)
     for mark in marks:
         yield next(marks, "") if mark == "\\" else mark

@@ -1,7 +1,7 @@
-"""The process that an agent starts for context: one payload on stdin, at most one JSON object on stdout, exit 0.
+"""The inject process that an agent starts: one payload on stdin, at most one JSON object on stdout, exit 0.
 
-Most payloads want nothing, which is found out before anything slow is imported. Whatever goes wrong, and
-whatever takes longer than the deadline, costs the agent no more than the memories it would have had.
+Most payloads need no answer, which is decided before anything slow is imported. A failure or a missed deadline costs
+the agent only the memories that it would have had.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 FIRST_SECONDS = 1.5
-"""Until the settings are read, this is the deadline: an agent that never closes stdin is not waited for."""
+"""Deadline until the settings are read, so that an agent that never closes stdin is not waited for."""
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
-    """Run `mdmem inject WORDS`: an agent's name. Never returns."""
+    """Run `mdmem inject WORDS`, where WORDS name the agent. Never returns."""
     started = time.monotonic()
     out = b""
     try:
@@ -56,7 +56,7 @@ def _first_seconds() -> float:
 
 
 def run(words: list[str], vault: str | None, env: Mapping[str, str], started: float) -> bytes:
-    """Handle one payload from stdin; return what belongs on stdout."""
+    """Handle one payload from stdin and return what to print on stdout."""
     from mdmem import agents, config
     from mdmem.agents import payload
 
@@ -64,9 +64,9 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     data = payload.read_stdin()
     event = agent.read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
-        return b""  # before the settings are read
+        return b""  # without reading the settings
     if "--plugin" in words and _is_registered_too(event, env):
-        return b""  # the user's own registration is asked for the same event
+        return b""  # the user's own registration answers this event
     settings = config.load(vault, env)
     if settings.warnings:
         _log_bad_variables(settings)
@@ -75,9 +75,9 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
 
 
 def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
-    """Return the reply to an event, b"" for none; the watcher makes it where one runs.
+    """Return the reply to an event, b"" for none. A running watcher builds it, if there is one.
 
-    data: the payload as it came. started: when the answer was begun, on the monotonic clock.
+    data: the payload. started: when the answer was begun, on the monotonic clock.
     """
     if not wants(config, event, env) or not _takes_context(event) or not _is_first(config, event):
         return b""
@@ -86,7 +86,7 @@ def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, sta
 
 
 def _is_registered_too(event: Event, env: Mapping[str, str]) -> bool:
-    """Whether the user's own registration is asked for the same event as the plugin."""
+    """Whether the user's own registration gets the same event as the plugin."""
     from mdmem.agents import claude_code
 
     modules = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", __name__, "mdmem.recall.inject")
@@ -100,7 +100,7 @@ def _takes_context(event: Event) -> bool:
 
 
 def _is_first(config: Config, event: Event) -> bool:
-    """Whether no other process answers this event: settings may name two commands that do."""
+    """Whether no other process answers this event: settings may register two commands for it."""
     from mdmem.hashing import short
     from mdmem.inject import injection_log
     from mdmem.vault import journal
@@ -111,9 +111,10 @@ def _is_first(config: Config, event: Event) -> bool:
 
 
 def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes | None:
-    """Ask the watcher; None when it does not answer while there is still time to do without it.
+    """Return the watcher's reply, or None if it does not answer while there is time to work without it.
 
-    A model takes longer to answer than anything that a watcher saves, and would keep others waiting there.
+    With a model enabled, the watcher is not asked: the model takes longer than a watcher saves and would keep others
+    waiting.
     """
     if config.settings.expand.enabled:
         return None
@@ -126,21 +127,21 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
 
 
 PATIENCE_SECONDS = 2.0
-"""A watcher that takes longer than this has something else to do, unless a third of the deadline is longer."""
+"""Maximum time to wait for the watcher, unless a third of the deadline is longer."""
 
 ALONE_SECONDS = 1.0
-"""Of the deadline, this much is kept back for doing without a watcher that does not answer."""
+"""Part of the deadline kept for answering without the watcher."""
 
 EVENTS = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure"])
-"""The events that may be answered with memories."""
+"""Events that may be answered with memories."""
 
 
 ASKED_TIMES = 3
-"""Factor on the deadline of a prompt that asks for earlier work, whose user waits for the answer."""
+"""Factor on the deadline of a prompt that asks for earlier work, because its user waits for the answer."""
 
 
 def seconds(config: Config, event: Event) -> float:
-    """Return how long an injection may take: its own deadline, and a model's on top where one is asked."""
+    """Return the time limit of an injection: its own deadline, plus a model's if one is used."""
     settings = config.settings
     times = ASKED_TIMES if settings.inject.enabled and _asks(event) else 1
     more = settings.expand.deadline_seconds if settings.expand.enabled else 0.0
@@ -148,7 +149,7 @@ def seconds(config: Config, event: Event) -> float:
 
 
 def _asks(event: Event) -> bool:
-    """Whether a prompt asks for something of the past, with little doubt."""
+    """Whether a prompt asks about the past, with little doubt."""
     if event.name != "UserPromptSubmit":
         return False
     from mdmem.agents import prompts
@@ -159,7 +160,7 @@ def _asks(event: Event) -> bool:
 
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
-    """Return, as cheaply as can be, whether an event may be an occasion; `respond` looks closer."""
+    """Whether an event may call for memories, judged cheaply; `respond` decides."""
     from mdmem.vault import exclusions
 
     if event.name not in EVENTS or event.subagent or not config.settings.inject.enabled or exclusions.is_disabled(env):
@@ -186,7 +187,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
 def respond(
     config: Config, event: Event, env: Mapping[str, str], started: float, is_late: Callable[[], bool] | None = None
 ) -> bytes:
-    """Look up what an event is to be given, remember that it was, and put it in the agent's words.
+    """Build an event's injection, remember it, and return the agent's reply.
 
     is_late: whether the caller has stopped waiting; then nothing is given or remembered.
     """
@@ -195,7 +196,7 @@ def respond(
     from mdmem.inject import context
 
     if not _takes_context(event):
-        return b""  # nothing is given, and nothing is to be noted as given
+        return b""  # nothing is given or remembered as given
     agent = agents.load(event.agent)
     deadline = started + seconds(config, event)
     text = context.build(config, event, now(env), deadline, *([is_late] if is_late else []))
@@ -214,7 +215,7 @@ def given(
     started: float | None = None,
     is_late: Callable[[], bool] | None = None,
 ) -> bytes:
-    """Answer one payload in a process that goes on: with what `run` prints.
+    """Answer one payload in a long-running process; return what `run` would.
 
     started: when the answer was begun, on the monotonic clock. is_late: as for `respond`; by default, whether the
     deadline has passed.
@@ -244,13 +245,13 @@ def answer(
     body: bytes,
     clock: Callable[[], float] = time.monotonic,
 ) -> bytes | None:
-    """Answer for the watcher, with the very bytes that the asker prints; None when the asker waits no longer.
+    """Answer a request to the watcher with the bytes that the client prints; None if the client no longer waits.
 
-    words: the agent, when the asker began, and until when it waits (on the monotonic clock, which processes
-    share). env: the asker's. body: the payload that it got.
+    words: the agent, when the client began, and until when it waits (on the monotonic clock, which processes share).
+    env: the client's. body: the payload.
 
     Raises:
-        Exception: whatever is wrong with the request; the asker then answers by itself.
+        Exception: whatever is wrong with the request; the client then does the work itself.
     """
     from mdmem.watcher import client
 
@@ -263,12 +264,12 @@ def answer(
 
 
 def now(env: Mapping[str, str]) -> float:
-    """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
+    """Return the current time in seconds since the epoch, or MDMEM_NOW if set."""
     return float(env.get("MDMEM_NOW") or time.time())
 
 
 def end_after(delay: float, config: Config | None = None, say: Callable[[], None] | None = None) -> None:
-    """End the process after `delay` seconds (0: do not); `say` what is to be said. Signals cost less than a thread."""
+    """End the process after `delay` seconds (0: cancel), calling `say` first. A signal costs less than a thread."""
     from mdmem import system
 
     def end(*_: object) -> None:
@@ -284,7 +285,7 @@ def end_after(delay: float, config: Config | None = None, say: Callable[[], None
 
 
 def _log_bad_variables(config: Config) -> None:
-    """Log the environment variables that have no good value, unless the log's end says so already."""
+    """Log environment variables with invalid values, unless the end of the log has them already."""
     from mdmem import log
 
     try:
@@ -294,7 +295,7 @@ def _log_bad_variables(config: Config) -> None:
     except OSError:
         logged = ""
     for warning in config.warnings:
-        if warning.startswith("MDMEM_") and warning not in logged:  # of a file's, the values are quoted
+        if warning.startswith("MDMEM_") and warning not in logged:  # warnings about files quote values
             log.write(config, warning)
 
 

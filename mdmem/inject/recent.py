@@ -1,7 +1,7 @@
-"""Recent: what was last done in a project, read from the files of the journal alone.
+"""Recent: shows what was last done in a project, read only from the journal's files.
 
-A session is shown by what was asked, how it ended and which files it touched; what was left without an answer,
-or failed at the end, is an open end. After a compaction, the session itself is shown, prompt by prompt.
+A session is shown by what was asked, how it ended and which files it touched. A prompt without an answer or a failure
+at the end is an open end. After a compaction, the session itself is shown, prompt by prompt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Parts = tuple[str, ...]
 
 
 class Visit:
-    """One session's folder, as it is on disk: its page, and its notes by kind in their order."""
+    """One session's folder on disk: its page, and its notes in order."""
 
     def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
         self._config = config
@@ -44,16 +44,16 @@ class Visit:
         self.page = self.read(self.page_name)
 
     def path(self, name: str) -> str:
-        """Return the vault path of a file of the session."""
+        """Return the vault path of one of the session's files."""
         return "/".join((*self.parts, name))
 
     def read(self, name: str) -> Parsed:
-        """Read one of its files; a missing one, and one that its front matter keeps private, is empty."""
+        """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
         parsed = people.read(self._config.vault, self.path(name))
         return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
 
     def kinds(self) -> dict[int, int]:
-        """Return what each of its turns is, by their numbers."""
+        """Return the kind of each turn, by number."""
         turns: dict[int, list[str]] = {}
         for name in self.names:
             turns.setdefault(journal.numbers(name)[0], []).append(name)
@@ -61,7 +61,7 @@ class Visit:
         return {number: turn_groups.kind_of_turn(folder, names) for number, names in turns.items()}
 
     def is_worth_showing(self) -> bool:
-        """Whether it holds any work, or a question that was answered from something else than memory."""
+        """Whether the session has work, or a question that was answered from more than memory."""
         kinds = self.kinds()
         answered = {journal.numbers(name)[0] for name in self.of_kind("response")}
         return any(
@@ -69,24 +69,24 @@ class Visit:
         )
 
     def last_turn(self) -> int:
-        """Return the number of its last turn."""
+        """Return the number of the last turn."""
         return max((journal.numbers(name)[0] for name in self.names), default=0)
 
     def of_kind(self, kind: str) -> list[str]:
-        """List the notes whose file names have this kind, oldest first; an observation's has its tool instead."""
+        """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
         return [name for name in self.names if name.split("-", 3)[2] == kind]
 
     def waits_elsewhere(self, branch: str) -> bool:
-        """Whether what it is shown by waits on a code branch other than this one."""
+        """Whether the notes that the session is shown by wait on a code branch other than this one."""
         ends = [*self.names[:1], *self.names[-1:], *self.of_kind("prompt")[-1:], *self.of_kind("response")[-1:]]
         return any(str(self.read(name).meta.get("staged") or branch) != branch for name in dict.fromkeys(ends))
 
     def excerpt(self, parsed: Parsed) -> str:
-        """Return the beginning of a note's text, cleaned."""
+        """Return the cleaned beginning of a note's text."""
         return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
 
     def item(self, name: str, text: str, *marks: str) -> Item | None:
-        """Return one of its files as an item; None when it has no id, or is superseded."""
+        """Return one of the session's files as an item; None if it has no id or is not to be shown."""
         parsed = self.page if name == self.page_name else self.read(name)
         meta = parsed.meta
         if not meta.get("id") or left_out(parsed):
@@ -101,14 +101,14 @@ class Visit:
         )
 
     def files(self) -> list[str]:
-        """Read which files the session touched from what its page lists."""
+        """Return the files that the session touched, from its page."""
         _, found, rest = self.page.body.partition("\n## Files touched\n")
         lines = rest.partition("\n## ")[0].splitlines() if found else []
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
 
 
 def left_out(parsed: Parsed, agent: str = "") -> str:
-    """Return why a note is never shown to an agent, or ""; `agent`: one that loads some files by itself."""
+    """Return why a note is never shown to an agent, or "". agent: an agent that loads some files itself."""
     if not parsed.meta and not parsed.body.strip():
         return "its file is gone"
     if people.keeps_private(parsed.meta):
@@ -120,7 +120,7 @@ def left_out(parsed: Parsed, agent: str = "") -> str:
 
 
 def _is_switched_off(parsed: Parsed) -> bool:
-    """Whether a note is of Claude Code's auto memory, which the user's settings have switched off."""
+    """Whether a note is from Claude Code's auto memory and the user's settings have switched that off."""
     if not str(parsed.meta.get("source", "")).endswith("/MEMORY.md"):
         return False
     from mdmem import files
@@ -134,7 +134,7 @@ def _is_switched_off(parsed: Parsed) -> bool:
 
 
 def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:
-    """Yield the project's sessions, the newest first, without those that left no note and the one of `without`."""
+    """Yield the project's sessions, newest first, except those without notes and the one of `without`."""
     tail = f"-{journal.session_tag(without.id)}"
     for folder in layout.newest_sessions(config.vault, project):
         parts = tuple(folder.split("/"))
@@ -146,7 +146,7 @@ def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> It
 
 
 def last_done(visits: list[Visit]) -> Section:
-    """Show sessions: when, what was asked, how it ended, which files."""
+    """Return sessions as a section: when, what was asked, how it ended, which files."""
     return Section("Recent sessions of this project", [item for visit in visits if (item := done(visit))])
 
 
@@ -155,7 +155,7 @@ def _sentence(text: str) -> str:
 
 
 def done(visit: Visit) -> Item | None:
-    """Show a session by what was asked, how it ended, and which files it touched."""
+    """Return a session as an item: what was asked, how it ended, and which files it touched."""
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     parts = []
     if len(prompts) > 1:
@@ -171,7 +171,7 @@ def done(visit: Visit) -> Item | None:
 
 
 def left_open(visits: list[Visit]) -> Section:
-    """Show what was not finished when sessions ended: no answer, a turn that failed, a last run that failed."""
+    """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run."""
     found = (item for visit in visits for item in _open_ends(visit))
     return Section("Left open", [item for _, item in zip(range(MAX_OPEN), found, strict=False)])
 
@@ -195,7 +195,7 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
 
 
 def before_compaction(visit: Visit) -> Section:
-    """Show what this session was about: its page, then its prompts with their answers, the newest first."""
+    """Return what this session was about: its page, then its prompts with their answers, newest first."""
     files = visit.files()
     page = visit.item(visit.page_name, f"Files touched: {', '.join(files[: 2 * _MAX_FILES])}" if files else "")
     answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}

@@ -1,6 +1,6 @@
-"""Trigger: whether a prompt is one at which memories are looked up, and why.
+"""Trigger: decides whether memories are looked up for a prompt, and why.
 
-Every prompt is judged, and most trigger nothing: nothing is imported here that only those need.
+Every prompt is judged and most trigger nothing, so this imports nothing that only a look-up needs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Trigger(Value):
-    """Why memories are looked up at a prompt.
+    """Why memories are looked up for a prompt.
 
-    asked: how it asks for something of the past, or looks something up, or None. once: what sets off the search that
-    comes once a session: "turns" or "chars", or "" when it does not come now.
+    asked: how the prompt asks about the past or looks something up, or None. once: what starts the once-a-session
+    search: "turns" or "chars", or "" if nothing does now.
     """
 
     asked: Shape | None
@@ -40,7 +40,7 @@ NONE = Trigger(None, "")
 def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Trigger:
     """Return what a prompt triggers.
 
-    text: what is judged of it, as it came for a first look, or without its private parts.
+    text: the prompt: unchanged for a first look, else without its private parts.
     """
     text = prompts.typed(text)
     if not text or f"\ncron\t{short(text.strip(), 16)}\n" in record.text:  # the session's own loop or cron job

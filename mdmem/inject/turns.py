@@ -1,7 +1,7 @@
-"""Turns: what the user has said in this session, from its notes and, where that has more, from the transcript.
+"""Turns: what the user has said in this session, from its notes or, if that has more, from the transcript.
 
-A turn is a prompt that a person typed: no tool result, nothing the host sends by itself, nothing private.
-Counting happens at every prompt, so it reads the session's record and the transcript's new bytes, no more.
+A turn is a prompt that a person typed: not a tool result, not a prompt of the host's own, and nothing private.
+Turns are counted at every prompt, so only the session's record and the transcript's new bytes are read.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ MAX_LINE_BYTES = 8 * 1024 * 1024
 """A longer line of a transcript holds images, not something typed."""
 
 MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
-"""Of a longer transcript only the end is read."""
+"""Maximum number of bytes read of a transcript, from its end."""
 
 SAME_SECONDS = 10.0
-"""A prompt without an id that was stored this recently with the same words is the current one."""
+"""A prompt without an id, stored within this time with the same words, is the current one."""
 
 SEPARATOR = "\n---\n"
 
 
 def count(config: Config, record: Record, event: Event, clean: Clean, now: float, *, enough: int) -> int:
-    """Count the user's turns in this session, the current prompt included; no further than `enough`.
+    """Count the user's turns in this session, including the current prompt, up to `enough`.
 
-    clean: gives a prompt without its private parts, "" when it is wholly private.
+    clean: returns a prompt without its private parts, "" if it is wholly private.
     """
     stored = _stored(config, record, event, clean, now)
     here = len(stored.names) + 1
@@ -52,9 +52,9 @@ def count(config: Config, record: Record, event: Event, clean: Clean, now: float
 def texts(
     config: Config, record: Record, event: Event, clean: Clean, now: float, *, current: str, limit: int
 ) -> list[str]:
-    """Return the last `limit` turns, oldest first, the current prompt (cleaned: `current`) last.
+    """Return the last `limit` turns, oldest first, ending with the current prompt (cleaned: `current`).
 
-    Notes that a person has deleted are not said any more; the transcript is read where it has more turns.
+    Notes that a person has deleted do not count. The transcript is read if it has more turns.
     """
     stored = _stored(config, record, event, clean, now)
     saved = [said for said, _ in _read(event.transcript, 0) if said is not None]
@@ -69,7 +69,7 @@ def texts(
 
 
 def topical(said: list[str]) -> list[str]:
-    """Leave out turns such as "go on with it" or "run the tests", which say nothing of what is worked on."""
+    """Drop turns such as "go on with it" or "run the tests", which do not say what is worked on."""
     kept = [turn for turn in said if _has_topic(turn)]
     return kept or said
 
@@ -93,7 +93,7 @@ _FILLER = frozenset(_FILLER_WORDS.split())
 
 
 def query(turns: list[str], chars: int) -> str:
-    """Join turns as one query, each cut to `chars` characters, with a line `---` between them."""
+    """Join turns into one query, each cut to `chars` characters, with a line `---` between them."""
     return SEPARATOR.join([turn[:chars] for turn in turns])
 
 
@@ -101,7 +101,7 @@ def query(turns: list[str], chars: int) -> str:
 
 
 class _Prompts(Value):
-    """The session's stored prompts without the current one: their folder, vault-relative, and their file names."""
+    """The session's stored prompts except the current one: their folder, relative to the vault, and file names."""
 
     folder: str
     names: list[str]
@@ -129,7 +129,7 @@ def _folder(config: Config, record: Record) -> tuple[str, ...]:
 
 
 def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:
-    """Return the note of the current prompt, which the hook beside us may have stored already; "" when it has not."""
+    """Return the note of the current prompt, if the hook running in parallel has stored it; else ""."""
     if event.prompt_id:
         wanted = f"-{short(chr(0).join((record.id, event.prompt_id, 'prompt')), 10)}.md"
         return next((name for name in stored.names if name.endswith(wanted)), "")
@@ -154,7 +154,7 @@ def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
 
 
 _BEGINNING = 10
-"""Number of words by which a prompt that was cut when it was stored is recognized."""
+"""Number of words compared to recognize a prompt that was cut when stored."""
 
 
 def _body(config: Config, path: str) -> str:
@@ -166,7 +166,7 @@ def _body(config: Config, path: str) -> str:
 
 
 class UserTurn(Value):
-    """Something typed, as a transcript has it: its text and the prompt's id, "" when it has none."""
+    """A typed prompt in a transcript: its text, and its id or ""."""
 
     text: str
     prompt_id: str
@@ -179,7 +179,7 @@ def _is_current(said: UserTurn, event: Event) -> bool:
 
 
 def _count_saved(record: Record, event: Event, clean: Clean) -> int:
-    """Count the turns in the transcript, the current one left out; what was read before is not read again."""
+    """Count the turns in the transcript except the current one; only new bytes are read."""
     mark = record.flag("counted")
     offset, counted = _load(mark)
     end = offset
@@ -210,9 +210,9 @@ def _store(path: str, offset: int, counted: int) -> None:
 
 
 def _read(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
-    """Yield what is typed in the whole lines of a transcript from `offset` on, with the offset after each line.
+    """Yield what was typed on each complete line of a transcript from `offset` on, with the offset after the line.
 
-    A last line that is still being written is left for later. A transcript that cannot be read is empty.
+    A last line that is still being written is left for later. An unreadable transcript counts as empty.
     """
     path = os.path.expanduser(path)
     if path.endswith(".json"):
@@ -236,9 +236,10 @@ def _read(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
 
 
 def _read_array(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
-    """Yield what is typed in a transcript that is one JSON array, or an object with one under `messages`.
+    """Yield what was typed in a transcript that is one JSON array, or an object with one under `messages`.
 
-    Offsets are places in the array. One that is being rewritten, or is too long to be read again each time, is empty.
+    Offsets are positions in the array. A transcript that is being rewritten, or is too long to reread every time,
+    counts as empty.
     """
     try:
         value = payload.scan(files.read(path, MAX_LINE_BYTES).decode("utf-8", "replace"))
@@ -253,7 +254,7 @@ def _read_array(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]
 
 
 def _said(line: bytes) -> UserTurn | None:
-    """Read one line: what a person typed there, or None."""
+    """Return what a person typed on a line, or None."""
     if len(line) > MAX_LINE_BYTES or not any(sign in line for sign in _SIGNS) or b'"tool_result"' in line:
         return None
     try:
@@ -264,10 +265,10 @@ def _said(line: bytes) -> UserTurn | None:
 
 
 def _said_in(value: Any) -> UserTurn | None:
-    """Read one message of a transcript: what a person typed there, or None."""
+    """Return what a person typed in a message of a transcript, or None."""
     if not isinstance(value, dict):
         return None
-    if value.get("role") == "user" and "message" not in value:  # as the models' own protocols have it
+    if value.get("role") == "user" and "message" not in value:  # the form of the models' own protocols
         value = {**value, "type": "user", "message": {"content": value.get("content")}}
     shape = _SHAPES.get(text(value.get("type")))
     said = prompts.typed(shape(value)) if shape else ""
@@ -275,7 +276,7 @@ def _said_in(value: Any) -> UserTurn | None:
 
 
 _SIGNS = (b'"user"', b'"user_message"', b'"queued_command"')
-"""A line without any of these holds nothing that was typed."""
+"""A line without any of these has nothing typed."""
 
 _HOSTS_OWN = ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly", "teamName", "toolUseResult")
 
@@ -293,7 +294,7 @@ def _claude_prompt(line: dict[str, Any]) -> str:
 
 
 def _claude_queued(line: dict[str, Any]) -> str:
-    """Read what was typed while the agent was at work."""
+    """Return what was typed while the agent was working."""
     attachment = line.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
         return ""
@@ -312,4 +313,4 @@ _SHAPES: dict[str, Callable[[dict[str, Any]], str]] = {
     "attachment": _claude_queued,
     "event_msg": _codex_message,
 }
-"""The type of a transcript's line -> what reads the typed text out of it."""
+"""Type of a transcript line -> the function that returns its typed text."""

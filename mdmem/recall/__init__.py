@@ -1,1 +1,1 @@
-"""Where storing and answering meet: the processes that agents start for both."""
+"""Recall: the processes that agents start, which store an event and answer it."""

@@ -1,7 +1,7 @@
-"""What agents start for an event: it is stored, and where it calls for memories, answered in the same process.
+"""The hook process: stores an event and, if it calls for memories, answers it.
 
-Storing comes first and never waits for a search. What a search does or fails to do leaves the stored note, the exit
-code and what the user is told as they are.
+Storing comes first and never waits for a search. A failed search changes neither the stored note, nor the exit code,
+nor the message to the user.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from mdmem import quick_import
 
 quick_import.install()
-from mdmem.capture import hook  # noqa: E402 - found the quick way
+from mdmem.capture import hook  # noqa: E402 - imported through `quick_import`
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from mdmem.capture.hook import Delivery
 
 SECONDS = 9.0
-"""Storing and searching together take no longer: agents end a hook after 10 seconds or more."""
+"""Time limit for storing and searching together: agents kill hooks after 10 seconds or more."""
 
 _ALWAYS = "PostToolUseFailure"
-"""The event that is answered here also where an agent has a command of its own that asks for memories."""
+"""The event that is answered here even if the agent has an `inject` hook of its own."""
 _MESSAGES = ("systemMessage", "user_message", "message")
-"""The keys under which agents take what their user is to read."""
+"""Keys of the replies that hold the message to the user."""
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
@@ -37,9 +37,9 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
 
 
 def answered(words: list[str], vault: str | None = None, write: Callable[[bytes], None] | None = None) -> bytes:
-    """Store the payload on stdin, whatever happens, and return what belongs on stdout.
+    """Store the payload on stdin, whatever happens, and return what to print on stdout.
 
-    write: takes that instead, where a deadline ends the process; stdout otherwise.
+    write: gets the output instead if a deadline ends the process; prints it by default.
     """
     started = time.monotonic()
     delivery = hook.Delivery(words, vault, os.environ, write=write)
@@ -47,13 +47,13 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
     try:
         if "--report" not in words:
             out = merged(out, _given(delivery, out, SECONDS - (time.monotonic() - started)))
-    except BaseException as error:  # noqa: BLE001 - the note is stored, and the agent goes on without memories
+    except BaseException as error:  # noqa: BLE001 - the note is stored; the agent continues without memories
         hook.log_failure("inject failed", error, vault)
     return out
 
 
 def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
-    """Return what the event is given; when its time has passed, the process ends with what there is to say."""
+    """Return the injection for the event, b"" for none. At its deadline, write `said` and end the process."""
     event, settings = delivery.event, delivery.settings
     if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
@@ -71,12 +71,12 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
 
 
 def _asks_by_itself(delivery: Delivery) -> bool:
-    """Whether the agent has a command of its own that asks for memories."""
+    """Whether the agent has an `inject` hook of its own."""
     return delivery.agent is not None and any(verb == "inject" for _, verb, _, _ in delivery.agent.HOOKS)
 
 
 def merged(said: bytes, given: bytes) -> bytes:
-    """Return one JSON object with what a hook says and what is injected."""
+    """Return one JSON object that combines a hook's message and its injection."""
     if not (said and given):
         return said or given
     from mdmem.agents import payload
@@ -85,7 +85,7 @@ def merged(said: bytes, given: bytes) -> bytes:
 
 
 def _joined(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Return both objects as one: of what both have, messages are joined, and else `other` decides."""
+    """Merge two objects; for a common key, objects are merged, messages joined, and otherwise `other` wins."""
     whole = {**one, **other}
     for key in one.keys() & other.keys():
         if isinstance(one[key], dict) and isinstance(other[key], dict):

@@ -1,4 +1,4 @@
-"""What commands registered by version 0.1 start for context."""
+"""The entry point of `inject` commands that version 0.1 registered."""
 
 from mdmem.inject.process import main
 

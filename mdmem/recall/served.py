@@ -1,9 +1,9 @@
-"""Hooks served by a process that has loaded them: the watcher starts it, and a hook then costs a third.
+"""Served hooks: a process with all modules loaded runs hooks, at a third of the cost. The watcher starts it.
 
-The command that an agent runs (`hand_over.pl`, or `mdmem.hand_over` where there is no Perl) gives its stdin, words,
-folder and environment over a socket, and waits until the note is on disk. Hooks are served one after the other, in the
-main thread, with the deadline that they have anyway. Stdin is read only once the command says so: one that got no
-answer in time, because another hook is at work, does the work itself, and only one of both does.
+The command that an agent runs (`hand_over.pl`, or `mdmem.hand_over` without Perl) sends its stdin, arguments, folder
+and environment over a socket, and waits until the note is on disk. Hooks are served one at a time in the main thread,
+each within its usual deadline. Stdin is read only after the command confirms (GO): if no answer came in time, because
+another hook was running, the command does the work itself, so exactly one of the two does it.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from mdmem.recall import hook
 
 READY, GO, DONE = b"+", b"!", b"."
 MAX_HOOKS = 1_000
-"""Number of hooks after which the process ends, and the watcher starts another."""
+"""Number of hooks after which the process ends and the watcher starts a new one."""
 MAX_MEMORY_BYTES = 110_000_000
-"""…or when it holds more memory than this, where the system tells."""
+"""The process also ends when it uses more memory than this, if the system tells."""
 
 _SIZE = struct.Struct("=I")
 _MAX_REQUEST_BYTES = 4 * 1024 * 1024
 _SECONDS = 1.0
-"""How long a command may take to say what it wants: it does so in one breath."""
+"""Timeout for receiving a request, which a command sends all at once."""
 LOOK_SECONDS = 30.0
-"""Where a process of another vault's watcher serves already, this one looks so often whether it still does."""
+"""How often to check whether another vault's process, which serves the socket already, still does."""
 _PACKAGE = str(Path(mdmem.__file__).parent)
 _ROOMS = ("capture", "agents", "privacy")
 _TIDY_EVERY = 16
-"""Number of hooks after which rubbish is looked for, and what the process holds."""
+"""Number of hooks between two garbage collections and checks of memory use."""
 
 
 def serve(path: str) -> None:
-    """Serve hooks on the socket at a path until stdin ends, or it is time for a new process."""
-    alive = os.dup(0)  # stdin is that of the command that is served
+    """Serve hooks on the socket at `path` until stdin closes or a new process is due."""
+    alive = os.dup(0)  # stdin is replaced by that of each command
     while _is_served(path):
         if select.select([alive], [], [], LOOK_SECONDS)[0]:
             return
@@ -71,11 +71,11 @@ def _is_served(path: str) -> bool:
 
 
 def _bind(listener: socket.socket, path: str) -> bool:
-    """Listen at a path; False when another process does, or nobody can."""
+    """Listen at `path`; return False if another process does, or it is impossible."""
     if _is_served(path):
         return False
     try:
-        Path(path).unlink(missing_ok=True)  # of a process that was killed
+        Path(path).unlink(missing_ok=True)  # left by a process that was killed
         listener.bind(path)
         listener.listen(64)
     except OSError:
@@ -84,7 +84,7 @@ def _bind(listener: socket.socket, path: str) -> bool:
 
 
 def _load() -> None:
-    """Load what hooks need, so that the first one is as cheap as the others."""
+    """Import all that hooks need, so that the first one is as cheap as the others."""
     for room in _ROOMS:
         package = import_module(f"mdmem.{room}")
         for module in pkgutil.walk_packages(package.__path__, f"mdmem.{room}."):
@@ -95,7 +95,7 @@ def _load() -> None:
 
 
 def _stamp() -> list[tuple[int, int]]:
-    """Return by what another version of mdmem in the place of this one is told: the times of its folders."""
+    """Return mtimes and inodes of mdmem's folders, which change when another version is installed."""
     try:
         found = [os.stat(f"{_PACKAGE}/{room}") for room in ("", *_ROOMS, "recall", "vault")]  # noqa: PTH116 - for each hook
     except OSError:
@@ -104,9 +104,9 @@ def _stamp() -> list[tuple[int, int]]:
 
 
 def _memory() -> int:
-    """Return how many bytes of memory this process holds now, 0 where the system does not tell.
+    """Return the memory in use, in bytes; 0 if the system does not tell.
 
-    The most that it ever held, which every system tells, begins with what the watcher held.
+    The peak, which every system tells, would include the memory of the watcher that started this process.
     """
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -128,16 +128,16 @@ def _run(listener: socket.socket, alive: int) -> None:
                 if _memory() > MAX_MEMORY_BYTES:
                     return
             link, _ = listener.accept()
-            with link, contextlib.suppress(OSError, ValueError):  # who asked has gone, or is not one of ours
+            with link, contextlib.suppress(OSError, ValueError):  # the command has gone, or was not one of ours
                 link.settimeout(_SECONDS)
                 _answer(link)
 
 
 def _answer(link: socket.socket) -> None:
-    """Do what a command would have done, and send what it is to print, also where its deadline ends this process.
+    """Do a command's work and send it the output, even if its deadline ends this process.
 
     Raises:
-        OSError, ValueError: when the command has gone, or it is none; nothing was done then.
+        OSError, ValueError: when the command has gone or the request is invalid; nothing was done then.
     """
     request, stdin = _read(link)
     try:
@@ -152,15 +152,15 @@ def _answer(link: socket.socket) -> None:
         out = hook.answered(words, vault or None, lambda said: link.sendall(DONE + said))
     finally:
         os.close(stdin)
-        system.alarm(0, lambda *_: None)  # of a hook that failed
+        system.alarm(0, lambda *_: None)  # the alarm of a hook that failed
     link.sendall(DONE + out)
 
 
 def _become(folder: str, pairs: list[str]) -> None:
-    """Take on the environment and the folder of a command."""
+    """Switch to a command's environment and folder."""
     zone = os.environ.get("TZ")
     wanted = {name: value for name, _, value in [pair.partition("=") for pair in pairs] if name}
-    if wanted != dict(os.environ):  # most commands have that of the one before
+    if wanted != dict(os.environ):  # most commands have the same as the one before
         os.environ.clear()
         os.environ.update(wanted)
     if os.environ.get("TZ") != zone:
@@ -171,10 +171,10 @@ def _become(folder: str, pairs: list[str]) -> None:
 
 
 def _read(link: socket.socket) -> tuple[list[bytes], int]:
-    """Read what a command wants, and its stdin: vault, folder, words up to an empty one, environment.
+    """Read a request: vault, folder, arguments up to an empty one, environment; return it with the command's stdin.
 
     Raises:
-        OSError, ValueError: when it is no such request.
+        OSError, ValueError: when it is not a valid request.
     """
     data, streams, _, _ = socket.recv_fds(link, 1 << 16, 1)
     try:
