@@ -1,1 +1,1 @@
-"""Import: what agents saved by themselves becomes the same events that their hooks give."""
+"""Import: turns what agents saved into the same events that their hooks send."""

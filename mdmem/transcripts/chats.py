@@ -1,6 +1,6 @@
 """Chats: exports of ChatGPT (`conversations.json`) and Claude.ai, one JSON file with all conversations.
 
-Both are lists; a conversation is a session of prompts and answers, without a project and without tool runs.
+Both are lists. A conversation is a session of prompts and answers, without project or tool runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SESSION_CHARS = 64
 
 
 class ChatMessage(NamedTuple):
-    """One message: when, whose (`user` or `assistant`), its id and its words."""
+    """One message: its time, its role (`user` or `assistant`), its id and its text."""
 
     at: float | None
     role: str
@@ -31,21 +31,21 @@ class ChatMessage(NamedTuple):
 
 
 find = below("conversations.json")
-"""Finds the exports in a folder that a person names."""
+"""Finds the exports below a folder that a person names."""
 
 
 def is_chatgpt(head: bytes) -> bool:
-    """Whether a JSON file begins as ChatGPT's export does."""
+    """Whether a JSON file begins like ChatGPT's export."""
     return head.lstrip().startswith(b"[") and b'"mapping"' in head and b'"message"' in head
 
 
 def is_claude_ai(head: bytes) -> bool:
-    """Whether a JSON file begins as Claude.ai's export does."""
+    """Whether a JSON file begins like Claude.ai's export."""
     return head.lstrip().startswith(b"[") and b'"chat_messages"' in head
 
 
 def read_chatgpt(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Return the events of all conversations in an export of ChatGPT. Raises OSError when the file cannot be read."""
+    """Yield the events of all conversations in ChatGPT's export. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = list(_branch(chat, how.skipped))
         session = text(chat.get("conversation_id")) or text(chat.get("id"))
@@ -53,7 +53,7 @@ def read_chatgpt(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
 
 
 def read_claude_ai(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Return the events of all conversations in an export of Claude.ai. Raises OSError when the file cannot be read."""
+    """Yield the events of all conversations in Claude.ai's export. Raises OSError when the file cannot be read."""
     for chat in _conversations(path, how.skipped):
         said = [_of_claude(one) for one in objects(chat.get("chat_messages"))]
         yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), said, path)
@@ -76,7 +76,7 @@ def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
 
 
 def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
-    """Return the messages from the first to the last one shown, without branches that were edited or regenerated."""
+    """Yield the messages of the branch that is shown, first to last, without edited or regenerated ones."""
     nodes = mapping(chat.get("mapping"))
     here = text(chat.get("current_node")) or next(reversed(nodes), "")
     line: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ def _of_claude(message: dict[str, Any]) -> ChatMessage:
 
 
 def _events(agent: str, session: str, began: float | None, said: list[ChatMessage], path: Path) -> Iterator[SavedEvent]:
-    """Turn a conversation's messages into prompts and answers; the texts of one answer are joined."""
+    """Yield a conversation's prompts and answers; the texts of one answer are joined."""
     said = [one for one in said if one.role in ("user", "assistant") and one.words.strip()]
     if not said:
         return

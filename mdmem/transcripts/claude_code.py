@@ -1,7 +1,7 @@
-"""Claude Code's transcripts: one JSONL file a session, a line for each part of the conversation.
+"""Claude Code's transcripts: one JSONL file per session, with a line for each part of the conversation.
 
-The format is nobody's promise and changes without notice: every field may be missing or of another type,
-and a kind of line that has no row here is counted and passed over.
+The format is undocumented and changes without notice: any field may be missing or of another type, and a line of a
+kind without a row here is counted and skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SILENT = frozenset(
         "progress", "result", "saved_hook_context", "started", "summary", "tag", "worktree-state",
     ]
 )  # fmt: skip
-"""The kinds of lines that hold nothing an event is made of."""
+"""Kinds of lines without anything for an event."""
 
 _REFUSED = (
     "The user doesn't want to ",
@@ -43,10 +43,10 @@ _REFUSED = (
     "Claude requested permissions",
     "Permission to use ",
 )
-"""How the result of a tool begins that never ran: no hook fires for it."""
+"""Prefixes of the result of a tool that never ran, for which no hook fires."""
 
 _UNDER_A_SECOND = ("Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep", "Todo", "ExitPlan", "AskUser")
-"""Tools that nobody can stop at work: where the user said no to one, it never ran."""
+"""Tools too fast to be stopped: if the user rejected one, it never ran."""
 
 _STOPPED = "The user stopped it: before it ran, or while it did."
 
@@ -57,20 +57,20 @@ _OF_THE_PROGRAM = frozenset(
         "/status", "/theme", "/usage", "/vim",
     ]
 )  # fmt: skip
-"""Commands that the program answers by itself: no hook hears of them."""
+"""Commands that the program answers itself, without any hook."""
 
 _LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
 
 
 class ClaudeReader:
-    """Turns the lines of one session's file into events. Branches that were given up are left out.
+    """Turns the lines of one session's file into events, without abandoned branches.
 
     session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
 
-    _uses, _sent and _left map the id of a tool run to the tool and its input: _uses has no result yet, _sent is a
-    sub-agent in the background, _left is a command in the background.
+    _uses, _sent and _left map a tool run's id to the tool and its input: _uses are runs without a result, _sent are
+    background sub-agents, _left are background commands.
     _command: a slash command, until the next line shows whether it was for the agent.
-    _queue: prompts typed while the agent worked, by their text, until they come as a line of their own.
+    _queue: prompts typed while the agent was working, by text, until each comes as a line of its own.
     """
 
     def __init__(self, session: str, path: str, since: float, skipped: Skipped, *, subagent: bool = False) -> None:
@@ -92,7 +92,7 @@ class ClaudeReader:
         self._tokens = TurnTokens()
 
     def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Take one line in; return the events that it completes."""
+        """Process one line; yield the events that it completes."""
         kind = text(line.get("type"))
         row = _LINES.get(kind)
         if row is None:
@@ -109,7 +109,7 @@ class ClaudeReader:
         yield from row(self, line)
 
     def pass_over(self, line: dict[str, Any], how: ReadOptions) -> Iterator[SavedEvent]:
-        """Yield what a line said of which no event is made, or not yet, if that may be private."""
+        """Yield the text of a line without an event (yet) as a passed-over event, if it may be private."""
         typed, words = line.get("type") == "user", own_text(line)
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
         event.prompt, event.message = (words, "") if typed else ("", words)
@@ -118,7 +118,7 @@ class ClaudeReader:
         return pass_over(event, moment(line.get("timestamp")) or self._at, how)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
-        """Yield what the end of the file completes."""
+        """Yield the events that the end of the file completes."""
         over = is_quiet(self._at, now)
         if over:
             yield from self._unfinished()
@@ -136,7 +136,7 @@ class ClaudeReader:
     def _user(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         words = own_text(line).strip("\n")
         if self._subagent and not _has_result(line, words):
-            return  # what an agent asks of a sub-agent is part of its own tool run
+            return  # the task given to a sub-agent is part of the parent's tool run
         if words.startswith(_LOCAL):
             self._drop_command()
         yield from self._typed_command()
@@ -164,7 +164,7 @@ class ClaudeReader:
             if block.get("type") == "text":
                 self._answer.add(message_id(line), text(block.get("text")), self._at)
             elif block.get("type") == "tool_use":
-                self._answer.clear()  # what was said before a tool run is not an answer
+                self._answer.clear()  # text before a tool run is not an answer
                 self._uses[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
         self._answer.stopped(text(message.get("stop_reason")))
 
@@ -188,7 +188,7 @@ class ClaudeReader:
         yield self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
 
     def _queued(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Remember what was typed while the agent worked: it may never come as a line of its own."""
+        """Remember a prompt typed while the agent was working: it may never get a line of its own."""
         operation, words = text(line.get("operation")), text(line.get("content"))
         key = words.strip()
         if operation == "enqueue" and key and prompts.is_typed(words):
@@ -211,7 +211,7 @@ class ClaudeReader:
         self._answer.clear()
         found = [block for block in blocks(line) if block.get("type") == "tool_result"]
         for block in found:
-            # With several results in one line, nobody says whose the structured one is.
+            # With several results on one line, it is unknown whose the structured one is.
             whole = line.get("toolUseResult") if len(found) == 1 else None
             yield from self._result(block, block.get("content") if whole is None else whole)
 
@@ -247,7 +247,7 @@ class ClaudeReader:
             self._command = self._prompted(f"{name} {arguments}".strip())
 
     def _interrupted(self, *_: object) -> Iterator[SavedEvent]:
-        self._answer.clear()  # no hook fires for an answer that was cut short
+        self._answer.clear()  # no hook fires for an interrupted answer
         return iter(())
 
     def _untyped(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
@@ -256,7 +256,7 @@ class ClaudeReader:
         yield from self._reported(words)
 
     def _reported(self, words: str) -> Iterator[SavedEvent]:
-        """Return a run that went on in the background once more, with the answer that a notification brings."""
+        """Yield a background run again, with the answer that a notification brings."""
         yield from self._ended(words)
         use, answer = prompts.reported(words)
         tool, given = self._sent.get(use, ("", None))
@@ -265,7 +265,7 @@ class ClaudeReader:
             yield self._ran("PostToolUse", tool, given, use, tool_response=response)
 
     def _ended(self, words: str) -> Iterator[SavedEvent]:
-        """Return a command that went on in the background once more, as a notification says that it ended."""
+        """Yield a background command again, with its end as a notification reports it."""
         use, status, code = prompts.ended(words)
         if use not in self._left:
             return
@@ -280,7 +280,7 @@ class ClaudeReader:
         return iter(())
 
     def _unfinished(self) -> Iterator[SavedEvent]:
-        """Return the commands that were begun in the turn that is over, and have no result."""
+        """Yield the commands of the ended turn that have no result."""
         uses, self._uses = self._uses, {}
         for use, (tool, given) in uses.items():
             if tool == "Bash" and use:
@@ -295,7 +295,7 @@ class ClaudeReader:
     # -- events ------------------------------------------------------------------------------------
 
     def _look(self, line: dict[str, Any]) -> None:
-        """Keep what a line says of time and place."""
+        """Remember a line's time and place."""
         self._line = line
         self._at = moment(line.get("timestamp")) or self._at or self._since
         self._session = text(line.get("sessionId")) or self._session
@@ -304,7 +304,7 @@ class ClaudeReader:
         self._branch = "" if branch == "HEAD" else branch or self._branch
 
     def _ran(self, event: str, tool: str, given: Any, use: str, **fields: Any) -> SavedEvent:
-        """Make the event of a tool run. use: its id."""
+        """Return the event of a tool run. use: its id."""
         return self._saved(event, tool_name=tool, tool_input=given, tool_use_id=use, **fields)
 
     def _prompted(self, words: str) -> SavedEvent:
@@ -313,11 +313,11 @@ class ClaudeReader:
         return self._saved("UserPromptSubmit", prompt=words)
 
     def _own_id(self, *facts: object) -> str:
-        """Return the line's id, or make one, so that the same line gives the same note each time."""
+        """Return the line's id, or one made from its facts, so that the line always gives the same note."""
         return text(self._line.get("uuid")) or made_id(self._at, *facts)
 
     def _said(self) -> Iterator[SavedEvent]:
-        """Yield the answer that is complete now, if there is one."""
+        """Yield the answer that is now complete, if any."""
         if self._answer.text:
             name = "SubagentStop" if self._subagent else "Stop"
             saved = self._saved(name, last_assistant_message=self._answer.text)._replace(at=self._answer.at)
@@ -326,19 +326,19 @@ class ClaudeReader:
         self._answer.clear()
 
     def _typed_command(self) -> Iterator[SavedEvent]:
-        """Yield the slash command whose next line shows that it was for the agent."""
+        """Yield the pending slash command: the next line shows that it was for the agent."""
         if self._command is not None:
             yield self._command
         self._command = None
 
     def _drop_command(self) -> None:
-        """Forget a slash command that the program answered by itself."""
+        """Drop a slash command that the program answered itself."""
         if self._command is not None:
             self._skipped["command that never reached the agent"] += 1
         self._command = None
 
     def _saved(self, name: str, **fields: Any) -> SavedEvent:
-        """Make an event as the hook does: from a payload, by the same words."""
+        """Return an event made from a payload, as in a hook."""
         payload = {
             "session_id": self._session,
             "prompt_id": self._prompt,
@@ -358,11 +358,11 @@ _LINES: dict[str, Callable[[ClaudeReader, dict[str, Any]], Iterator[SavedEvent]]
     "attachment": ClaudeReader._attachment,
     "queue-operation": ClaudeReader._queued,
 }
-"""A kind of line -> what is done with it."""
+"""Kind of line -> its handler."""
 
 
 def _usage(usage: Any) -> tuple[int | None, int | None]:
-    """Return the tokens that a message's model read, from its cache too, and those that it wrote."""
+    """Return the tokens that a message's model read, including cached ones, and those that it wrote."""
     facts = mapping(usage)
     read = [number(facts.get(f"{kind}input_tokens")) for kind in ("", "cache_creation_", "cache_read_")]
     return sum(filter(None, read)), number(facts.get("output_tokens"))
@@ -373,7 +373,7 @@ def _has_result(line: dict[str, Any], _: str) -> bool:
 
 
 def _is_foreign(line: dict[str, Any], words: str) -> bool:
-    """Whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
+    """Whether somebody other than the user wrote this: the host, another agent, a scheduled job."""
     kind = text(mapping(line.get("origin")).get("kind"))
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 
@@ -390,4 +390,4 @@ _USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., It
     (_is_foreign, ClaudeReader._untyped),
     (lambda *_: True, ClaudeReader._typed),
 )
-"""Whether a user's line is of a kind -> what is done with it; the first that applies. A `!` command fires no hook."""
+"""Test of a user's line -> its handler; the first match counts. A `!` command fires no hook."""

@@ -1,4 +1,4 @@
-"""Claude Code's files: a session's own, those of its sub-agents, and copies that a fork made."""
+"""Claude Code's files: a session's file, those of its sub-agents, and the copies that forks make."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
 from mdmem.transcripts.saved import SAID, ReadOptions, SavedEvent, Skipped, Source, in_order, may_hold_private, untold
 
 _LOOK_BYTES = 1 << 20
-"""How far into a file its first line with an id is looked for, at first and then."""
+"""How much of a file is searched for its first line with an id, if the usual head has none."""
 
 
 def find(root: Path) -> Iterator[Path]:
-    """Find the sessions' files below `root`; those of sub-agents belong to them."""
+    """Yield the sessions' files below `root`, without those of sub-agents, which belong to them."""
     for path in sorted(root.rglob("*.jsonl")):
         if "subagents" not in path.relative_to(root).parts and not path.name.startswith("agent-"):
             yield path
@@ -33,7 +33,7 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
-    """Whether these are the first lines of such a transcript."""
+    """Whether these are the first lines of a Claude Code transcript."""
     return any("sessionId" in line and "type" in line and "projectHash" not in line for line in lines)
 
 
@@ -54,7 +54,7 @@ def _read(path: Path, session: Path, how: ReadOptions, copied: frozenset[str]) -
 
 
 def _copied(path: Path) -> frozenset[str]:
-    """Return the ids of the lines that another session's file had first: resuming and forking copy them."""
+    """Return the ids of lines that an older session's file has too: resuming and forking copy lines."""
     alike = _alike(path.parent, path.parent.stat().st_mtime_ns).get(first_id(path), [])
     mine = path.stat().st_mtime_ns
     older = [other for other in alike if other != path and other.stat().st_mtime_ns < mine]
@@ -63,7 +63,7 @@ def _copied(path: Path) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
-    """Sort a folder's files by the id that they begin with; `_changed` is when a file last came or went."""
+    """Group a folder's files by the id of their first line. _changed: the folder's mtime, part of the cache key."""
     found: dict[str, list[Path]] = {}
     for path in folder.glob("*.jsonl"):
         root = first_id(path)
@@ -73,7 +73,7 @@ def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
 
 
 def first_id(path: Path) -> str:
-    """Return the id of the first line that has one; "" for a file without, or that cannot be read."""
+    """Return the id of the first line that has one; "" if there is none or the file cannot be read."""
     first = head(path)
     if b'"uuid"' not in first and len(first) == HEAD_BYTES:
         first = head(path, _LOOK_BYTES)

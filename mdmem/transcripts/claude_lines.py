@@ -1,9 +1,9 @@
-"""Lines of Claude Code's transcripts: what they say, and which of them belong to the conversation as it stands.
+"""Lines of Claude Code's transcripts: their texts, and which of them belong to the current conversation.
 
-After a rewind the old lines stay in the file, beside the new ones. Each line names its parent: those that
-the last answer or prompt descends from are alive. Three things make that less simple. A compaction begins
-a new tree and names the old one as its logical parent. One answer is several lines, and where it runs tools
-side by side, only one of them has the next line for a child. And a parent can be a line that cannot be read.
+After a rewind, the old lines stay in the file beside the new ones. Each line names its parent; the ancestors of the
+last answer or prompt are alive. Three things complicate that. A compaction begins a new tree and names the old one as
+its logical parent. One answer spans several lines, and if it runs tools in parallel, only one of them has the next
+line as child. And a parent may be an unreadable line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EDITOR = ("ide_opened_file", "ide_selection")
 
 
 def blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a message's content as blocks; a text alone is one block, and what is none is left out."""
+    """Return a message's content as blocks; a string becomes one block, anything else is dropped."""
     content = mapping(line.get("message")).get("content")
     return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
@@ -34,14 +34,14 @@ def _is_editors(piece: str) -> bool:
 
 
 def join(content: Any) -> str:
-    """Return a text, or the texts of a list of blocks."""
+    """Return a string, or the texts of a list of blocks joined by line breaks."""
     if isinstance(content, list):
         return "\n".join(filter(None, [text(block.get("text")) for block in objects(content)]))
     return text(content)
 
 
 def summed_up(words: str) -> str:
-    """Keep what a compaction summed up, without the sentences around it that speak to the agent."""
+    """Return a compaction's summary without the sentences around it that address the agent."""
     head, found, rest = words.partition("\n")
     body = rest if found and head.startswith("This session is being continued") else words
     if "<summary>" not in body and "\nSummary:\n" in f"\n{body}":
@@ -65,10 +65,10 @@ _FOLLOWERS = frozenset(["attachment", "system", "progress"])
 
 
 class Branch:
-    """The living lines of one transcript: ask `has` of each."""
+    """The lines of one transcript that are alive; call `has` for each."""
 
     def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
-        """Go through all lines once."""
+        """Read all lines once."""
         parents: dict[str, str] = {}
         messages: dict[str, str] = {}
         last = leaf = ""
@@ -88,7 +88,7 @@ class Branch:
         self._uses: set[str] = set()
 
     def has(self, line: dict[str, Any]) -> bool:
-        """Whether a line is alive; to be asked of every line, in the order of the file."""
+        """Whether a line is alive. Must be called for every line, in file order."""
         uuid = text(line.get("uuid"))
         alive = not uuid or uuid in self._uuids or self._belongs(line)
         if alive and line.get("type") == "assistant":
@@ -96,7 +96,7 @@ class Branch:
         return alive
 
     def _belongs(self, line: dict[str, Any]) -> bool:
-        """Whether a line is alive through its answer, its tool run, or the line that it follows."""
+        """Whether a line is alive through its answer, its tool run, or the line before it."""
         kind = text(line.get("type"))
         if kind == "assistant":
             return message_id(line) in self._messages
@@ -107,7 +107,7 @@ class Branch:
 
 
 def _parent(line: dict[str, Any], last: str, parents: dict[str, str]) -> str:
-    """Return the line before this one in the conversation; "" at its beginning."""
+    """Return the id of the line before this one in the conversation, or ""."""
     if "parentUuid" not in line or line.get("isCompactSummary") is True or line.get("subtype") == "compact_boundary":
         named = text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
         return named if named in parents else last
@@ -124,5 +124,5 @@ def _ancestors(leaf: str, parents: dict[str, str]) -> set[str]:
 
 
 def message_id(line: dict[str, Any]) -> str:
-    """Return the id of the answer that an assistant's line is a part of; "" when missing."""
+    """Return the id of the answer that an assistant's line is part of, or ""."""
     return text(mapping(line.get("message")).get("id"))

@@ -1,7 +1,7 @@
-"""Codex's rollouts: one JSONL file a session, each line `{timestamp, type, payload}`.
+"""Codex's rollouts: one JSONL file per session, each line `{timestamp, type, payload}`.
 
-A prompt is there twice: as an event, and as an item for the model. Other items have the user's role too, but nobody
-typed them. So events are used, and items only in a file without events.
+A prompt appears twice, as an event and as an item for the model. Other items have the user's role too, although nobody
+typed them. So events are used, and items only in files without events.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "
 _HOOKED = ("apply_patch", "mcp__")
 _REQUEST = "## My request for Codex:"
 _FORK_SECONDS = 1.0
-"""What a fork copies into its new file is written at once, with the time of the fork."""
+"""Lines up to this long after a fork are copies: it writes them at once, with the time of the fork."""
 
 
 find = below("rollout-*.jsonl")
 
 
 def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Return a session's events, oldest first; a sub-agent's session, a file of its own, has none.
+    """Return a session's events, oldest first; a sub-agent's session, which has its own file, has none.
 
     Raises OSError when the file cannot be read.
     """
@@ -73,13 +73,13 @@ _PARENT = b'"parent_thread_id":"'
 
 
 def _root(path: Path) -> Path:
-    """Return the folder of all rollouts, which lie below it by year, month and day."""
+    """Return the folder of all rollouts, which are filed by year, month and day."""
     return path.parents[3] if len(path.parents) > 3 and path.parent.name.isdecimal() else path.parent
 
 
 @lru_cache(maxsize=2)
 def _sent(root: Path) -> dict[str, list[Path]]:
-    """Return the rollouts of sub-agents, by the id of the session that sent them."""
+    """Return the sub-agents' rollouts by the id of their parent session."""
     found: dict[str, list[Path]] = {}
     for path in find(root):
         with path.open("rb") as file:
@@ -108,22 +108,22 @@ _ITEM = b'"UserMessage"'
 
 
 _PLAN = "update_plan"
-"""The agent's list of things to do, for which no hook fires."""
+"""The agent's to-do list, for which no hook fires."""
 
 
 class CodexReader:
     """Turns the lines of one rollout into events.
 
-    takes_sent: also those of a session that a sub-agent held.
-    since: the time to use until a line has one. events: what was typed comes as events, not only as items.
-    items: tool runs come as completed items, also those that a script of the model's started; calls only ask for them.
+    takes_sent: whether a sub-agent's session is read too.
+    since: the time to use until a line has one. events: typed prompts come as events, not only as items.
+    items: tool runs come as completed items, including those started by the model's scripts; calls only request them.
 
-    _calls: tool runs without a result, by the call's id: the tool, and what it was given.
-    _running: commands that outlived their first wait, by process: the command, what it wrote so far, the call.
-    _spawned: runs that sent a sub-agent, by task: what was given, the call.
-    _held: a prompt that waits for the id of its turn. _typed: how many prompts the turn has so far.
-    _foreign: it is a session that a sub-agent held, and such are not taken.
-    _forked_at: what is not later was copied from the session that this one was forked from.
+    _calls: tool runs without a result: call id -> tool and input.
+    _running: commands that outlived their first wait: process -> command, output so far, call id.
+    _spawned: runs that started a sub-agent: task -> input, call id.
+    _held: a prompt that waits for its turn's id. _typed: number of prompts in the turn so far.
+    _foreign: this is a sub-agent's session, and these are not read.
+    _forked_at: lines up to this time were copied from the parent of a fork.
     """
 
     def __init__(self, path: str, since: float, skipped: Skipped, *, events: bool, items: bool = False) -> None:
@@ -145,7 +145,7 @@ class CodexReader:
         self._tokens = SessionTokens()
 
     def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Take one line in; return the events that it completes."""
+        """Process one line; yield the events that it completes."""
         payload = line.get("payload")
         kind = text(line.get("type"))
         if not isinstance(payload, dict) or kind not in _KINDS:
@@ -166,7 +166,7 @@ class CodexReader:
             yield from row(self, payload)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
-        """Yield what the end of the file completes."""
+        """Yield the events that the end of the file completes."""
         over = is_quiet(self._at, now)
         if not self._session or self._foreign:
             return
@@ -179,7 +179,7 @@ class CodexReader:
     # -- lines -------------------------------------------------------------------------------------
 
     def _meta(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Read whose session this is, from the first such line: a fork's file has its parent's as well."""
+        """Read the session's facts from the first such line; a fork's file also has its parent's."""
         if self._session:
             return
         self._session = text(payload.get("id")) or made_id(self._path)
@@ -203,11 +203,11 @@ class CodexReader:
         yield from self._release()
 
     def _prompted(self, words: str) -> Iterator[SavedEvent]:
-        words = words.partition(_REQUEST)[2] if _REQUEST in words else words  # an editor's context stands before it
+        words = words.partition(_REQUEST)[2] if _REQUEST in words else words  # an editor's context comes before it
         if not words.strip():
             return
         if self._turn and self._typed:
-            self._answer.clear()  # typed while the agent works: what it said so far is not an answer
+            self._answer.clear()  # typed while the agent works: its text so far is not an answer
         yield from self._said()
         yield from self._release()
         self._held = self._saved("UserPromptSubmit", prompt=words)
@@ -232,7 +232,7 @@ class CodexReader:
 
     def _call(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
-        self._answer.clear()  # what was said before a tool run is not an answer
+        self._answer.clear()  # text before a tool run is not an answer
         name = text(payload.get("namespace")) * (payload.get("namespace") == "collaboration")
         name += text(payload.get("name")) or "local_shell"
         given = payload.get("arguments", payload.get("input", payload.get("action")))
@@ -250,7 +250,7 @@ class CodexReader:
             if mapping(given).get("plan"):
                 yield self._saved("PostToolUse", name, given, "", call)
         elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
-            return  # it is, or becomes, an item of its own
+            return  # it is or becomes
         elif name in _SHELLS or name == "write_stdin":
             yield from self._command(name, given, output, call)
         elif name.startswith(_HOOKED):
@@ -263,7 +263,7 @@ class CodexReader:
             self._skipped["run of a tool without a hook"] += 1
 
     def _command(self, name: str, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
-        """Return a command that has ended; one that outlives its first wait ends in a later look at it."""
+        """Yield a command that has ended; one that outlives its first wait ends with a later `write_stdin`."""
         command, said = {"command": codex_text.command_line(given)}, ""
         response = codex_text.shell_response(output)
         process = codex_text.process_of(text(response))
@@ -283,7 +283,7 @@ class CodexReader:
     # -- items -------------------------------------------------------------------------------------
 
     def _item(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Return the tool run that a completed item is."""
+        """Yield a completed item's tool run."""
         item = mapping(payload.get("item"))
         if text(item.get("type")) not in codex_text.RUNS:
             return
@@ -309,14 +309,14 @@ class CodexReader:
     # -- sub-agents --------------------------------------------------------------------------------
 
     def _spawn(self, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
-        """Return the run that sends a sub-agent; its answer comes later, as a message."""
+        """Yield the run that starts a sub-agent; the answer comes later, as a message."""
         task = text(mapping(decoded(output)).get("task_name"))
         if task:
             self._spawned[task] = (given, call)
         yield self._saved("PostToolUse", codex.SPAWN, given, output, call)
 
     def _reported(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Return the run that sent a sub-agent once more, with its answer."""
+        """Yield the run that started a sub-agent again, with its answer."""
         words = codex_text.joined(payload.get("content"))
         sent = self._spawned.pop(text(payload.get("author")), None)
         if sent is None or not words.startswith("Message Type: FINAL_ANSWER"):
@@ -325,7 +325,7 @@ class CodexReader:
         yield self._saved("PostToolUse", codex.SPAWN, sent[0], response, sent[1])
 
     def _spent(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Keep what the session has cost so far; the model reads cached tokens, too, which are among its input."""
+        """Remember the session's token counts so far; input includes cached tokens."""
         spent = mapping(mapping(payload.get("info")).get("total_token_usage"))
         self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
         return iter(())
@@ -338,7 +338,7 @@ class CodexReader:
         self._turn = ""
 
     def _unfinished(self) -> Iterator[SavedEvent]:
-        """Return the commands that were begun in the turn that is over, and have no result."""
+        """Yield the commands of the ended turn that have no result."""
         calls, self._calls = self._calls, {}
         for call, (name, given) in calls.items():
             if name in _SHELLS:
@@ -352,7 +352,7 @@ class CodexReader:
         self._turn = ""
 
     def _compacted(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
-        self._answer.clear()  # the summary stands before this line as if it were said to the user
+        self._answer.clear()  # the line before this one repeats the summary as if said to the user
         summary = codex_text.summed_up(text(payload.get("message")))
         if summary.strip():
             yield self._saved("PostCompact", compact_summary=summary)
@@ -360,7 +360,7 @@ class CodexReader:
     # -- events ------------------------------------------------------------------------------------
 
     def _release(self) -> Iterator[SavedEvent]:
-        """Yield the prompt that waited for the id of its turn; a later prompt of the turn gets its own id."""
+        """Yield the held prompt, with its turn's id; further prompts of the turn get ids of their own."""
         if self._held is None:
             return
         self._typed += 1
@@ -372,7 +372,7 @@ class CodexReader:
         self._held = None
 
     def _said(self) -> Iterator[SavedEvent]:
-        """Yield the answer that is complete now, if there is one."""
+        """Yield the answer that is now complete, if any."""
         if self._answer.text:
             saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
             self._tokens.put_into(saved.event)
@@ -382,7 +382,7 @@ class CodexReader:
     def _saved(
         self, name: str, tool: str = "", given: Any = None, response: Any = None, call: str = "", **fields: Any
     ) -> SavedEvent:
-        """Make an event as the hook does: from a payload, by the same words."""
+        """Return an event made from a payload, as in a hook."""
         payload: dict[str, Any] = {
             "hook_event_name": name,
             "session_id": self._session,
@@ -422,7 +422,7 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
     ("response_item", "function_call_output"): CodexReader._output,
     ("response_item", "custom_tool_call_output"): CodexReader._output,
 }
-"""A kind of line and of its payload -> what is done with it; what is not here holds nothing an event is made of."""
+"""Kind of line and of its payload -> its handler; other lines have nothing for an event."""
 
 
 SOURCE = Source(codex.NAME, codex.TITLE, find, read, (codex.folder, "sessions"), is_one, loose=SAID)

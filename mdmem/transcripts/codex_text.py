@@ -1,4 +1,4 @@
-"""The texts in Codex's rollouts: what was typed, command lines, outputs, patches, and the runs that items tell of."""
+"""Texts in Codex's rollouts: prompts, command lines, outputs, patches, and the runs in items."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _UNTYPED = (
     "<permissions instructions>", "<skill>", "<subagent_notification>", "<turn_aborted>", "<user_action>",
     "<user_instructions>", "<user_shell_command>",
 )  # fmt: skip
-"""What the host's own messages in the user's role begin with, in rollouts that do not name the source of each text."""
+"""Prefixes of the host's messages in the user's role, for rollouts that do not name each text's source."""
 
 
 def joined(content: Any) -> str:
-    """Return the texts of a message's items."""
+    """Return the texts of a message's items, joined by line breaks."""
     if not isinstance(content, list):
         return text(content)
     return "\n".join([text(item.get("text")) for item in objects(content)]).strip("\n")
 
 
 def typed(payload: dict[str, Any]) -> str | None:
-    """Return what the user typed of a message in the user's role; None where the host wrote all of it."""
+    """Return what the user typed in a message of the user's role; None if the host wrote all of it."""
     content = payload.get("content")
     origins = sources(payload)
     if isinstance(content, list) and len(origins) == len(content):
@@ -35,14 +35,14 @@ def typed(payload: dict[str, Any]) -> str | None:
 
 
 def sources(payload: dict[str, Any]) -> list[str]:
-    """Return who each text of a message comes from (`user`, `harness`, ...); [] where one is not named."""
+    """Return the source of each text of a message (`user`, `harness`, ...); [] if one is not named."""
     items = objects(mapping(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_metadata"))
     sources = [text(mapping(item.get("provenance")).get("type")) for item in items]
     return sources if all(sources) else []
 
 
 def command_line(given: Any) -> str:
-    """Return a command line as the hook does: what the shell was asked to run."""
+    """Return a command line as hooks give it: what the shell was asked to run."""
     found = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     if isinstance(found, list):
         words = [str(word) for word in found]
@@ -52,13 +52,13 @@ def command_line(given: Any) -> str:
 
 
 def summed_up(message: str) -> str:
-    """Return a compaction's summary without the sentences before it that speak to the model."""
+    """Return a compaction's summary without the sentences before it that address the model."""
     head, _, rest = message.partition("\n")
     return rest if head.startswith("Another language model started to solve this problem") else message
 
 
 def process_of(said: str) -> str:
-    """Return the number of a running command, from the lines before its output; "" when it has ended."""
+    """Return a running command's process number, from the lines before its output; "" if it has ended."""
     facts, _, _ = said.partition("\nOutput:")
     rest = facts.partition("Process running with session ID ")[2].split("\n")[0].strip()
     return rest if rest.isdecimal() else ""
@@ -68,14 +68,14 @@ _REFUSED = ("unsupported custom tool call", "patch rejected", "rejected by user"
 
 
 def is_refused(output: Any) -> bool:
-    """Whether the output of a call says that it never ran: no hook fires for it."""
+    """Whether a call's output says that it never ran, so that no hook fired."""
     said = decoded(output)
     said = said.get("output", said.get("content")) if isinstance(said, dict) else said
     return text(said).lower().startswith(_REFUSED)
 
 
 def patch_of(changes: Any, cwd: str) -> str:
-    """Write the changes of files as a patch in the form that the model writes."""
+    """Return changes of files as a patch in the model's form."""
     lines = ["*** Begin Patch"]
     for path, change in changes.items() if isinstance(changes, dict) else ():
         kind = text(change.get("type")) if isinstance(change, dict) else ""
@@ -92,7 +92,7 @@ def patch_of(changes: Any, cwd: str) -> str:
 
 
 def shell_response(output: Any) -> Any:
-    """Return a command's output in a form that tells its exit code, where the newest one has its own words for it."""
+    """Return a command's output; if its exit code is in the text before it, as JSON with both."""
     if isinstance(output, dict):
         output = output.get("content", output)
     if isinstance(output, list):
@@ -107,14 +107,14 @@ def shell_response(output: Any) -> Any:
 
 
 ItemRun = tuple[str, Any, dict[str, Any], str | None]
-"""A tool, what it was given, its response, and its error (None: it succeeded)."""
+"""A tool, its input, its response, and its error (None if it succeeded)."""
 
 RUNS = ("CommandExecution", "FileChange", "McpToolCall")
-"""The completed items that are tool runs; others come as messages as well."""
+"""Types of completed items that are tool runs; others also come as messages."""
 
 
 def run_of(item: dict[str, Any], given: Any, cwd: str) -> ItemRun | None:
-    """Return the tool run that a completed item is; `given` is what the call of the same id was given."""
+    """Return a completed item's tool run, or None. given: the input of the call with the same id."""
     kind = text(item.get("type"))
     return _ran(item) if kind == RUNS[0] else _patched(item, given, cwd) if kind == RUNS[1] else _served(item)
 

@@ -1,6 +1,6 @@
-"""GitHub Copilot CLI's sessions: `events.jsonl` in a folder of each session, an event a line.
+"""GitHub Copilot CLI's sessions: a folder each, with one event per line in `events.jsonl`.
 
-Hooks of Copilot know neither answers nor the ids of tool runs; these files have both.
+Copilot's hooks give neither answers nor ids of tool runs; these files have both.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOOLS = {
     "glob": "Glob",
     "task": "Agent",
 }
-"""A tool's name in the file -> the name that hooks are given."""
+"""Tool name in the file -> the name that hooks get."""
 
 _SHELLS = ("bash", "powershell")
 _SILENT = ("report_intent", "store_memory")
@@ -46,7 +46,7 @@ _SILENT = ("report_intent", "store_memory")
 
 
 def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
+    """Yield a session's events, oldest first; from sub-agents only what may be private, as passed-over events.
 
     Raises OSError when the file cannot be read.
     """
@@ -57,7 +57,7 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
-    """Whether these are the first lines of a session."""
+    """Whether these are the first lines of a Copilot session."""
     return any(line.get("type") == "session.start" and isinstance(line.get("data"), dict) for line in lines)
 
 
@@ -81,7 +81,7 @@ class CopilotReader:
         self._turns = 0
 
     def feed(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Take one line in; return the events that it completes."""
+        """Process one line; yield the events that it completes."""
         data, kind = line.get("data"), text(line.get("type"))
         self._at = moment(line.get("timestamp")) or self._at
         row = _ROWS.get(kind)
@@ -96,7 +96,7 @@ class CopilotReader:
         yield from row(self, data)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
-        """Return what the end of the file completes."""
+        """Yield the events that the end of the file completes."""
         if is_quiet(self._at, now):
             yield from self._said()
             yield self._saved("SessionEnd", reason="as the transcript ends")
@@ -130,7 +130,7 @@ class CopilotReader:
         return iter(())
 
     def _starts(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
-        self._answer.clear()  # what was said before a tool run is not an answer
+        self._answer.clear()  # text before a tool run is not an answer
         self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
         return iter(())
 
@@ -154,7 +154,7 @@ class CopilotReader:
     def _in_background(
         self, name: str, given: Any, response: dict[str, str], fields: dict[str, Any]
     ) -> Iterator[SavedEvent]:
-        """Remember a command that goes on; return it once more when a look at its shell tells how it has ended."""
+        """Remember a background command; yield it again when a later read of its shell shows how it ended."""
         shell = text(mapping(given).get("shellId"))
         if not shell:
             return
@@ -167,7 +167,7 @@ class CopilotReader:
             yield self._saved("PostToolUse", tool_name=tool, tool_input=command, tool_use_id=call, tool_result=response)
 
     def _said(self) -> Iterator[SavedEvent]:
-        """Return the answer that is complete now, if there is one."""
+        """Yield the answer that is now complete, if any."""
         if self._answer.text:
             self._last = self._answer.text, self._answer.at
             saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
@@ -183,9 +183,9 @@ class CopilotReader:
         return iter(())
 
     def _shuts_down(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
-        """Return the answer once more, with what it cost, where the process that ends has answered one prompt only.
+        """Yield the answer again with its tokens, if the process that ends answered only one prompt.
 
-        Older versions write down the sums of the whole session, and only at this moment.
+        Older versions write the session's totals, and only at this point.
         """
         if self._spent:
             return
@@ -199,7 +199,7 @@ class CopilotReader:
         self._last = _NOTHING
 
     def _saved(self, name: str, **fields: Any) -> SavedEvent:
-        """Make an event as the hook does: from a payload, by the same words."""
+        """Return an event made from a payload, as in a hook."""
         payload = {"hook_event_name": name, "session_id": self._session, "cwd": self._cwd, **fields}
         event = copilot.read(payload, {})
         event.transcript, event.prompt_id = self._path, self._prompt
@@ -217,9 +217,9 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]
     "session.usage_record": CopilotReader._request,
     "session.shutdown": CopilotReader._shuts_down,
 }
-"""A kind of line -> what is done with it; what is not here holds nothing an event is made of."""
+"""Kind of line -> its handler; other lines have nothing for an event."""
 
 
 _PLACE = (copilot.folder, "session-state")
 SOURCE = Source(copilot.NAME, copilot.TITLE, below("events.jsonl"), read, _PLACE, is_one, loose=SAID | {"observation"})
-"""Hooks of Copilot know no ids of tool runs."""
+"""Copilot's hooks give no ids of tool runs."""

@@ -1,8 +1,8 @@
-"""Gemini CLI's chats: JSON Lines (or, from older versions, one object) in the project's folder below `tmp/`.
+"""Gemini CLI's chats: JSON Lines (one object in older versions) in the project's folder below `tmp/`.
 
-A message is written again whenever it changes, with the same id: the last one counts. `$rewindTo` takes back
-everything from a message on, `$set` changes facts of the chat, and may set all messages again; then it leaves out
-prompts that were typed, which stay.
+A message is written again, with the same id, whenever it changes; the last version counts. `$rewindTo` takes back
+a message and everything after it. `$set` changes facts of the chat, and may replace all messages; it then leaves out
+typed prompts, which are kept here.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from mdmem.transcripts.saved import (
 )
 
 _SETTLED_SECONDS = 2.0
-"""A message is written before its tool runs are, and nothing in a chat says that a turn is over: a text this old,
-without tool runs, is taken for the answer."""
+"""A message is written before its tool runs, and nothing marks the end of a turn. So a text without tool runs that is
+this old counts as the answer."""
 
 _UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 _MAX_ROOT_BYTES = 4096
 
 
 def find(root: Path) -> Iterator[Path]:
-    """Find the chats below `root`; the older form of one that was continued in the newer is left out."""
+    """Yield the chats below `root`; the older form of a chat that continues in the newer form is left out."""
     found = {path for kind in ("json", "jsonl") for path in root.rglob(f"session-*.{kind}")}
     yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
 
@@ -68,12 +68,12 @@ def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
-    """Whether these are the first lines of a chat."""
+    """Whether these are the first lines of a Gemini CLI chat."""
     return any("sessionId" in line and "projectHash" in line for line in lines)
 
 
 def is_whole(first: bytes) -> bool:
-    """Whether a file that is one JSON value, and begins so, is a chat."""
+    """Whether a JSON file that begins with `first` is a chat."""
     return b'"sessionId"' in first and b'"projectHash"' in first
 
 
@@ -90,7 +90,7 @@ def _whole(path: Path, skipped: Skipped) -> dict[str, Any]:
 
 
 def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
-    """Put a chat together from its lines."""
+    """Return a chat assembled from its lines."""
     chat: dict[str, Any] = {}
     messages: dict[str, Any] = {}
     gone: list[Any] = []
@@ -112,17 +112,17 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
 
 
 _GONE = "taken back"
-"""The key of the messages of a chat that a rewind took back; Gemini CLI has none with a blank."""
+"""Key of a chat's messages that a rewind took back; Gemini CLI has no key with a blank."""
 
 
 def _rewind(messages: dict[str, Any], first: str) -> list[Any]:
-    """Take back a message and all after it; all of them when it is not there. Return them."""
+    """Remove a message and all after it, or all if it is missing; return the removed ones."""
     names = list(messages)
     return [messages.pop(name) for name in names[names.index(first) if first in messages else 0 :]]
 
 
 def _set(messages: dict[str, Any], given: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return messages that take the place of others, with the prompts that were typed, each before what came later."""
+    """Return the replacing messages, plus the typed prompts that they lack, each before the first later message."""
     said = {"", *map(_typed, given)}
     names = {_id(item) for item in given}
     for name, item in messages.items():
@@ -146,7 +146,7 @@ def _id(message: dict[str, Any]) -> str:
 class GeminiReader:
     """Turns the messages of one chat into events.
 
-    _answer: what was said last, if no tool run came after it.
+    _answer: the last text, if no tool run followed.
     """
 
     def __init__(self, chat: dict[str, Any], path: Path, how: ReadOptions) -> None:
@@ -158,7 +158,7 @@ class GeminiReader:
         self._tokens = TurnTokens()
 
     def events(self) -> Iterator[SavedEvent]:
-        """Yield the events of the chat, oldest first; what was taken back comes before them."""
+        """Yield the chat's events, oldest first, after passed-over events for the messages taken back."""
         found = objects(self._chat.get("messages"))
         if found:
             yield self._saved("SessionStart", source="startup")
@@ -195,7 +195,7 @@ class GeminiReader:
         if self._answer:
             self._tokens.put_into(self._answer.event)
         for saved in self._tools(message):
-            self._answer = None  # what was said before a tool run is not an answer
+            self._answer = None  # text before a tool run is not an answer
             yield saved
 
     def _tools(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
@@ -214,7 +214,7 @@ class GeminiReader:
                 yield saved
 
     def _saved(self, name: str, at: float | None = None, **fields: Any) -> SavedEvent:
-        """Make an event as the hook does: from a payload, by the same words."""
+        """Return an event made from a payload, as in a hook."""
         at = at or self._at
         event = gemini.read({**self._base, "hook_event_name": name, "timestamp": at, **fields}, {})
         event.prompt_id = self._base.get("prompt_id", "")
@@ -229,14 +229,14 @@ def _is_prompt(words: str, skipped: Skipped) -> bool:
 
 
 def _words(message: dict[str, Any]) -> str:
-    """Return what was shown of a message, else what it consists of: a prompt's files are put in only there."""
+    """Return a message's text as it was shown, else its content, which has a prompt's files inserted."""
     shown = message.get("displayContent", message.get("content"))
     parts = shown if isinstance(shown, list) else [shown]
     return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
 
 
 def _result(call: dict[str, Any]) -> Any:
-    """Return what a tool answered: the outputs in its response parts, else what was shown."""
+    """Return a tool's response: the outputs in its response parts, else what was shown."""
     parts = call.get("result")
     said = []
     for part in parts if isinstance(parts, list) else [parts]:
@@ -252,7 +252,7 @@ def _result(call: dict[str, Any]) -> Any:
 
 
 def _cwd(path: Path, chat: dict[str, Any]) -> str:
-    """Return in which folder a chat was held: newer versions note it, older ones keep a hash of it only."""
+    """Return the folder in which a chat took place; older versions store only its hash."""
     home = next((above for above in path.parents if above.name == "chats"), path.parent).parent
     try:
         noted = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
@@ -264,7 +264,7 @@ def _cwd(path: Path, chat: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=8)
 def _known(gemini_home: Path) -> dict[str, str]:
-    """Return the folders that Gemini CLI knows: short name or hash -> folder."""
+    """Return the folders that Gemini CLI knows, by short name and by hash."""
     places: dict[str, str] = {}
     for name, key in (("projects.json", "projects"), ("trustedFolders.json", "")):
         try:
@@ -281,4 +281,4 @@ def _known(gemini_home: Path) -> dict[str, str]:
 
 _PLACE = (gemini.folder, "tmp")
 SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, _PLACE, is_one, is_whole, SAID | {"observation"})
-"""Hooks of Gemini CLI know no ids at all."""
+"""Gemini CLI's hooks give no ids."""

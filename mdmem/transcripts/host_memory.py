@@ -1,8 +1,8 @@
-"""Host memory: what agents remember by themselves, and the instruction files that they load, followed as they change.
+"""Host memory: follows the agents' own memory files and the instruction files that they load.
 
-A changed file is taken in again. A copy that somebody has edited is kept, and the conflict is named in its front
-matter. What is deleted there is superseded here. Which files were seen is known in state: another machine's are
-never taken for deleted.
+A changed file is imported again. If somebody has edited its note, the note is kept, and its front matter names the
+conflict. When a file is deleted, its note is superseded. The state folder records which files were seen, so that
+another machine's files never count as deleted.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from mdmem.vault import disk, exclusions, followed_copies, note, user_notes
 from mdmem.watcher.followed import STATE
 
 SUPERSEDED = "its source was deleted"
-"""The value of `superseded_by` of a note whose file is gone."""
+"""Value of `superseded_by` in a note whose file was deleted."""
 
 _MAX_STATE_BYTES = 4 * 1024 * 1024
 _OF_PROJECT = tuple(dict.fromkeys(path for row in ROWS for path in row.instructions))
 
 
 def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
-    """Take in what has changed since the last look; return how many notes are new, changed or superseded.
+    """Import what has changed since the last run; return how many notes are new, changed or superseded.
 
-    cwd: where a session goes on; the instruction files of its project are followed from now on.
+    cwd: the folder of a session; the instruction files of its project are followed from now on.
 
     Raises OSError or MdmemError when the vault cannot be written.
     """
@@ -51,12 +51,12 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
 
 
 def offered(config: Config, env: Mapping[str, str], places: Iterable[str]) -> list[MarkdownFolder]:
-    """Return what `follow` would take in if sessions went on in these places; nothing is remembered."""
+    """Return what `follow` would import if these were folders of sessions. Nothing is recorded."""
     return _followed(config, env, _Followed(config), places)
 
 
 def remember(config: Config, found: Iterable[MarkdownFolder]) -> None:
-    """Follow from now on what an import has taken in."""
+    """Start following what an import has copied."""
     _remember(_Followed(config), found)
 
 
@@ -67,7 +67,7 @@ def _followed(config: Config, env: Mapping[str, str], seen: _Followed, places: I
 
 
 def apart(config: Config, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
-    """Return folders by names of their own: of two of one name that are here, the later has a mark of its path."""
+    """Return the folders with distinct names: of two existing ones with the same name, the later gets a suffix."""
     return _apart(_Followed(config), found)
 
 
@@ -81,7 +81,7 @@ def _apart(seen: _Followed, found: Iterable[MarkdownFolder]) -> list[MarkdownFol
             owners[name] = f"{path}{os.sep}"
     named = []
     for folder in found:
-        place = os.path.abspath(folder.root)  # noqa: PTH100 - a link is not followed, as in what was recorded
+        place = os.path.abspath(folder.root)  # noqa: PTH100 - links are not followed, as in the record
         own = f"{folder.name}-{project.suffix(place)}"
         root = f"{place}{os.sep}"
         is_first = own not in owners and owners.setdefault(folder.name, root).startswith(root)
@@ -100,7 +100,7 @@ def _remember(seen: _Followed, found: Iterable[MarkdownFolder]) -> None:
 
 
 def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownFolder]:
-    """Return what is followed: memory folders of agents, the user's instruction files, those of known projects."""
+    """Yield the folders to follow: agents' memories, the user's instruction files, and those of known projects."""
     yield from markdown.memories(Path(claude_code.folder(env), "projects"))
     for row in ROWS:
         folder = Path(row.module.folder(env))
@@ -115,7 +115,7 @@ def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownF
 
 
 def _kept(config: Config, folder: MarkdownFolder, seen: _Followed) -> Iterator[str]:
-    """Return a folder's files without those whose notes were taken in and have been deleted or moved since."""
+    """Yield a folder's files except those whose imported notes were deleted or moved since."""
     taken = {note_id for _, name, note_id in seen.of("file") if name == folder.name}
     present = {str(parsed.meta.get("id")) for _, parsed in _notes(config, folder.name)} if taken else set()
     for name in markdown.files(folder):
@@ -124,7 +124,7 @@ def _kept(config: Config, folder: MarkdownFolder, seen: _Followed) -> Iterator[s
 
 
 def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
-    """Return the notes that were taken in from a folder, with their paths in the vault."""
+    """Yield the notes imported from a folder, with their paths in the vault."""
     top = Path(config.vault, *markdown.HOME, folder)
     for entry in disk.walk(str(top)) if top.is_dir() else ():
         path = "/".join((*markdown.HOME, folder, entry.path))
@@ -132,14 +132,14 @@ def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
 
 
 def _root(config: Config, cwd: str) -> str:
-    """Return the working tree that a folder is in; "" when it has no instruction file."""
+    """Return the working tree that contains a folder; "" if it has no instruction file."""
     where = project.identify(cwd) if cwd and Path(cwd).is_dir() else None
     root = where.worktree if where is not None and exclusions.takes_project(config, where, cwd) else ""
     return root if root and any(Path(root, name).is_file() for name in _OF_PROJECT) else ""
 
 
 def _supersede(config: Config, seen: _Followed) -> int:
-    """Mark the notes whose files were seen here and are gone, unless a whole disk or home is."""
+    """Mark notes as superseded if their files were seen here and are gone, unless a whole disk or home is gone."""
     count = 0
     for path, folder, note_id in seen.of("file"):
         if os.path.lexists(path) or not Path(path).parent.parent.is_dir():
@@ -151,7 +151,7 @@ def _supersede(config: Config, seen: _Followed) -> int:
 
 
 def _named(config: Config, folder: str, note_id: str) -> str:
-    """Return the path of the note with an id; "" when a person has edited or marked it."""
+    """Return the path of the note with an id; "" if it is missing, edited by a person, or superseded."""
     for path, parsed in _notes(config, folder):
         if parsed.meta.get("id") == note_id:
             return "" if parsed.meta.get("superseded_by") or followed_copies.is_edited(parsed) else path
@@ -162,9 +162,10 @@ _WORDS = {"root": 2, "from": 3, "file": 4}
 
 
 class _Followed:
-    """What this machine follows: lines of `root` and a folder, or `file`, its path, its folder's name and note.
+    """The record of what this machine follows.
 
-    Lines of `from`, a folder and its name in the vault, say only which of several folders of one name came first.
+    Its lines are `root` with a folder; `file` with path, folder name and note id; and `from` with a folder and its name
+    in the vault, which only tells which of several folders of one name came first.
     """
 
     def __init__(self, config: Config) -> None:
@@ -178,12 +179,12 @@ class _Followed:
         self._rows = dict.fromkeys(text.splitlines())
 
     def of(self, kind: str) -> Iterator[list[str]]:
-        """Return the rows of a kind, without it."""
+        """Yield the rows of a kind, without the kind."""
         rows = (row.split("\t") for row in list(self._rows))
         yield from (words[1:] for words in rows if words[0] == kind and len(words) == _WORDS[kind])
 
     def add(self, *words: str) -> None:
-        """Remember a row; a path that holds something private is not followed to its end."""
+        """Add a row, unless it contains private or unprintable text."""
         row = "\t".join(words)
         is_plain = row.isprintable() or row.replace("\t", "").isprintable()
         if row in self._rows or not is_plain:

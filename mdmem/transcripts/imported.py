@@ -1,7 +1,7 @@
-"""Imported: which files were imported completely, so that the next run passes over them. Only a cache.
+"""Imported: a cache of the files that were imported completely, so that the next run skips them.
 
-One line a file, appended: the hash of its path, its size, when it was last written to, and the hash of the
-settings that say what is stored. Whatever is not here is read again, which adds nothing twice.
+One line per file: the hash of its path, its size, its mtime, and the hash of the settings for capture and privacy. A
+file that is not listed is read again, which stores nothing twice.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _MAX_BYTES = 16 * 1024 * 1024
 
 
 class ImportedFiles:
-    """The files that one vault has; one that cannot be read knows of none."""
+    """The files already imported into one vault; empty if the cache cannot be read."""
 
     def __init__(self, config: Config, *, again: bool = False) -> None:
-        """Load what earlier runs left; `again`: as if there had been none."""
+        """Load the cache. again: ignore earlier runs."""
         self._path = Path(config.state_dir) / "imports"
         kept = sorted(key for key in config.settings.values if key.startswith(("capture.", "privacy.")))
         self._settings = short(repr([(key, config.settings.values[key]) for key in kept]), 12)
@@ -31,11 +31,11 @@ class ImportedFiles:
                 self._rows.update(files.read(str(self._path), _MAX_BYTES).decode("ascii", "replace").split("\n"))
 
     def has(self, path: Path, size: int, changed_ns: int) -> bool:
-        """Whether a file was imported as it is now."""
+        """Whether a file was imported in its present state."""
         return self._row(path, size, changed_ns) in self._rows
 
     def has_now(self, path: Path) -> bool:
-        """Return the same of a file that is looked at for this; one that is gone needs nothing done."""
+        """Whether a file was imported in its present state, reading that from disk; True for a missing file."""
         try:
             facts = path.stat()
         except OSError:
@@ -43,7 +43,7 @@ class ImportedFiles:
         return self.has(path, facts.st_size, facts.st_mtime_ns)
 
     def add(self, path: Path, size: int, changed_ns: int) -> None:
-        """Remember a file; that this cannot be written costs time at the next run, nothing else."""
+        """Record a file; a failed write only costs time at the next run."""
         row = self._row(path, size, changed_ns)
         if row in self._rows:
             return

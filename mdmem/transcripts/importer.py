@@ -1,4 +1,4 @@
-"""Importer: brings transcripts and folders into the vault, through the same code as hooks."""
+"""Importer: stores transcripts and folders in the vault through the same code as hooks."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from mdmem.vault import journal, layout
 
 _FAILURES_IN_A_ROW = 5
 _TURN_EVENTS = 100
-"""A longer turn is stored in parts of so many events, so that it need not be held in memory whole."""
+"""A longer turn is stored in parts of this many events, to limit memory."""
 
 
 class Tally:
-    """What an import did.
+    """The result of an import.
 
-    added: kind of note -> how many are new. known: how many were already stored. completed: how many of those have
-    learned something. sessions: how many gained a note.
-    private: events that a private turn or section left nothing of. skipped: why something was passed over.
+    added: kind of note -> number of new notes. known: number of events already stored. completed: number of stored
+    notes that were completed. sessions: number of sessions with a new note.
+    private: number of events not stored because they are private. skipped: reason -> number of things skipped.
     """
 
     def __init__(self) -> None:
@@ -47,12 +47,12 @@ class Tally:
 
 
 class Import:
-    """A run: the vault, what it knows of earlier runs, and what came of it so far.
+    """An import: the vault, the cache of earlier runs, and the result so far.
 
-    since: events before this time are passed over. ended: a turn that was over by then is known to be.
-    told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
-    places: the folders in which the sessions went on.
-    deleted: notes that their owner has deleted, id -> file name; purged: says so of an id. They stay away.
+    since: skip events before this time. ended: a turn that was over by this time is known to be over.
+    told: called from time to time with the bytes of transcripts read. stopped: whether to end early.
+    places: the folders of the sessions.
+    deleted: notes that their owner has deleted, id -> file name. purged: whether a note id was purged. Both stay away.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class Import:
         self._tags = _tags(config)
 
     def transcripts(self, found: Iterable[Transcript], now: float) -> None:
-        """Store what transcripts hold, one after the other; what a stop leaves unfinished is for the next run.
+        """Store transcripts one after the other; after a stop, the next run does the rest.
 
-        now: the time, which tells a session that is over from one that may go on.
+        now: the current time, to tell finished sessions from running ones.
 
         Raises OSError or VaultError when the vault cannot be written.
         """
@@ -102,7 +102,7 @@ class Import:
                     self.done.add(transcript.path, transcript.size, transcript.changed_ns)
 
     def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
-        """Store what one transcript holds; return whether its session is over."""
+        """Store one transcript; return whether its session is over."""
         last = transcript.changed_ns / 1e9
         before = self._bytes
         how = ReadOptions(
@@ -114,7 +114,7 @@ class Import:
             privacy.Rules.of(self.config.settings),
         )
         read = transcript.source.read(transcript.path, how)
-        # what was resumed can hold more than one session
+        # a resumed session's file can contain several sessions
         for session, saved in itertools.groupby(read, key=lambda one: journal.session_id(one.event)):
             with self._replay(transcript, session, scratch, now) as replay:
                 for turn in _by_turn(saved):
@@ -142,7 +142,7 @@ class Import:
 
     def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:
         tags = journal.session_tags(session)
-        # A session that is going on may get its folder from a hook at any moment: then it is looked for.
+        # A hook may create the folder of a running session at any moment, so it is searched for.
         absent = self._tags.isdisjoint(tags) and is_quiet(transcript.changed_ns / 1e9, now)
         self._tags.update(tags)
         return Replay(
@@ -194,7 +194,7 @@ class Import:
             added = markdown.bring(self.config, rules, folder, name, self.tally.skipped)
         except (FileNotFoundError, PermissionError):
             if _can_read(path):
-                raise  # it is the vault that cannot be written
+                raise  # the vault cannot be written
             self.tally.skipped["file that cannot be read"] += 1
             return
         self.tally.added["note"] += added
@@ -202,7 +202,7 @@ class Import:
 
     @contextlib.contextmanager
     def _synced(self) -> Iterator[None]:
-        """Sync everything to disk at the end, however it comes: once, not once a note."""
+        """Sync everything to disk once, at the end, even after an error."""
         try:
             yield
         finally:
@@ -217,11 +217,11 @@ _REASONS = {
     pending.EXCLUDED_TOOL: "run of an excluded tool",
     pending.NOT_TYPED: "prompt that nobody typed",
 }
-"""Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
+"""Reason why an event was not stored -> its name in the summary; other reasons are not reported."""
 
 
 def _by_turn(saved: Iterable[SavedEvent]) -> Iterator[list[SavedEvent]]:
-    """Cut a session's events at its prompts; a turn that is very long comes in parts."""
+    """Yield a session's events turn by turn; a very long turn comes in parts."""
     turn: list[SavedEvent] = []
     for one in saved:
         begins = one.event.name == "UserPromptSubmit" and not one.passed_over
@@ -234,13 +234,13 @@ def _by_turn(saved: Iterable[SavedEvent]) -> Iterator[list[SavedEvent]]:
 
 
 def _tags(config: Config) -> set[str]:
-    """Return the tag of every session that the journal has a folder of."""
+    """Return the tags of all sessions with a folder in the journal."""
     return {folder.rpartition("-")[2] for folder in layout.sessions(config.vault)}
 
 
 @contextlib.contextmanager
 def _scratch(config: Config) -> Iterator[str]:
-    """Return a folder for the marks of this run; those of runs that were killed go as well."""
+    """Yield a folder for this run's marks, and remove those of killed runs."""
     home = _usable(Path(config.runtime_dir), Path(config.state_dir) / "run")
     for old in home.glob("import-*"):
         process = old.name.split("-")[1]
@@ -258,7 +258,7 @@ def _can_read(path: Path) -> bool:
 
 
 def _usable(*folders: Path) -> Path:
-    """Return the first folder that can be written to, made where it is missing."""
+    """Return the first folder that can be written, creating it if needed."""
     for folder in folders[:-1]:
         with contextlib.suppress(OSError):
             files.make_folder(str(folder))

@@ -1,4 +1,4 @@
-"""The last prompt of which something was kept out, read again from the agent's own transcript."""
+"""Last prompt: rereads the last prompt with a hidden section from the agent's own transcript."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _QUERY = ("<user_query>", "</user_query>")
 
 
 def store(config: Config) -> str:
-    """Store what private tags kept out of the last prompt; return the note's path in the vault.
+    """Store what private tags hid in the last prompt; return the note's path in the vault.
 
     Raises:
-        NotFoundError: nothing was kept out, or the transcript does not hold the prompt.
+        NotFoundError: nothing was hidden, or the transcript does not contain the prompt.
         UsageError: its note was edited since. OSError, VaultError: the vault cannot be written.
     """
     last = told.last(config)
@@ -46,9 +46,9 @@ def store(config: Config) -> str:
 
 
 def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
-    """Find the prompt where the agent saved it: by its id, else that with a private section nearest to its time.
+    """Return the saved prompt: that with its id, else the one with a private section nearest in time.
 
-    The agent may have saved later ones that no hook has been told of.
+    The agent may have saved later prompts that no hook received.
     """
     prompts = _prompts(last)
     same = [one.event for one in prompts if last.prompt_id and one.event.prompt_id == last.prompt_id]
@@ -58,7 +58,7 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
     if not hidden:
         where = f" at {last.transcript}" if last.transcript else ""
         raise NotFoundError(
-            f"What {last.agent} saved{where} does not hold the prompt. Type the text again without its tags."
+            f"What {last.agent} saved{where} does not contain the prompt. Type the text again without its tags."
         )
     return min(reversed(hidden), key=lambda one: abs(one.at - last.at)).event
 
@@ -78,7 +78,7 @@ def _prompts(last: told.LastHidden) -> list[SavedEvent]:
 
 
 def _of_cursor(path: Path) -> Iterator[Event]:
-    """Yield the prompts of a conversation, from the lines of the transcript that Cursor's hook named."""
+    """Yield a conversation's prompts from the transcript that Cursor's hook named."""
     for line in Lines(path, Skipped()):
         for part in objects(mapping(line.get("message")).get("content") if line.get("role") == "user" else None):
             said = text(part.get("text"))

@@ -1,7 +1,7 @@
-"""Late truth: sessions' own transcripts, read in the background for what hooks could not know.
+"""Late: reads sessions' own transcripts in the background, for what hooks could not know.
 
-A missing answer, an exit code, a run that was interrupted, the answer of a sub-agent in the background: they become
-notes, or complete the notes that are there, as an import does it.
+That is missing answers, exit codes, interrupted runs and the answers of background sub-agents. They become notes or
+complete existing ones, as in an import.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MAX_BYTES = 256 * 1024 * 1024
 
 _SETTLED_SECONDS = 0.5
 _PATIENCE_SECONDS = 3.0
-"""An agent may write its transcript a moment after its hooks have run."""
+"""Maximum time to wait: an agent may write its transcript shortly after its hooks have run."""
 
 _MARGIN_SECONDS = 5.0
 _MAX_MARK_BYTES = 8192
 
 
 class Mark(NamedTuple):
-    """A session whose transcript is to be read; its turn was over at that time, in seconds since the epoch."""
+    """A session whose transcript is to be read. at: when its turn was over, in seconds since the epoch."""
 
     agent: str
     session: str
@@ -44,7 +44,7 @@ class Mark(NamedTuple):
 
 
 def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] | None = None) -> int:
-    """Read the transcripts that hooks have marked; return how many notes are new or know more.
+    """Read the transcripts that hooks have marked; return how many notes are new or completed.
 
     deleted: notes that their owner has deleted, id -> file name; they stay away.
     """
@@ -70,15 +70,15 @@ def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[s
 
 
 def _began(session: Session) -> float:
-    """Return the time of a session's first event here; what was before is left to `mdmem import`."""
+    """Return the time of a session's first event here; earlier ones are left to `mdmem import`."""
     stored = [epoch(line[2]) for line in session.published()[:1] if len(line) > 2]
     return session.began or next(iter(stored), 0.0) or time.time()
 
 
 def _settled(source: Source, mark: Mark) -> sources.Transcript | None:
-    """Return a transcript once it has not been written to for a moment, but do not wait for long; None without one.
+    """Return a transcript once it is no longer written to, waiting up to _PATIENCE_SECONDS; None if there is none.
 
-    That of a turn that was over long ago is waited for only while somebody writes to it.
+    The transcript of a turn that was over long ago is only waited for while it is being written.
     """
     end = time.monotonic() + _PATIENCE_SECONDS
     is_old = time.time() - mark.at > _PATIENCE_SECONDS
@@ -94,7 +94,7 @@ def _settled(source: Source, mark: Mark) -> sources.Transcript | None:
 
 
 def _marks(config: Config) -> Iterator[Mark]:
-    """Take the marks, each once, even if other processes look at the same moment."""
+    """Yield the marks and remove them; each is taken by only one process."""
     folder = Path(late.folder(config))
     for mark in sorted(folder.iterdir()) if folder.is_dir() else []:
         taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")

@@ -1,4 +1,4 @@
-"""Lines: the objects in a JSONL file that may be hundreds of megabytes long and still growing."""
+"""Lines: reads the objects in a JSONL file, which may be hundreds of megabytes long and still growing."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, BinaryIO
 from mdmem.transcripts.saved import Skipped, Tell, untold
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""A longer line is passed over without being held in memory."""
+"""A longer line is skipped without being held in memory."""
 
 MAX_HELD_BYTES = 16 * 1024 * 1024
-"""The lines of a file up to this size are decoded once and kept; those of a longer one at every pass."""
+"""Lines of a file up to this size are decoded once and kept; those of a larger file at every pass."""
 
-_DECODER = json.JSONDecoder(strict=False)  # a control character that somebody forgot to escape costs no line
+_DECODER = json.JSONDecoder(strict=False)  # accepts unescaped control characters
 
 
 HEAD_BYTES = 1 << 16
-"""A file is known by what stands in its first lines."""
+"""Size of a file's head, by which its format is recognized."""
 
 
 def head(path: Path, size: int = HEAD_BYTES) -> bytes:
-    """Return the beginning of a file; b"" for what cannot be read, or is none: a pipe keeps its reader waiting."""
+    """Return the beginning of a file; b"" if it cannot be read or is not a regular file, such as a pipe."""
     try:
         if not path.is_file():
             return b""
@@ -34,13 +34,13 @@ def head(path: Path, size: int = HEAD_BYTES) -> bytes:
 
 
 class Lines:
-    """The lines of a file that are JSON objects, up to the last line end that it had when this was made.
+    """The JSON objects in the lines of a file, up to its last line end when this was created.
 
-    Can be gone through more than once; what is passed over is counted in `skipped` the first time.
+    Can be iterated several times; skipped lines are counted in `skipped` the first time.
     """
 
     def __init__(self, path: Path, skipped: Skipped) -> None:
-        """Look at the file; it is read when it is gone through. Raises OSError when it is not there."""
+        """Take the file's size; reading starts with the iteration. Raises OSError when the file is missing."""
         self.path = path
         self.size = path.stat().st_size
         self._skipped = skipped
@@ -56,7 +56,7 @@ class Lines:
         return iter(self._held)
 
     def telling(self, tell: Tell) -> Iterator[dict[str, Any]]:
-        """Go through the lines, and tell before each how far that is into the file, in bytes."""
+        """Yield the lines, reporting before each its offset in bytes (approximate for smaller files)."""
         if self.size > MAX_HELD_BYTES:
             yield from self._read(tell)
             return
@@ -79,7 +79,7 @@ class Lines:
 
 
 def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
-    """Yield each line within the first `room` bytes that ends there; half of one at the end is counted."""
+    """Yield each line that ends within the first `room` bytes; a partial last line is counted."""
     while room > 0:
         line = file.readline(min(room, MAX_LINE_BYTES))
         room -= len(line)
@@ -94,7 +94,7 @@ def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
 
 
 def _pass_over(file: BinaryIO, room: int) -> int:
-    """Read to the end of a line; return how many bytes that took."""
+    """Skip to the end of a line; return the number of bytes read."""
     taken = 0
     while taken < room:
         piece = file.readline(min(room - taken, 1 << 20))
@@ -105,7 +105,7 @@ def _pass_over(file: BinaryIO, room: int) -> int:
 
 
 def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
-    """Read one line; None, and counted, when it is not a JSON object. Empty lines count for nothing."""
+    """Decode one line; None if it is not a JSON object, which is counted unless the line is empty."""
     try:
         value = _DECODER.decode(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Folders of markdown: an Obsidian vault, a `memory/` folder, a MEMORY.md become the user's own notes.
+"""Markdown folders: imports an Obsidian vault, a `memory/` folder or a MEMORY.md as the user's own notes.
 
-They are copied to `notes/imported/<name>/` with their folders, names and front matter, through the same
-door as everything else. What is there already stays as it is, whatever became of the original; only the copies of
-files that are followed change with them, until a person edits them.
+They are copied to `notes/imported/<name>/` with their folders, names and front matter, through the same privacy gate as
+everything else. An existing copy is not changed, whatever happens to the original. Only copies of followed files are
+updated, until a person edits them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ _NO_NAME = frozenset('\\/:*?"<>|')
 
 
 OF_PROJECT, OF_USER, MEMORY = "project", "user", "memory"
-"""Whose a followed folder is: a project's instruction files, the user's own, or what an agent remembers by itself."""
+"""Owner of a followed folder: a project's instruction files, the user's own, or an agent's memory."""
 
 
 class MarkdownFolder(NamedTuple):
     """A folder of markdown.
 
-    name: of its folder in the vault. files: those to take, relative to `root`; () for all.
-    cwd: the folder of the project that it is about; "" when it is about none.
-    follow: whose files they are (`OF_PROJECT`, `OF_USER`, `MEMORY`), where one that has changed is taken in again;
-    "" for all others.
+    name: of its folder in the vault. files: those to import, relative to `root`; () for all.
+    cwd: the folder of the project that it is about, or "".
+    follow: the owner (`OF_PROJECT`, `OF_USER`, `MEMORY`) if changed files are to be imported again; else "".
     """
 
     root: Path
@@ -50,7 +49,7 @@ class MarkdownFolder(NamedTuple):
 
 
 def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
-    """Return the agents that load a followed file by themselves: they are not given its note as well."""
+    """Return the agents that load a followed file themselves, and so are not given its note."""
     if folder.follow == OF_USER:
         return [row.name for row in ROWS if folder.name.startswith(f"{row.name}-instructions")]
     loads = {row.name: row.instructions if folder.follow == OF_PROJECT else (row.own_memory,) for row in ROWS}
@@ -63,7 +62,7 @@ def has_any(root: Path) -> bool:
 
 
 def memories(root: Path) -> list[MarkdownFolder]:
-    """Find the agents' own memory files: `memory/` folders beside transcripts."""
+    """Return the agents' own memory folders: `memory/` folders beside transcripts."""
     found = []
     for path in sorted(root.glob("*/memory")):
         if path.is_dir() and has_any(path):
@@ -74,7 +73,7 @@ def memories(root: Path) -> list[MarkdownFolder]:
 
 
 def _cwd(folder: Path) -> str:
-    """Return the project's folder, from a transcript beside it: the name of this folder does not say it."""
+    """Return the project's folder from a transcript in `folder`, whose name does not tell it."""
     for path in sorted(folder.glob("*.jsonl"))[:5]:
         for line in head(path).splitlines():
             cwd = text((decode(line, Skipped()) or {}).get("cwd"))
@@ -84,12 +83,12 @@ def _cwd(folder: Path) -> str:
 
 
 def files(folder: MarkdownFolder) -> Iterator[str]:
-    """List a folder's markdown, relative to it, without hidden files, links and templates."""
+    """Return a folder's markdown files, relative to it, without hidden files, links and templates."""
     return iter(folder.files) if folder.files else (entry.path for entry in disk.walk(str(folder.root)))
 
 
 def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
-    """Copy one file into the vault; False when it is there as it is, or is not to be taken, which is counted.
+    """Copy one file into the vault; return False if it is there already or must not be imported, which is counted.
 
     Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
     """
@@ -100,13 +99,13 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
         return False
     data = source.read_bytes()[: disk.MAX_READ_BYTES + 1]
     parsed = note.parse(data)
-    if parsed.problem:  # a broken front matter is text like any other, so that nothing of it is lost
+    if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
         parsed = note.Parsed({}, data.decode("utf-8", "replace"))
     if len(data) > disk.MAX_READ_BYTES or people.keeps_private(parsed.meta):
         skipped["file too long" if len(data) > disk.MAX_READ_BYTES else "file that says it is private"] += 1
         return False
     name = where.name if folder.cwd else ""
-    echo = memory.load_all(config) if folder.follow else None  # an agent writes down what it was told in private
+    echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
     made, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
     if made is None:
         skipped["file with nothing to keep"] += 1
@@ -117,7 +116,7 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
         if disk.create(target, file_name, data):
             return True
         if note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (made.id, None):
-            stem, _, suffix = file_name.rpartition(".")  # another file took the name that this one's became
+            stem, _, suffix = file_name.rpartition(".")  # another file has taken this name
             file_name = f"{stem}-{made.id}.{suffix}"
             if disk.create(target, file_name, data):
                 return True
@@ -128,7 +127,7 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
 
 
 def _update(target: disk.Folder, name: str, made: note.Note, skipped: Skipped) -> bool:
-    """Put a followed file's new text into its note; where a person has edited the note, name the conflict instead."""
+    """Update a followed file's note; if a person has edited the note, record the conflict instead."""
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
     now = made.meta[DIGEST]
@@ -160,7 +159,7 @@ def _make(
     changed: float,
     project_name: str,
 ) -> tuple[note.Note | None, list[str]]:
-    """Make the note of a file, and return where it goes; both from cleaned text only."""
+    """Return a file's note and its place in the vault, both made from cleaned text only."""
     place: list[str] = []
 
     def build(clean: Any) -> note.Draft | None:
@@ -198,13 +197,13 @@ def _make(
 
 
 def _short(path: Path) -> str:
-    """Write a path below the home folder with `~`, without the user's name."""
+    """Return a path with `~` for the home folder, which hides the user's name."""
     home = Path.home()
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
 
 
 def _place(path: str) -> list[str]:
-    """Return the folders and file name in the vault for a cleaned path: its own names, where these are allowed."""
+    """Return the folders and file name in the vault for a cleaned path, with its own names if allowed."""
     *folders, name = path.split("/")
     parts = [_name(part) for part in folders]
     stem, _, suffix = name.rpartition(".")
@@ -213,7 +212,7 @@ def _place(path: str) -> list[str]:
 
 
 def _name(part: str) -> str:
-    """Keep a name as it is where every file system takes it: links between the notes go by it."""
+    """Return a name unchanged if every file system accepts it, because links between notes use it."""
     plain = part.isprintable() and not set(part) & _NO_NAME and part == part.strip(" .")
     return note.cut_bytes(part, 120) if part and plain else slug(part) or "unnamed"
 
@@ -224,7 +223,7 @@ def _tags(given: Any) -> list[str]:
 
 
 def _created(meta: dict[str, Any], path: str, changed: float) -> float:
-    """Return when a note was made: as its front matter says, a daily note's date, or its mtime."""
+    """Return when a note was created: from its front matter, a daily note's date, or its mtime."""
     said = (text(meta.get(key)).strip() for key in ("created", "date", "created_at", "created-at"))
     for value in (*said, PurePosixPath(path).name[:10]):
         found = moment(value)

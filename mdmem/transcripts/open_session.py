@@ -1,4 +1,4 @@
-"""A session whose folder stays open from one event to the next, for an import, which stores many."""
+"""Open session: a session whose folder stays open between events, for an import, which stores many."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from mdmem.vault import note
 
 TWIN_SECONDS = 60
-"""A hook and a transcript name the time of one event at most this far apart."""
+"""Maximum difference between the times that a hook and a transcript give for one event."""
 
 _SURE_SECONDS = {"summary": TWIN_SECONDS, "response": 5}
-"""What hooks word otherwise than transcripts: two so near in time are one, whatever they are called."""
+"""Kinds that hooks and transcripts word differently: notes this close in time are the same, whatever their titles."""
 
 _HEAD_BYTES = 4096
 
 
 class OpenSession(Session):
-    """A session that caches its record. Its folder is locked only while a note is being stored.
+    """A session that caches its record; its folder is locked only while a note is stored.
 
-    aliases: a prompt's id -> its number, for prompts that are stored under another id.
-    deleted: notes of any session that were published and deleted, id -> name, whatever state recalls.
+    aliases: a prompt's id -> its number, for prompts stored under another id.
+    deleted: notes of any session that were published and deleted, id -> name, whatever the record says.
     """
 
     __slots__ = (
         "_absent", "_caught_up", "_claimed", "_folder", "_learned", "_loose", "_marks", "_names", "_old", "_published",
         "_sequences", "aliases",
     )  # fmt: skip
-    max_days = None  # what is imported may be old
+    max_days = None  # imported sessions may be old
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class OpenSession(Session):
         super().__init__(config, session_id)
 
     def flag(self, name: str) -> str:
-        """Return the path of a marker file: never one of the living session."""
+        """Return the path of a marker file, separate from the live session's."""
         return os.path.join(self._marks, f"{self.key}.{name}")
 
     # -- the record --------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Take in what was added to the record since it was read last."""
+        """Read what was added to the record since the last call."""
         super().read()
-        if len(self.data) < self._learned:  # started over by somebody else
+        if len(self.data) < self._learned:  # rewritten by another process
             self._learned = 0
         whole = self.data.rfind(b"\n") + 1
         for line in self.data[self._learned : whole].split(b"\n"):
@@ -88,7 +88,7 @@ class OpenSession(Session):
             self._published.add(name)
 
     def append(self, *fields: str) -> None:
-        """Add a line; a beginning that is known stays the beginning, and so does an end."""
+        """Add a line to the record, unless it is a second beginning, or an end no later than a known one."""
         if fields[0] == "start" and self.began:
             return
         if fields[0] == "end" and any(now >= float(fields[1]) for now, _ in self.moments("end")):
@@ -96,11 +96,11 @@ class OpenSession(Session):
         super().append(*fields)
 
     def name_of(self, note_id: str) -> str:
-        """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""
+        """Return the file name under which a note was published or was about to be; "" if unknown."""
         return self._names.get(note_id, "")
 
     def is_published(self, name: str) -> bool:
-        """Whether a note got as far as its file."""
+        """Whether a note was written to its file."""
         return name in self._published
 
     def next_sequence(self, prompt: int) -> int:
@@ -108,11 +108,11 @@ class OpenSession(Session):
         return self._sequences.get(prompt, 0) + 1
 
     def prompt_number(self, prompt_id: str = "") -> int:
-        """Return which prompt an event belongs to, also when that is stored under another id."""
+        """Return the number of an event's prompt, even if it is stored under another id."""
         return self.aliases.get(prompt_id) or super().prompt_number(prompt_id)
 
     def forget(self) -> None:
-        """Forget what was published in a folder that is gone."""
+        """Forget the notes of a folder that is gone."""
         try:
             os.unlink(self.path)
         except OSError:
@@ -126,25 +126,25 @@ class OpenSession(Session):
     # -- the folder --------------------------------------------------------------------------------
 
     def open_folder(self) -> disk.Folder | None:
-        """Return the folder, which stays open; None when there is none yet."""
+        """Return the folder, which stays open; None if there is none yet."""
         if self._folder is None:
             found = super().open_folder()
             self._folder = _Held(found.inside) if found else None
         return self._folder
 
     def look(self) -> tuple[str, ...]:
-        """Look through the vault for the session's folder, unless the caller knows that there is none."""
+        """Search the vault for the session's folder, unless the caller knows that there is none."""
         return () if self._absent and not self.folder else super().look()
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
-        """Return the folder, made with its page when there is none."""
+        """Return the folder; create it with its page if there is none."""
         if self._folder is None:
             made = super().make_folder(project, words, page, now)
             self._folder = self._folder or _Held(made.inside)
         return self._folder
 
     def catch_up(self, folder: disk.Folder) -> None:
-        """Read the record again under the folder's lock; once, see that it fits the folder."""
+        """Reread the record under the folder's lock; the first time, check it against the folder."""
         if self._caught_up:
             self.read()
             return
@@ -152,7 +152,7 @@ class OpenSession(Session):
         self._caught_up = True
 
     def take_in(self) -> None:
-        """Record the notes that are in the folder and that the record does not know: their writer was killed."""
+        """Record notes that are in the folder but not in the record, because their writer was killed."""
         folder = self.open_folder()
         if folder is None:
             return
@@ -173,7 +173,7 @@ class OpenSession(Session):
     # -- what was stored before --------------------------------------------------------------------
 
     def is_marked(self, name: str) -> bool:
-        """Whether something private was removed from a note; True when the note is gone, to be safe."""
+        """Whether something private was removed from a note; True if the note is gone, to be safe."""
         folder = self.open_folder()
         try:
             data = disk.read(folder, name) if folder else None
@@ -182,9 +182,9 @@ class OpenSession(Session):
         return data is None or b"\nprivate: " in data[:_HEAD_BYTES]
 
     def twin(self, kind: str, title: str, now: float) -> str | None:
-        """Find the note that a hook stored of the same event under another id.
+        """Return the note that a hook stored for the same event under another id, or None.
 
-        Only among those that were there before, and that no event has claimed.
+        Only notes that existed before this import and that no event has claimed are considered.
         """
         if kind not in self._loose:
             return None
@@ -196,11 +196,11 @@ class OpenSession(Session):
         return None
 
     def claim(self, name: str) -> None:
-        """Record that a note is an event's, so that it is no other event's twin."""
+        """Record that a note belongs to an event, so that it is no other event's twin."""
         self._claimed.add(name)
 
     def _before(self) -> list[entry.PageEntry]:
-        """Read the notes that can be twins, once: before the first of their kind is added."""
+        """Return the notes that can be twins; reads them once, before notes of their kind are added."""
         if self._old is None:
             folder = self.open_folder()
             every = journal.notes_in(folder) if folder else []
@@ -213,7 +213,7 @@ class OpenSession(Session):
 
 
 class _Held(disk.Folder):
-    """A folder that a `with` statement unlocks and leaves open."""
+    """A folder that a `with` statement unlocks but leaves open."""
 
     __slots__ = ()
 

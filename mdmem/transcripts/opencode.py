@@ -1,6 +1,6 @@
-"""OpenCode's sessions: rows of its SQLite database, which is only ever read.
+"""OpenCode's sessions: rows of its SQLite database, which is opened read-only.
 
-A session's path is that of the database with the session's id behind it, as if it were a file in a folder.
+A session's path is that of the database followed by the session's id, as if it were a file in a folder.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _PARTS = "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id"
 
 
 def find(root: Path) -> Iterator[Path]:
-    """Find the sessions in the databases below `root`, or in the one that `root` is."""
+    """Yield the sessions in the databases below `root`, or in `root` if it is a database."""
     for base in [root] if root.is_file() else sorted(root.rglob("opencode*.db")):
         try:
             yield from [base / text(session) for (session,) in _rows(base, _SESSIONS)]
         except OSError:
-            continue  # another program's, or of a version that is not known
+            continue  # of another program or an unknown version
 
 
 def facts(path: Path) -> tuple[int, int]:
-    """Return the size of a session, in bytes, and when it was last changed, in nanoseconds since the epoch.
+    """Return a session's size in bytes, and its mtime in nanoseconds since the epoch.
 
-    Raises OSError when it is not there.
+    Raises OSError when it does not exist.
     """
     found = list(_rows(path.parent, _FACTS, path.name))
     if not found:
@@ -60,7 +60,7 @@ def facts(path: Path) -> tuple[int, int]:
 
 
 def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
-    """Return a session's events, oldest first; of what a sub-agent did, only what is private is known.
+    """Return a session's events, oldest first; from sub-agents only what may be private, as passed-over events.
 
     Raises OSError when the database cannot be read.
     """
@@ -92,19 +92,19 @@ def _of_subagent(events: Iterator[SavedEvent], path: Path, how: ReadOptions) -> 
 
 
 def is_whole(first: bytes) -> bool:
-    """Whether a file that begins so is a database."""
+    """Whether a file that begins with `first` is a database."""
     return first.startswith(_SIGNATURE)
 
 
 class MessagePart(NamedTuple):
-    """A part of a message. at: when it was last changed, in seconds since the epoch."""
+    """A part of a message. at: when it last changed, in seconds since the epoch."""
 
     at: float
     data: dict[str, Any]
 
 
 class OpenCodeReader:
-    """Turns the messages of one session into events, with payloads as the plugin sends them."""
+    """Turns the messages of one session into events, through payloads like the plugin's."""
 
     def __init__(self, path: Path, cwd: str, since: float, how: ReadOptions) -> None:
         self._path, self._cwd, self._how = path, cwd, how
@@ -117,7 +117,7 @@ class OpenCodeReader:
     def feed(
         self, own: str, at: float, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
     ) -> Iterator[SavedEvent]:
-        """Take one message in; return the events that it completes."""
+        """Process one message; yield the events that it completes."""
         at = at or self._at
         self._at = max(self._at, at)
         if not self._begun:
@@ -129,7 +129,7 @@ class OpenCodeReader:
             yield from self._assistant(own, message, parts, is_last=is_last)
 
     def finish(self) -> Iterator[SavedEvent]:
-        """Return what the end of the session completes."""
+        """Yield the events that the end of the session completes."""
         if self._is_over():
             yield from self._said()
         if self._begun and is_quiet(self._at, self._how.now):
@@ -153,7 +153,7 @@ class OpenCodeReader:
             kept = mapping(spent.get("cache"))
             given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
             self._tokens.add(own, sum(given), number(spent.get("output")))
-        self._answer = None  # what was said before is not an answer
+        self._answer = None  # earlier text is not the answer
         for part in parts:
             self._at = max(self._at, part.at)
             yield from self._tool(part, is_over=not is_last or self._is_over())
@@ -184,7 +184,7 @@ class OpenCodeReader:
             yield self._saved(at, "PostToolUseFailure", error=NO_RESULT, **fields)
 
     def _said(self) -> Iterator[SavedEvent]:
-        """Return the answer of the turn, if there is one."""
+        """Yield the turn's answer, if any."""
         if self._answer and self._answer.event.message.strip():
             self._tokens.put_into(self._answer.event)
             yield self._answer
@@ -194,7 +194,7 @@ class OpenCodeReader:
         return self._at <= self._how.ended or is_quiet(self._at, self._how.now)
 
     def _saved(self, at: float, name: str, **fields: Any) -> SavedEvent:
-        """Make an event as the hook does: from a payload, by the same words."""
+        """Return an event made from a payload, as in a hook."""
         payload = {"hook_event_name": name, "session_id": self._path.name, "cwd": self._cwd, **fields}
         event = opencode.read({**payload, "prompt_id": self._prompt}, {})
         event.transcript = str(self._path)
@@ -202,7 +202,7 @@ class OpenCodeReader:
 
 
 def _typed(parts: list[MessagePart]) -> str:
-    """Return what a person or the model wrote, without what OpenCode has put in."""
+    """Return what a person or the model wrote, without OpenCode's insertions."""
     shown = [
         part.data
         for part in parts
@@ -225,9 +225,9 @@ def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
 
 
 def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
-    """Ask a database, which is opened so that it cannot be changed.
+    """Yield the rows of a query on a database that is opened read-only.
 
-    Raises OSError when it cannot be read, or has no such tables.
+    Raises OSError when it cannot be read or lacks these tables.
     """
     import sqlite3  # not every Python has it
 

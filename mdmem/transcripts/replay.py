@@ -1,8 +1,8 @@
-"""Replay: a session's saved events, stored in one go by the rules that hooks follow.
+"""Replay: stores a session's saved events in one go, by the same rules as hooks.
 
-The session's folder stays open. Notes that were stored before are recognized by their ids. The page is written once, at
-the end. A replay has its own marks (is the turn private, what did private sections say) and leaves those of the live
-session alone. It never renumbers or rewrites a note, and never restores a deleted one.
+The session's folder stays open. Notes stored before are recognized by their ids. The page is written once, at the end.
+A replay has its own marks (is the turn private, what did private sections say) and does not touch those of the live
+session. It never renumbers or rewrites a note, except to complete it, and never restores a deleted one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Replay:
     """Stores the events of one session, oldest first; use it in a `with` statement.
 
-    added, completed: how many notes were not there before, and how many have learned something.
-    twins: the id that the transcript gives a note -> the file in which a hook has stored it under another.
+    added, completed: number of new notes, and of stored notes that were completed.
+    twins: the id that a note has by the transcript -> the file that a hook stored under another id.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class Replay:
         deleted: Mapping[str, str] | None = None,
         purged: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Begin with the session called `session`, an agent's own id as `events.session_id` gives it.
+        """Open the session called `session`, an agent's own id as `journal.session_id` gives it.
 
-        scratch: a folder that nobody else uses, 0700, for this replay's own marks.
-        loose: the kinds of notes that a hook may have stored under another id than the transcript gives; one
-        with the same title, at the same time, is then the same note.
-        absent: the vault is known to hold no folder of this session, so that none is looked for.
-        again: a session whose folder is gone is stored again; else what its owner deleted stays away.
-        deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
-        purged: says of a note's id whether that note is never to come back.
+        scratch: a folder with mode 0700 that nobody else uses, for this replay's marks.
+        loose: the kinds of notes that a hook may have stored under another id than the transcript gives. A note with
+        the same title and time is then the same note.
+        absent: the vault is known to have no folder of this session, so none is searched for.
+        again: store a session again whose folder is gone; otherwise what its owner deleted stays away.
+        deleted: notes known to be deleted, id -> file name, even if the record does not know them.
+        purged: whether a note's id must never come back.
 
         Raises OSError or VaultError when the session's folder cannot be opened.
         """
-        # Whoever replays sessions syncs the file system once, at the end.
+        # The caller syncs the file system once, at the end.
         settings = config.settings.changed({"capture.durability": "process"})
         self.config = Config(config.vault, config.index_dir, config.state_dir, scratch, settings)
         self.session = OpenSession(self.config, session, loose, absent=absent, deleted=deleted or {})
@@ -80,9 +80,9 @@ class Replay:
     def capture(
         self, event: Event, now: float, env: Mapping[str, str], *, branch: str = "", commit: str = ""
     ) -> Outcome:
-        """Store what one event leaves.
+        """Store one event.
 
-        now: when it happened. branch, commit: the project's at that time, as far as anybody knows.
+        now: when it happened. branch, commit: the project's at that time, if known.
 
         Raises OSError or VaultError for faults of mdmem's own folders.
         """
@@ -99,9 +99,9 @@ class Replay:
         return outcome
 
     def foresee(self, coming: Iterable[Event]) -> None:
-        """Collect what private sections of coming events say, so that it is masked in those before them as well.
+        """Learn the private text of coming events, so that it is masked in the events before them too.
 
-        A turn is one document: what a tool prints may be marked as private by the next tool's output only.
+        A turn is one document: only a later tool's output may mark what an earlier one printed as private.
         """
         for event in coming:
             if events.ignores(self.config, event) in ("", SUBAGENT):
@@ -123,9 +123,9 @@ class Replay:
         return self._homes[root]
 
     def _place(self, event: Event, branch: str, commit: str) -> project.Project:
-        """Return where an event happened: the project as it is now, on the branch that it was on.
+        """Return the project of an event as it is now, with the branch and commit of that time.
 
-        The event's directory is cleaned, as a capture does it.
+        Also cleans the event's `cwd`, as a capture does.
         """
         key = (event.cwd, branch, commit)
         if key not in self._places:
@@ -136,9 +136,9 @@ class Replay:
         return where
 
     def _stored_before(self, event: Event) -> Outcome | None:
-        """Recognize an event by its id, without cleaning and describing it again.
+        """Return the outcome of an event whose note is already stored, recognized by its id without cleaning it again.
 
-        Not where something was removed from it.
+        None if the event must be captured, also when private text was removed from its note.
         """
         kind, own = _own_id(event)
         if not own:
@@ -154,7 +154,7 @@ class Replay:
         return outcome
 
     def _knows_more(self, event: Event, name: str) -> bool:
-        """Whether an event may tell what its note does not: that it failed, an answer, an exit code, a duration."""
+        """Whether an event may know more than its note: a failure, an answer, an exit code or a duration."""
         folder = self.session.open_folder()
         meta = note.parse(disk.read(folder, name) or b"").meta if folder else {}
         response = event.tool_response if isinstance(event.tool_response, dict) else {}
@@ -167,7 +167,7 @@ class Replay:
 
 
 def _own_id(event: Event) -> tuple[str, str]:
-    """Return the kind of an event's note and the event's own id, where that alone makes the note's; else ""."""
+    """Return the kind of an event's note, and the event's own id if that alone makes the note's id, else ""."""
     if event.name == "UserPromptSubmit":
         return "prompt", event.prompt_id
     return "observation", event.tool_use_id if event.name in ("PostToolUse", "PostToolUseFailure") else ""
@@ -196,30 +196,30 @@ class _Replayed(Capture):
         return self.replay.home(self, created)
 
     def is_deleted(self, made: note.Note) -> bool:
-        """Whether the note was purged, or deleted with its whole session: no folder is made for it."""
+        """Whether the note was purged, or deleted with its whole session, for which no folder is created."""
         if self.replay.purged(made.id):
             return True
         return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None
 
     def known(self, draft: PendingNote, made: note.Note) -> str | None:
-        """Return the file of a note that is already there, also under the id that a hook gave it."""
+        """Return the file of a note that is already stored, even under the id that a hook gave it."""
         twins = self.replay.twins
         name = self.session.name_of(made.id) or twins.get(made.id)
         name = name or self.session.twin(draft.kind, made.title, self.now)
         if name is None:
             return None
-        twins[made.id] = name  # the transcript may tell of it twice
+        twins[made.id] = name  # the transcript may contain it twice
         self.session.claim(name)
         if draft.kind == "prompt":
             self.session.aliases[self.event.prompt_id] = numbers(name)[0]
         return name
 
     def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
-        """Put what the transcript knows into a note that is already stored."""
+        """Complete a stored note with what the transcript knows."""
         changed = completion.complete(folder, name, made, durable=False)
         if changed is not None:
             self.session.append("+", name, *facts(changed))
             self.replay.completed += 1
 
     def update_page(self) -> None:
-        """Leave the page to the replay's end."""
+        """Do nothing: the page is updated at the end of the replay."""

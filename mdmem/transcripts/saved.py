@@ -1,4 +1,4 @@
-"""What every transcript becomes: events with the time they happened at, and a count of what was passed over."""
+"""Saved events: what every transcript is turned into, and a count of what was skipped."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from mdmem import privacy
 from mdmem.agents import Event
 
 QUIET_SECONDS = 600
-"""A session of which nothing was heard for this long is over, as far as anybody can tell."""
+"""A session without any sign of life for this long counts as over."""
 
 SAID = frozenset(["prompt", "response", "summary"])
-"""The kinds of notes whose ids may be others when a hook stored them, for every agent."""
+"""Kinds of notes whose ids may differ when a hook stored them, for every agent."""
 
 Skipped = Counter[str]
-"""Why something was passed over -> how often."""
+"""Reason for skipping something -> number of times."""
 
 NO_RESULT = "It has no result: the agent was ended while it ran."
-"""The error of a command whose result the transcript does not have, though the session went on or is over."""
+"""Error of a command without a result in the transcript, although the session went on or is over."""
 
 Tell = Callable[[int], None]
-"""Is told how far into its file the reading is, in bytes."""
+"""Called with the number of bytes of the file read so far."""
 
 
 def is_quiet(at: float, now: float) -> bool:
-    """Whether nothing was heard for `QUIET_SECONDS`. A time that far in the future is a wrong clock, and counts too."""
+    """Whether `at` is more than `QUIET_SECONDS` ago, or, because of a wrong clock, as far in the future."""
     return abs(now - at) > QUIET_SECONDS
 
 
 def untold(_: int) -> None:
-    """Ignore what is reported."""
+    """Ignore the report."""
 
 
 class SavedEvent(NamedTuple):
-    """An event, as a hook would have given it.
+    """An event, as a hook would have sent it.
 
     at: when it happened, in seconds since the epoch.
-    branch, commit: the project's at that time, where the transcript names them.
-    passed_over: it is not stored, such as a prompt that the user took back; what it says in private stays known.
+    branch, commit: the project's at that time, if the transcript names them.
+    passed_over: the event is not stored, for example a prompt that was taken back, but its private text is remembered.
     """
 
     at: float
@@ -56,9 +56,10 @@ class SavedEvent(NamedTuple):
 class ReadOptions(NamedTuple):
     """How a transcript is read.
 
-    skipped: counts what is passed over. now: the time, which tells a session that is over from one that may go on.
-    ended: a turn that was over by then is known to be, 0.0 where nobody has said so. subagents: also what sub-agents
-    did. tell: is told how far the reading is. rules: also what those sub-agents did whose files may hold private tags.
+    skipped: counts what is skipped. now: the current time, to tell finished sessions from running ones.
+    ended: a turn that was over by this time is known to be over (0.0: unknown). subagents: also read sub-agents'
+    events.
+    tell: called with the progress. rules: also read sub-agents' files that may contain private tags.
     """
 
     skipped: Skipped
@@ -70,9 +71,9 @@ class ReadOptions(NamedTuple):
 
 
 def file_facts(path: Path) -> tuple[int, int]:
-    """Return the size of a file, and when it was last written to.
+    """Return a file's size in bytes, and its mtime in nanoseconds.
 
-    Raises OSError when it is not there, or no file: a pipe would keep its reader waiting for ever.
+    Raises OSError when it is missing or not a regular file: reading a pipe could wait forever.
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
@@ -81,14 +82,15 @@ def file_facts(path: Path) -> tuple[int, int]:
 
 
 class Source(NamedTuple):
-    """An agent that saves transcripts, and what reads them; each reader's module has one as `SOURCE`.
+    """An agent that saves transcripts, and how to read them. Each reader's module has one as `SOURCE`.
 
-    find: finds the transcripts below a folder. read: returns a transcript's events, oldest first.
-    place: where the transcripts are: in a folder below what a function returns; None for exports, which a person names.
-    is_one: whether a file's first lines are such a transcript's. is_whole: whether a file that is one JSON value, and
-    begins so, is one.
-    loose: the kinds of notes whose ids may be others when a hook stored them.
-    facts: returns a transcript's size in bytes, and when it was last changed, in nanoseconds since the epoch.
+    find: yields the transcripts below a folder. read: yields a transcript's events, oldest first.
+    place: where the transcripts are: a function that returns a folder, and a subfolder; None for exports, which a
+    person names.
+    is_one: whether a file's first lines are those of such a transcript. is_whole: the same for the first bytes of a
+    file that is a single JSON value or a database.
+    loose: the kinds of notes whose ids may differ when a hook stored them.
+    facts: returns a transcript's size in bytes, and its mtime in nanoseconds since the epoch.
     """
 
     agent: str
@@ -103,7 +105,7 @@ class Source(NamedTuple):
 
 
 def below(pattern: str) -> Callable[[Path], Iterator[Path]]:
-    """Return what finds the transcripts below a folder by the names of their files."""
+    """Return a function that finds the transcripts below a folder by their file names."""
     return lambda root: iter(sorted(root.rglob(pattern)))
 
 
@@ -111,7 +113,7 @@ _TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "
 
 
 def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEvent]:
-    """Yield the events of a sub-agent's own file as events of the session that started it."""
+    """Yield the events of a sub-agent's file as events of its parent session."""
     for saved in events:
         if saved.event.name in _TELLING:
             saved.event.subagent, saved.event.session, saved.event.prompt_id = True, session, ""
@@ -126,12 +128,12 @@ def pass_over(event: Event, at: float, how: ReadOptions) -> Iterator[SavedEvent]
 
 
 def in_order(own: Iterator[SavedEvent], others: Iterable[Iterator[SavedEvent]]) -> Iterator[SavedEvent]:
-    """Return the events of a session and those of its sub-agents by their times."""
+    """Return the events of a session and its sub-agents, sorted by time."""
     return heapq.merge(own, *others, key=lambda saved: saved.at)
 
 
 def may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
-    """Whether a sub-agent's file may contain a private tag; what that hides is private in the whole session."""
+    """Whether a sub-agent's file may contain a private tag; hidden text is private in the whole session."""
     if rules is None:
         return False
     with path.open(encoding="utf-8", errors="replace") as lines:
@@ -142,9 +144,9 @@ _WHOLE = frozenset(["end_turn", "stop_sequence", "max_tokens", "refusal"])
 
 
 class AnswerParts:
-    """The text that would be the turn's answer if the turn ended now.
+    """The text that is the turn's answer if the turn ends now.
 
-    id: of the message it is part of; at: when its last part came.
+    id: the message it is part of. at: when its last part came.
     """
 
     def __init__(self) -> None:
@@ -152,12 +154,12 @@ class AnswerParts:
 
     @property
     def text(self) -> str:
-        """Return its parts, one after the other; "" when nothing was said since the last tool run."""
+        """Return the parts joined by line breaks; "" if nothing was said since the last tool run."""
         return "\n".join(self._parts)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the agent ended its turn with it."""
+        """Whether the agent ended its turn with this text."""
         return bool(self._parts) and self._reason in _WHOLE
 
     def clear(self) -> None:
@@ -168,7 +170,7 @@ class AnswerParts:
         self._reason = ""
 
     def add(self, message_id: str, part: str, at: float) -> None:
-        """Add a part; one of another message starts over."""
+        """Add a part; a part of another message starts over."""
         if not part.strip():
             return
         if self._parts and message_id != self.id:
@@ -177,12 +179,12 @@ class AnswerParts:
         self._parts.append(part)
 
     def stopped(self, reason: str) -> None:
-        """Keep why the message ended, where a line says so."""
+        """Record why the message ended, if a line says so."""
         self._reason = reason or self._reason
 
 
 class TurnTokens:
-    """What the requests of one turn cost; a message that is written again, or in parts, counts once."""
+    """The tokens of one turn's requests; a message written repeatedly or in parts counts once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int]] = {}
@@ -192,19 +194,19 @@ class TurnTokens:
         self._known.clear()
 
     def add(self, message_id: str, given: int | None, made: int | None) -> None:
-        """Add a message: the tokens that the model read for it, and those that it wrote."""
+        """Add a message. given, made: the tokens that the model read and wrote."""
         if given or made:
             self._known[message_id] = (given or 0, made or 0)
 
     def put_into(self, event: Event) -> None:
-        """Put what the turn cost so far into an answer's event, if anything is known of it."""
+        """Store the turn's tokens so far in an answer's event, if any are known."""
         if self._known:
             event.extra["tokens_in"] = str(sum(given for given, _ in self._known.values()))
             event.extra["tokens_out"] = str(sum(made for _, made in self._known.values()))
 
 
 class SessionTokens:
-    """What a session has cost so far, where an agent writes down sums; a turn costs what they have grown by."""
+    """A session's running token totals, for agents that write those; a turn costs the increase."""
 
     def __init__(self) -> None:
         self._now = self._before = (0, 0)
@@ -214,7 +216,7 @@ class SessionTokens:
         self._before = self._now
 
     def set(self, given: int | None, made: int | None) -> None:
-        """Take the sums of the tokens that the model read, and of those that it wrote; they may start over."""
+        """Set the totals of tokens that the model read and wrote; they may start over."""
         if given is None or made is None:
             return
         if given < self._now[0] or made < self._now[1]:
@@ -222,7 +224,7 @@ class SessionTokens:
         self._now = given, made
 
     def put_into(self, event: Event) -> bool:
-        """Put what the turn cost so far into an answer's event; return whether anything is known of it."""
+        """Store the turn's tokens so far in an answer's event; return whether any are known."""
         given, made = (now - before for now, before in zip(self._now, self._before, strict=True))
         if given > 0 or made > 0:
             event.extra |= {"tokens_in": str(given), "tokens_out": str(made)}
@@ -230,7 +232,7 @@ class SessionTokens:
 
 
 def moment(value: Any) -> float | None:
-    """Read a time as transcripts write it, ISO 8601 in UTC; None for anything else, or outside 2000 to 2100."""
+    """Parse a time in ISO 8601 (UTC by default); None for anything else, or a year outside 2000 to 2099."""
     if type(value) is not str or len(value) > 40:
         return None
     try:

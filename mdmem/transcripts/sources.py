@@ -1,4 +1,4 @@
-"""SOURCES: which agents save transcripts, where they lie, and what reads them."""
+"""SOURCES: the agents that save transcripts, where these are, and how to read them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def _of(module: str) -> Source:
 
 
 SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES)
-"""The agents of `known.ROWS` that save transcripts, and exports; a file is told by its beginning."""
+"""The agents in `known.ROWS` that save transcripts, and exports. A file is recognized by its beginning."""
 
 
 class Transcript(NamedTuple):
-    """A file with a session in it. changed_ns: when it was last written to."""
+    """A file with a session. changed_ns: its mtime."""
 
     source: Source
     path: Path
@@ -36,16 +36,16 @@ class Transcript(NamedTuple):
 
 
 class TranscriptSource(NamedTuple):
-    """What there is to import: agents' transcripts, oldest first, and folders (or files) of markdown."""
+    """What can be imported: agents' transcripts, oldest first, and folders (or files) of markdown."""
 
     transcripts: list[Transcript]
     folders: list[markdown.MarkdownFolder]
 
 
 def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
-    """Find what is at `paths`; without any, the sessions that this machine's agents have saved.
+    """Return what can be imported from `paths`; without any, the sessions that this machine's agents have saved.
 
-    Raises NotFoundError when there is nothing at one of the paths, or nothing that can be imported.
+    Raises NotFoundError when a path does not exist or has nothing that can be imported.
     """
     found = TranscriptSource([], [])
     named = [path.expanduser() for path in paths]
@@ -71,7 +71,7 @@ def _below(source: Source, root: Path) -> list[Transcript]:
 
 
 def transcript(source: Source, path: Path) -> Transcript | None:
-    """Return a file as a transcript of that source; None when it is none that can be read."""
+    """Return a file as a transcript of that source; None if it cannot be read."""
     try:
         return Transcript(source, path, *source.facts(path))
     except OSError:
@@ -89,13 +89,13 @@ def _file(path: Path) -> TranscriptSource:
 
 
 def file_of(path: Path) -> Path:
-    """Return the file that a transcript is in: itself, or the database in whose folder it seems to be."""
+    """Return the file that contains a transcript: its path, or the database that its path treats as a folder."""
     return path.parent if path.parent.suffix == _DATABASE else path
 
 
 def _folder(root: Path) -> TranscriptSource:
     transcripts = [one for source in SOURCES for one in _below(source, root) if recognize(one.path) is source]
-    if transcripts:  # an agent's own folder, a copy of it, or several of them
+    if transcripts:  # an agent's own folder or a copy, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
     return TranscriptSource(
         [], [markdown.MarkdownFolder(root, root.resolve().name, ())] if markdown.has_any(root) else []
@@ -103,7 +103,7 @@ def _folder(root: Path) -> TranscriptSource:
 
 
 def recognize(path: Path) -> Source | None:
-    """Return the agent whose transcript this file is, by its first lines; None when it is no transcript."""
+    """Return the source whose transcript this file is, judging by its first lines, or None."""
     path = file_of(path)
     if path.suffix not in (".jsonl", ".json", _DATABASE):
         return None
@@ -117,14 +117,14 @@ def recognize(path: Path) -> Source | None:
 
 
 class Watched:
-    """What was seen of each transcript: it is looked at again when it was written to, and once when it is over."""
+    """Keeps what was seen of each transcript: one is due again when it was written to, and once when it is over."""
 
     def __init__(self, found: Iterable[Transcript], now: float) -> None:
-        """Take what was found as seen."""
+        """Start with `found` as seen."""
         self._seen: dict[Path, tuple[int, int, bool]] = {one.path: _state(one, now) for one in found}
 
     def changed(self, found: Iterable[Transcript], now: float) -> list[Transcript]:
-        """Return those that are not as they were, and take them as seen."""
+        """Return the transcripts that have changed, and mark them as seen."""
         new = [one for one in found if self._seen.get(one.path) != _state(one, now)]
         self._seen.update({one.path: _state(one, now) for one in new})
         return new

@@ -1,4 +1,4 @@
-"""Survey: what an import would add, without storing anything."""
+"""Survey: shows what an import would add, without storing anything."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mdmem.vault import exclusions
 
 
 class Survey(NamedTuple):
-    """What one transcript holds.
+    """The contents of one transcript.
 
-    project, cwd: the project that it was about, and the folder where it began. prompts: what a person typed.
-    events: notes at most.
+    project, cwd: its project, and the folder where it began. prompts: number of typed prompts.
+    events: maximum number of notes.
     first, last: when its first and last event happened, in seconds since the epoch.
     """
 
@@ -30,7 +30,7 @@ class Survey(NamedTuple):
 
 
 def survey(transcript: Transcript, now: float) -> Survey | None:
-    """Read a transcript; None when it holds no event, or cannot be read."""
+    """Return the survey of a transcript; None if it has no event or cannot be read."""
     place, prompts, events = "", 0, 0
     times: list[float] = []
     try:
@@ -50,7 +50,7 @@ def _project(cwd: str) -> str:
 
 
 class SurveyRow(NamedTuple):
-    """One line of the preview: a project, by one agent."""
+    """One line of the preview: one project and agent."""
 
     project: str
     agent: str
@@ -61,7 +61,7 @@ class SurveyRow(NamedTuple):
 
 
 def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
-    """Sum up by project and agent, the one last worked on first."""
+    """Return the totals by project and agent, the most recent first."""
     found: dict[tuple[str, str], SurveyRow] = {}
     for one in surveys:
         key = (one.project, one.transcript.source.title)
@@ -74,9 +74,10 @@ def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
 def choose(
     surveys: Iterable[Survey], name: str = "", span: tuple[float, float] = (0.0, 0.0), limit: int = 0
 ) -> list[Survey]:
-    """Keep whole sessions: of the projects that the glob `name` fits, with the last event in `span`, the last `limit`.
+    """Return whole sessions, sorted by their last event.
 
-    "" and 0 keep all. They come in the order of their last events.
+    name: a glob for the project ("": all). span: start and end for the last event (0: open). limit: keep only this many
+    of the last sessions (0: all).
     """
     first, last = span
     fitting = (one for one in surveys if one.last >= first and (not last or one.last < last))

@@ -212,7 +212,7 @@ def test_it_works_with_every_agent_whose_transcripts_are_read(
 
 
 NOTHING = [
-    ("cursor", "beforeSubmitPrompt", "What cursor saved does not hold the prompt"),
+    ("cursor", "beforeSubmitPrompt", "What cursor saved does not contain the prompt"),
     ("opencode", "UserPromptSubmit", "opencode keeps no transcript that mdmem can read at"),
 ]
 
