@@ -1,1 +1,1 @@
-"""Asking: whether a text asks for something of the past, told from its words alone; nothing slow is imported."""
+"""Asking: tells from its words alone whether a text asks about the past. Imports nothing slow."""

@@ -1,9 +1,9 @@
-"""English: whether a sentence asks for the past. Verbs are open; only function words and nouns of memory are listed."""
+"""English: judges whether a sentence asks about the past. It lists function words and nouns of memory, no verbs."""
 
 from __future__ import annotations
 
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
-"""How surely a sentence asks for the past: by its words alone; it speaks of the past; it is a question; not at all."""
+"""How surely a sentence asks about the past: by its words alone; by speaking of the past; as a question; not at all."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -11,10 +11,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 ENDS = _words("what whats why whys how hows")
-"""Question words of a question at the end of a sentence; `which`, `who`, `where` and `when` begin relative clauses."""
+"""Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
 _ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
 _RELATIVE = _words("which who whose whom")
-"""Behind its first word, these tell more of something in a sentence that asks for nothing."""
+"""After the first word, these add a relative clause to a sentence that asks for nothing."""
 _INVERTED = _words(
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
     "anything anyone anybody can cant"
@@ -79,7 +79,7 @@ EVERY = (
     _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
-"""The closed classes together: by how many of them a sentence has, its language is told."""
+"""All closed classes: a sentence's number of these words tells its language."""
 _NOT_PAST = _words(
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
@@ -87,7 +87,7 @@ _NOT_PAST = _words(
 
 
 def judge(words: list[str], *, asks: bool) -> int:
-    """Return how surely a sentence asks for the past: NOT, LIKELY or SURE.
+    """Return how surely a sentence asks about the past, NOT to SURE.
 
     words: folded. asks: whether it ends in a question mark.
     """
@@ -108,7 +108,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     if not question:
         return max(grade, _in_passing(words, held, past=past))
     if not past and (_defines(words, first) or (held & _GENERAL and first != "why")):
-        return grade  # what something is in general
+        return grade  # asks what something is in general
     if not past and not back and not held & _NOTES and _reads_it(words, held):
         return grade
     ours = wh and not held.isdisjoint(_WE)
@@ -118,19 +118,19 @@ def judge(words: list[str], *, asks: bool) -> int:
 
 
 def _defines(words: list[str], first: str) -> bool:
-    """Whether a question asks what something is that anybody could tell: `what is a mutex`, `is an enum hashable`."""
+    """Whether a question asks for a general definition: `what is a mutex`, `is an enum hashable`."""
     place = words.index(first)
     return _after(words[place : place + 3], _words("what whats is"), _words("a an"))
 
 
 LOOKS_UP = ("where", "how", "what do", "according to", " we ")
-"""One of these is in each question that the files as they are may answer."""
+"""Each question that the current files may answer contains one of these."""
 
 
 def looks_up(words: list[str]) -> bool:
-    """Whether a sentence asks for what stands in files or in a person's notes: `where is the phone for emergencies`.
+    """Whether a sentence asks for something in files or a person's notes: `where is the phone for emergencies`.
 
-    Also what is agreed: `can we release on a Friday`, `do we use tabs`.
+    Also for agreements: `can we release on a Friday`, `do we use tabs`.
 
     words: folded.
     """
@@ -142,11 +142,11 @@ def looks_up(words: list[str]) -> bool:
 
 
 _AGREES = _words("can do are may should must shall")
-"""Before "we" these ask for what is agreed, or for something to be done: what is found tells which."""
+"""Before "we", these ask for an agreement or for something to be done; the results tell which."""
 
 
 def _reads_it(words: list[str], held: frozenset[str]) -> bool:
-    """Whether the answer is counted or read in the files as they are: `how many`, `where is it`, `how does it`."""
+    """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
     reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not held & _CHANGES)
     if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
@@ -160,7 +160,7 @@ _DOES = _words("do return mean take accept expect print output contain look")
 
 
 def _asks_why(words: list[str], held: frozenset[str]) -> bool:
-    """Whether a question asks for the reason or purpose of something, for what is planned, known or left of it."""
+    """Whether a question asks for a reason or purpose, or for what is planned, known or left."""
     if not held & (_HERE | _YOU):
         how_far = words[-1] in _GOING and held & _ASKS_HOW
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
@@ -174,7 +174,7 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
 
 
 def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
-    """Judge what is not a question by its form: `how was that solved`, `it failed again`, `the 401 is back`."""
+    """Return the grade of a sentence that is no question by form: `it failed again`, `the 401 is back`."""
     if (
         words[0] in _TELL
         and not held & (_HERE - {"me"})
@@ -203,13 +203,13 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
 
 
 def _is_told(words: list[str]) -> bool:
-    """Whether a sentence says how something is, and orders nothing: `prod is down again`, `the worker gets killed`."""
+    """Whether a sentence states something and gives no order: `prod is down again`, `the worker gets killed`."""
     at = next((at for at, word in enumerate(words[:5]) if word in _BECOMES), 0)
     return words[0] in _THE or (at > 0 and _ORDERED.isdisjoint(words[:at])) or not words[0].isalpha()
 
 
 _SAYS = _words("says complains refuses throws rejects")
-"""What programs do when they fail, in reports of it: `cargo release says uncommitted changes detected`."""
+"""Verbs in reports of a failing program: `cargo release says uncommitted changes detected`."""
 _PRONOUNS = _words("he she who it that this which")
 _BECOMES = _IS | _words("was were gets got keeps kept")
 _THE = _words("the a our my its it this that these those")
@@ -217,23 +217,23 @@ _ORDERED = _THE | _words("sure if when until")
 
 
 def _asks_what_for(words: list[str]) -> bool:
-    """Whether a question asks what one thing is for, by its name: `what is tare for`."""
+    """Whether a question asks what one named thing is for: `what is tare for`."""
     named = [word for word in words[2:-1] if word not in _THE]
     return words[-1] == "for" and len(named) == 1 and _after(words[:2], _ASKS, _IS | _words("was were"))
 
 
 _COMMANDS = _words("command commands cmd")
-"""`the command for X` is in what was run."""
+"""`the command for X` is found in earlier runs."""
 _PLANNED = _words("going planning supposed meant")
 _GOING = _words("going coming along progressing")
-"""`how is X going` asks for how far it is."""
+"""`how is X going` asks for its progress."""
 _CHANGES = _WE | _GOING | _words("now again still left")
-"""Words of questions of how something is that the work of some day has made so."""
+"""Words in questions about a state that earlier work has brought about."""
 _ASKS_HOW = _words("how hows")
 _GENERAL = _words("than difference differences")
-"""Words of questions that compare things, which anybody could answer."""
+"""Words in general comparisons."""
 _ORDERS = _words("do dont can cant")
-"""Words that begin an order as well as a question."""
+"""Words that can begin an order as well as a question."""
 
 
 def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
@@ -247,7 +247,7 @@ def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool
 
 
 def _without_question(words: list[str], held: frozenset[str], *, past: bool, back: bool) -> int:
-    """Judge resumptions, reminders of what was said, and troubles that are back."""
+    """Return the grade of resumptions, reminders of what was said, and problems that are back."""
     ours = not held.isdisjoint(_WE)
     if resumes(words):
         return (
@@ -274,7 +274,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
 
 
 def _tells_when(words: list[str], held: frozenset[str]) -> bool:
-    """Whether a sentence about what was done names a day, or something that is alike: `you fixed this on monday`."""
+    """Whether a sentence about earlier work names a day or something similar: `you fixed this on monday`."""
     day = held & _words("yesterday ago") or _after(words, _LAST, _PERIOD) or _after(words, _words("on"), _WEEKDAYS)
     return bool(day) or _after(words, _words("something anything similar"), _words("like similar thing"))
 
@@ -283,7 +283,7 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
     if held & _PAST:
         return True
     if held & _IS and not held & _HAVE:
-        return False  # "why is it pinned" speaks of now
+        return False  # "why is it pinned" is about the present
     if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
         return True
     if held.isdisjoint(_WE) and _after(words[:3], _ASKS, _words("do does")):
@@ -293,32 +293,32 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
 
 _PRESENT = _words("do does to")
 _BASES = _words("put cut set hit let split shut")
-"""Of the verbs whose past looks like their present, these: behind `do` they speak of now."""
+"""Verbs with equal past and present forms; after `do` they are present."""
 
 
 def _is_back(words: list[str], held: frozenset[str]) -> bool:
-    """Whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
+    """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = held & _LAST and _after(words, _LAST, _PERIOD)
     return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
 
 
 def asks_a_fact(words: list[str]) -> bool:
-    """Whether a question asks for one fact, not for an explanation: `which`, `who`, `when`, `how big`, `how long`."""
+    """Whether a question asks for a single fact, not an explanation: `which`, `who`, `when`, `how big`, `how long`."""
     return not _FACTS.isdisjoint(words[:2]) or _after(words[:3], _ASKS_HOW, DEGREES | _words("many much"))
 
 
 _FACTS = _words("which who whom whose when")
 DEGREES = _words("big large small long short high low often fast far old wide")
-"""Words behind `how`: what is asked for, not what it is about."""
+"""Words after `how` that are what is asked for, not the subject."""
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether a word of `second` comes right after one of `first`."""
+    """Whether a word of `second` directly follows one of `first`."""
     return any(a in first and b in second for a, b in _pairs(words))
 
 
 def _is_of_ours(words: list[str], first: str) -> bool:
-    """Whether a question asks with more than a verb what we do, however its first word is spelled: `wich do we use`."""
+    """Whether a question asks what "we" do, even if its first word is misspelled: `wich do we use`."""
     return _after(words[words.index(first) + 1 :], _INVERTED, _WE) if first else False
 
 
@@ -329,12 +329,12 @@ def _is_request(words: list[str], first: str) -> bool:
     place = words.index(first) if first else 0
     subject = words[place + 1] if words[place + 1 :] else ""
     if first in ("do", "dont") and subject == "we" and _MODAL.isdisjoint(words):
-        return False  # it asks what is agreed
+        return False  # asks for an agreement
     return first in ("can", "cant", "do", "dont") and subject in ("you", "i", "we")
 
 
 def resumes(words: list[str]) -> bool:
-    """Whether a sentence goes on with earlier work."""
+    """Whether a sentence resumes earlier work."""
     held = frozenset(words)
     return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
 
@@ -360,5 +360,5 @@ _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "fi
 
 
 def _pairs(words: list[str]) -> zip[tuple[str, str]]:
-    """Return each word with the next one; `itertools` would cost each silent prompt as much as two modules."""
+    """Return each word with the next one. Importing `itertools` would cost every prompt as much as two modules."""
     return zip(words, words[1:], strict=False)  # noqa: RUF007

@@ -1,6 +1,6 @@
-"""Closed classes of words, a row a language: question words, "we", the past, times past, and going on with work.
+"""Languages: closed word classes, one row per language: question words, "we", past verbs, past times, resumptions.
 
-No word here names a subject. All are written as `prose.fold` writes them: lower case, no accents, no apostrophes.
+No word here names a subject. All are written as `prose.fold` writes them: lower case, without accents or apostrophes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 
 
 class Language:
-    """One language's closed classes, each a text of words.
+    """One language's closed word classes, each a string of words.
 
-    asks: words that questions begin with. why: those of them that ask for a reason, which lies in the past. we: who did
-    it, the user and the agent. past: what only stands in a sentence about the past. back: times past. resumes: going on
-    with what was begun. again: what says that something has come back. counts: what asks for a number. here: what
-    points at the work at hand. notes: what memories are called. other: more words by which the language is told.
-    endings: ends of verbs that mean "we did". not_ends: words with such an end that mean something else. past_ends:
-    ends of verbs of the past, with their accents. words: all classes of words together, a space on either side of each.
+    asks: words that begin questions. why: those that ask for a reason, which lies in the past. we: the user and the
+    agent.
+    past: words only in sentences about the past. back: past times. resumes: resuming work. again: something has come
+    back.
+    counts: asking for a number. here: pointing at the work at hand. notes: names for memories. other: more words that
+    identify the language.
+    endings: endings of verbs that mean "we did". not_ends: words with such an ending but another meaning. past_ends:
+    endings of past verbs, with accents.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -28,17 +30,17 @@ class Language:
         self._known: frozenset[str] | None = None
 
     def of(self, name: str) -> frozenset[str]:
-        """Return a class: made when it is asked for, since every prompt is judged and most need none."""
+        """Return a class; built on demand, because every prompt is judged and most need none."""
         if name not in self._made:
             self._made[name] = frozenset(self._classes.get(name, "").split())
         return self._made[name]
 
     def has(self, name: str, words: Collection[str]) -> bool:
-        """Whether some of the words are of a class."""
+        """Whether any of the words is in a class."""
         return not self.of(name).isdisjoint(words)
 
     def known(self, words: Collection[str]) -> int:
-        """Count the words that are of any class."""
+        """Return how many of the words are in any class."""
         if self._known is None:
             kept = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
             self._known = frozenset(" ".join(kept).split())
@@ -46,7 +48,7 @@ class Language:
         return sum([word in known for word in words])
 
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
-        """Whether the words say "we", and whether they speak of the past. typed: the words with accents."""
+        """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
         we, past = self.has("we", words), self.has("past", words)
         past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
         if past_ends and not past:
@@ -267,13 +269,13 @@ LANGUAGES: dict[str, Language] = {
         "למה איך מה מתי איפה איזה", "אנחנו", "היה היינו", "אתמול שעבר שעברה קודם", "המשך תמשיך", endings="נו"
     ),
 }
-"""A language whose words are set off by spaces -> its closed classes. English has rules of its own: `english`."""
+"""Language with spaces between words -> its closed classes. English has its own rules: `english`."""
 
 
 class Unspaced:
-    """Parts of text that tell the same in a language without spaces, or whose endings are part of its words.
+    """Substrings that replace `Language`'s classes in a language without spaces, or with endings joined to words.
 
-    sure: parts that by themselves ask for the past. why, here: as in `Language`.
+    sure: substrings that ask about the past by themselves. why, here: as in `Language`.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -320,4 +322,4 @@ UNSPACED: dict[str, Unspaced] = {
     "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
     "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),
 }
-"""A language -> the parts of text that tell what its closed classes would."""
+"""Language -> its substrings."""

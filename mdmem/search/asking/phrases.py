@@ -1,8 +1,9 @@
-"""Phrases by which a prompt asks to recall something, a row a language.
+"""Phrases: phrases by which a prompt asks to recall something, one row per language.
 
-A phrase is words in lower case, without apostrophes. `/` stands between alternatives, `*` for up to six words.
-Accents do not matter: prompt and phrase are both read without them. Of the languages other than English, each phrase
-has a sentence in `tests/search/asking.tsv` that a speaker can judge; a phrase without one fails a test.
+A phrase is words in lower case, without apostrophes. `/` separates alternatives, `*` stands for up to six words.
+Accents
+do not matter: prompt and phrase are compared without them. For languages other than English, each phrase has a sentence
+in `tests/search/asking.tsv` that a speaker can judge; a phrase without one fails a test.
 """
 
 from __future__ import annotations
@@ -337,7 +338,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "מה/איך/למה/מתי החלטנו/בחרנו/עשינו/סיכמנו/פתרנו",
     ),
 }
-"""A language -> the phrases that ask."""
+"""Language -> phrases that ask."""
 
 NOT_ASKING: dict[str, tuple[str, ...]] = {
     "en": (
@@ -356,7 +357,7 @@ NOT_ASKING: dict[str, tuple[str, ...]] = {
     "da": ("mind mig/os om at",),
     "ru": ("напомни/напомните мне завтра/через/позже",),
 }
-"""A language -> phrases that look like asking and are not: where one is read, it is passed over whole."""
+"""Language -> phrases that only look like asking; a match is skipped as a whole."""
 
 UNSPACED: dict[str, tuple[str, ...]] = {
     "ja": (
@@ -379,10 +380,10 @@ UNSPACED: dict[str, tuple[str, ...]] = {
     "th": ("จำได้ไหม/จำได้มั้ย/ครั้งที่แล้ว/ครั้งก่อน/คราวก่อน/คราวที่แล้ว/เราตัดสินใจ",),
     "hi": ("याद है/याद दिला/पिछली बार/हमने क्या तय/हमने क्यों/हमने कैसे",),
 }
-"""A language whose words have no spaces between them, or letters that are marks -> parts of text that ask."""
+"""Language without spaces between words, or with letters that are marks -> substrings that ask."""
 
 UNSPACED_NOT: tuple[str, ...] = (
     "覚えておい/覚えとい/上次登录/上次登入/上次修改/上次更新/上次提交/前回のコミット/기억해줘/기억해 줘/기억해두",
     "기억해 두",
 )
-"""Parts of text that only look like asking: they are taken out before the others are looked for."""
+"""Substrings that only look like asking; removed before the others are searched for."""

@@ -1,6 +1,6 @@
-"""Prose: what a person wrote as sentences in a prompt, and the set phrases in it that ask to recall something.
+"""Prose: extracts the sentences that a person wrote in a prompt, and finds set phrases in them that ask to recall.
 
-Runs at every prompt, so it imports nothing slow and looks at no more than a few thousand characters.
+Runs at every prompt, so it imports nothing slow and looks at a few thousand characters at most.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
-"""Of a longer prompt, only this much of its beginning and end is looked at: what is between was pasted."""
+"""How much of a longer prompt is considered, at its start and end; the middle was pasted."""
 
 MAX_QUOTED_CHARS = 300
-"""So much of what a prompt quotes belongs to what it asks about."""
+"""How much of a prompt's quotations counts as part of its subject."""
 
 MAX_GAP = 6
-"""How many words a `*` in a phrase stands for at most."""
+"""Maximum number of words that a `*` in a phrase stands for."""
 
 
 class Asked(Value):
@@ -32,9 +32,9 @@ class Asked(Value):
 
 
 def asked(prompt: str) -> Asked | None:
-    """Find the first phrase of `prompt` that asks to recall something; None when it does not ask.
+    """Return the first phrase of `prompt` that asks to recall something, or None.
 
-    Code, quotations and what was pasted do not ask; nor do slash commands.
+    Code, quotations, pasted text and slash commands do not count.
     """
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
@@ -51,7 +51,7 @@ def asked(prompt: str) -> Asked | None:
 
 
 def topic(found: Asked) -> str:
-    """Return what is asked about: the prompt without the phrases that ask ("what did we do last time")."""
+    """Return the subject: the prompt without all phrases that ask ("what did we do last time")."""
     text = found.topic
     while len(text) < HEAD_CHARS and (more := asked(text)) and len(more.topic) < len(text):
         text = more.topic
@@ -59,7 +59,7 @@ def topic(found: Asked) -> str:
 
 
 def prose(prompt: str) -> str:
-    """Keep what a person wrote as sentences: no code, no quotation, and of a long text its two ends."""
+    """Return what a person wrote as sentences: no code or quotations, and only both ends of a long text."""
     if len(prompt) > 8 * (HEAD_CHARS + TAIL_CHARS):
         prompt = f"{prompt[: 8 * HEAD_CHARS]}\n{prompt[-8 * TAIL_CHARS :]}"
     text = "\n".join(_spelled_out(_unquoted(line)) for line in _prose_lines(prompt))
@@ -69,11 +69,11 @@ def prose(prompt: str) -> str:
         return text
     from unicodedata import normalize
 
-    return normalize("NFC", text)  # each letter with its accents as one character: some systems type them apart
+    return normalize("NFC", text)  # accented letters as one character each: some systems type them as two
 
 
 def quotations(prompt: str) -> list[str]:
-    """Return what the sentences of a prompt quote, at most `MAX_QUOTED_CHARS` of it."""
+    """Return the quotations in a prompt's sentences, at most `MAX_QUOTED_CHARS` of them."""
     found: list[str] = []
     for line in _prose_lines(prompt[:HEAD_CHARS]):
         _unquoted(line, found)
@@ -85,7 +85,7 @@ def quotations(prompt: str) -> list[str]:
 
 
 def fold(word: str) -> str:
-    """Write a word as phrases are compared: lower case, no accents, no apostrophes."""
+    """Return a word in the form in which phrases are compared: lower case, no accents or apostrophes."""
     if word.isascii():
         return word.lower().replace("'", "")
     from unicodedata import category, normalize
@@ -105,7 +105,7 @@ _PASTES = ("pasted_content", "pasted-content", "file", "document")
 
 
 def _prose_lines(prompt: str) -> Iterator[str]:
-    """Yield the lines that are not code and in no fence; an unclosed fence runs to the end."""
+    """Yield the lines that are not code and not in a fence; an unclosed fence runs to the end."""
     fence = ""
     for line in prompt.splitlines():
         bare = line.strip()
@@ -121,7 +121,7 @@ def _prose_lines(prompt: str) -> Iterator[str]:
 
 
 def _is_greek(line: str) -> bool:
-    """Whether a line ends in a Greek question mark, which looks like the end of a statement."""
+    """Whether a line ends in a Greek question mark, which looks like a semicolon."""
     return line[-1] == ";" and "\u0370" <= line[:-1].rstrip()[-1:] <= "\u1fff"
 
 
@@ -130,7 +130,7 @@ _MAX_QUOTE_CHARS = 200
 
 
 def _unquoted(line: str, quoted: list[str] | None = None) -> str:
-    """Take quotations and inline code out of a line. quoted: is told them."""
+    """Replace quotations and inline code in a line. quoted: collects them."""
     if not any(mark in line for mark in _QUOTES):
         return line
     kept: list[str] = []
@@ -160,7 +160,7 @@ _SPELLED_OUT = {
 
 
 def _spelled_out(line: str) -> str:
-    """Write `how'd we` as `how did we`."""
+    """Expand contractions: `how'd we` becomes `how did we`."""
     if "d " not in line and "ve " not in line and "re " not in line:
         return line
     spelled = " ".join([_SPELLED_OUT.get(word.lower(), word) for word in line.split(" ")])
@@ -171,7 +171,7 @@ def _spelled_out(line: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Split text into words; a dot or underscore inside a name parts nothing."""
+    """Split text into words; a dot or underscore inside a name does not split it."""
     kept = [c if c.isalnum() or c in "'’_." else " " for c in text]
     return [word for part in "".join(kept).split() if (word := part.strip("."))]
 
@@ -180,7 +180,7 @@ Starts = dict[str, list[tuple[str, str]]]
 
 
 def _starts(table: dict[str, tuple[str, ...]], *, plain: bool) -> Starts:
-    """Sort phrases by each word that they can begin with. plain: those in ASCII only, else the others only."""
+    """Index phrases by their possible first words. plain: only ASCII phrases, else only the others."""
     starts: Starts = {}
     for language, phrases in table.items():
         for phrase in phrases:
@@ -193,11 +193,11 @@ def _starts(table: dict[str, tuple[str, ...]], *, plain: bool) -> Starts:
 _PLAIN_STARTS = _starts(ASKING, plain=True)
 _PLAIN_DENIALS = _starts(NOT_ASKING, plain=True)
 _other_starts: list[Starts] = []
-"""The phrases in other letters, and the denials, from when a text first has such letters."""
+"""Indexes of the non-ASCII phrases that ask and that only look like it, built on demand."""
 
 
 def _tables(text: str) -> tuple[tuple[Starts, ...], tuple[Starts, ...]]:
-    """Return where to look for phrases that ask, and for those that only look like it."""
+    """Return the indexes of phrases that ask, and of those that only look like it."""
     if text.isascii():
         return (_PLAIN_STARTS,), (_PLAIN_DENIALS,)
     if not _other_starts:
@@ -206,7 +206,7 @@ def _tables(text: str) -> tuple[tuple[Starts, ...], tuple[Starts, ...]]:
 
 
 def _match(phrase: str, words: list[str], begin: int) -> list[int]:
-    """Return the places of the words that a phrase beginning at `begin` matches, or [] when it is not there."""
+    """Return the positions of the words that a phrase matches from `begin` on, or [] if it does not match."""
     places: list[int] = []
     at = begin
     gap = 0
@@ -227,7 +227,7 @@ def _match(phrase: str, words: list[str], begin: int) -> list[int]:
 
 
 def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: int) -> bool:
-    """Whether what was found from `begin` to `last` is part of something that only looks like asking."""
+    """Whether the match from `begin` to `last` is part of a phrase that only looks like asking."""
     for start in range(max(0, begin - 2), begin + 1):
         for _, phrase in (row for table in denials for row in table.get(words[start], ())):
             places = _match(phrase, words, start)
@@ -237,13 +237,13 @@ def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: 
 
 
 def _without(text: str, words: list[str], places: list[int]) -> str:
-    """Cut the words at `places` out of `text`, which keeps everything else as it was typed."""
+    """Return `text` without the words at `places`, otherwise as typed."""
     kept: list[str] = []
     at = done = 0
     for place, word in enumerate(words[: places[-1] + 1]):
         found = text.find(word, at)
         if found < 0:
-            return text  # its letters are composed otherwise than here
+            return text  # its letters are composed differently
         at = found + len(word)
         if place in places:
             kept.append(text[done:found])

@@ -1,4 +1,4 @@
-"""Shape: how surely a text asks for something of the past, and what it asks about. Runs at every prompt."""
+"""Shape: judges how surely a text asks about the past, and what it asks about. Runs at every prompt."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from mdmem.search.asking.languages import Language, Unspaced
 
 MAX_SENTENCES = 60
-"""Number of sentences that are judged of a longer text, from its beginning and its end."""
+"""Maximum number of sentences judged, from the start and end of a longer text."""
 
 MAX_ERROR_CHARS = 300
 
 
 class Shape(Value):
-    """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`; `NOT` where it only looks something up.
+    """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`; `NOT` if it only looks something up.
 
-    language, words: what tells so, for people. topic: what it asks about. resumes: whether it goes on with earlier
-    work, so that the last sessions answer where nothing else does.
+    language, words: the evidence, for people. topic: the subject. resumes: whether it resumes earlier work, so that the
+    last sessions are the answer if nothing else is.
     """
 
     grade: int
@@ -33,13 +33,13 @@ class Shape(Value):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether it asks in a language of Latin letters that is not English."""
+        """Whether it asks in a language with Latin letters other than English."""
         return self.language in LANGUAGES and not any("\u0250" <= letter <= "\u1dff" for letter in self.topic)
 
 
 def of(prompt: str) -> Shape | None:
-    """Judge a prompt; None when it asks for nothing. Code, quotations, pastes and slash commands do not ask."""
-    global _last  # noqa: PLW0603 - one prompt is judged several times while it is answered
+    """Return the shape of a prompt, or None. Code, quotations, pastes and slash commands do not ask."""
+    global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
         _last = last = (prompt, _of(prompt))
@@ -50,9 +50,9 @@ _last: tuple[str, Shape | None] = ("", None)
 
 
 def look_up(prompt: str) -> Shape | None:
-    """Judge a prompt that asks for nothing of the past; return a shape of grade `NOT` if it asks how things are.
+    """Return a shape of grade `NOT` for a prompt that does not ask about the past but how things are, else None.
 
-    The files as they are answer most of these, so that little but what was only said or kept is an answer.
+    The current files answer most of these, so few notes qualify: those of what was only said, or kept by a person.
     """
     if not any(word in prompt.lower() for word in english.LOOKS_UP):
         return None
@@ -91,7 +91,7 @@ def _of(prompt: str) -> Shape | None:
 
 
 def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
-    """Leave out of a topic how people say that they go on ("where did we leave off"), and return whether they do."""
+    """Return a topic without words of resuming ("where did we leave off"), and whether it resumes work."""
     words = topic.split()
     rest = [word for word in words if _bare(word) not in _LEFT_OFF]
     if all(_bare(word) in _FILLERS for word in rest):
@@ -103,7 +103,7 @@ def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
 
 
 _LEAST_LETTERS = 3
-"""Fewer letters than this are what is left of a phrase, in a script without spaces."""
+"""In a script without spaces, fewer letters than this are only the rest of a phrase."""
 _LEFT_OFF_WORDS = """
 off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
 latest still open up going on happening state status project repo repository codebase work working session sessions
@@ -128,15 +128,15 @@ _FILLERS = frozenset(["", *_FILLER_WORDS.split()])
 
 
 def _with_named(topic: str, prompt: str) -> str:
-    """Add to a topic what the prompt names without asking by it: quotations, and the error that stands in a paste."""
+    """Return a topic with a prompt's quotations and the error in its pasted text added."""
     error = error_line(prompt)
     words = set(topic.split())
-    is_new = not words or not words <= set(error.split())  # else the question itself names an error
+    is_new = not words or not words <= set(error.split())  # else the question itself names the error
     return " ".join([topic, *prose.quotations(prompt), *([error] if is_new and error not in topic else [])]).strip()
 
 
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
-    """Whether a set phrase asks for what was done last, whatever it was."""
+    """Whether a set phrase asks what was done last, whatever it was."""
     words = [prose.fold(word) for word in found.words.split()]
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
@@ -151,11 +151,11 @@ _LAST_DONE = frozenset(
 
 
 _Judgment = tuple[int, str, bool]
-"""How surely a sentence asks, in which language, and whether it goes on with earlier work."""
+"""The grade of a sentence, its language, and whether it resumes earlier work."""
 
 
 def _judge(sentence: str, *, asks: bool) -> _Judgment:
-    """Judge one sentence, and where that asks for nothing, the question that it may end in: `…, what came of it`."""
+    """Judge a sentence and, if that asks for nothing, a question at its end: `…, what came of it`."""
     found = _judge_whole(sentence, asks=asks)
     end = max(map(sentence.rfind, _CLAUSES))
     if found[0] >= LIKELY or end < 0:
@@ -169,7 +169,7 @@ _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 
 
 def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
-    """Judge a sentence in the languages whose words it has, those with blanks between words first."""
+    """Judge a sentence in the languages whose words it has, those with spaces between words first."""
     typed = [word.lower() for word in prose.words(sentence)]
     words = [prose.fold(word) for word in typed]
     if not words:
@@ -197,10 +197,10 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
 
 
 def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
-    """Return the better of `best`, of whose language `most` words are known, and a judgment without blanks."""
+    """Return the better judgment of `best` and of those for languages without spaces. most: known words for `best`."""
     for name, parts in UNSPACED.items():
         if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
-            continue  # it shares its signs and question marks with Chinese
+            continue  # shares characters and question marks with Chinese
         grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
         if grade > best[0] or (grade and best[1] == "en" and most < 2):
             best, most = (grade, name, resumes), max(most, 2)
@@ -208,11 +208,11 @@ def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
 
 
 _UNSPACED_FROM = "\u0900"
-"""The letters of the languages in `UNSPACED` begin here."""
+"""The first letter of the languages in `UNSPACED`."""
 
 
 def _elided(typed: list[str]) -> list[str]:
-    """Return what stands behind an apostrophe, as in `c'était` and `l'export`."""
+    """Return the words after an apostrophe, as in `c'était` and `l'export`."""
     behind = (word.replace("’", "'").partition("'")[2] for word in typed if "'" in word or "’" in word)
     return [prose.fold(word) for word in behind if len(word) > 2]
 
@@ -229,7 +229,7 @@ def _in_language(
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
     if language.has("counts", words[:2]) and not (we or back):
-        return NOT, resumes  # it is counted in the files as they are
+        return NOT, resumes  # can be counted in the current files
     spoken = back and (asking or asks) and (we or past)
     if (asking and we and past) or spoken or (resumes and (back or (we and past))):
         return SURE, resumes
@@ -287,7 +287,8 @@ _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 
 _OF_PROGRAMS = frozenset(["memory", "session"])
-"""`memory leak`, `out of memory`, `session cookie` are part of a program; `your memory`, `last session` the journal."""
+"""`memory leak`, `out of memory` and `session cookie` are about programs; `your memory`, `last session` about the
+journal."""
 _GRAMMAR = """
 about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
 were be been do does did has have had can could will would should the a an my your i you he she they there here
@@ -301,14 +302,14 @@ _HEADS = frozenset(
      "progress"]
 )  # fmt: skip
 _COMMANDS, _FOR = frozenset(["command", "commands", "cmd"]), frozenset(["for", "to"])
-"""What a question asks for, not what it is about: `how big is X`, `the command for X`."""
+"""What a question asks for, not its subject: `how big is X`, `the command for X`."""
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
 """`the idea of caching` is about caching."""
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
 
 
 def topic(text: str, language: str = "en") -> str:
-    """Leave out the words by which a text asks in a language; all of it when nothing else is left to search by."""
+    """Return a text without the words by which it asks in `language`; "" if nothing is left."""
     words = text.split()
     spoken = LANGUAGES.get(language)
     own = ("asks", "past", "back", "resumes", "again") if spoken else ()
@@ -330,7 +331,7 @@ def topic(text: str, language: str = "en") -> str:
 
 
 def _is_of_programs(before: str, word: str, after: str) -> bool:
-    """Whether a word that may mean the journal means a part of a program here, by the words beside it."""
+    """Whether an ambiguous word means a part of a program here, not the journal, judging by its neighbors."""
     bare = _bare(word)
     if bare not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
         return False
@@ -355,7 +356,7 @@ def _bare(word: str) -> str:
 
 
 def error_line(prompt: str) -> str:
-    """Find the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
+    """Return the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
     text = prompt if len(prompt) <= 8_000 else f"{prompt[:4_000]}\n{prompt[-4_000:]}"
     found = ""
     for line in text.splitlines():
@@ -370,9 +371,9 @@ def error_line(prompt: str) -> str:
 
 
 def _message(prompt: str) -> str:
-    """Find the last line that states a failure as programs do: `make: *** No rule to make target 'gen'`; "" for none.
+    """Return the last line that states a failure as programs do: `make: *** No rule to make target 'gen'`; "" for none.
 
-    It has code, and speaks of no person; the failure stands behind the name of what failed, or at the beginning.
+    Such a line has code and mentions no person; the failure is at the start or after the name of what failed.
     """
     found = ""
     for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
@@ -395,7 +396,7 @@ def _plain(typed: list[str]) -> list[str]:
 
 
 def _is_message(typed: list[str]) -> bool:
-    """Whether a sentence ends in what a program could not do: `Host key verification failed.`."""
+    """Whether a sentence ends in what a program could not do: `Host key verification failed.`"""
     words = _plain(typed)
     is_named = typed[0][:1].isupper() and words[0] not in _NOT_NAMED
     return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
@@ -406,17 +407,17 @@ _NOT_NAMED = frozenset(["the", "a", "an", "this", "that", "it", "all", "some", "
 
 
 def _is_code(word: str) -> bool:
-    """Whether a word has signs that prose has not: `make:`, `(publickey)`, `'app'`, `0x2e8a:0xc`, `***`."""
+    """Whether a word has characters unusual in prose: `make:`, `(publickey)`, `'app'`, `0x2e8a:0xc`, `***`."""
     return not word.rstrip(",.!?;").replace("-", "").replace("'", "" if word[:1] != "'" else "'").isalnum()
 
 
 MAX_MESSAGE_CHARS = 2_000
-"""A longer prompt is work with its papers, or has an error of its own name."""
+"""A longer prompt is a task with its material, or names its error."""
 _STATED = frozenset(
     ["cannot", "can't", "could", "couldn't", "unable", "failed", "denied", "refused", "rejected", "fault", "panicked",
      "undefined", "undeclared", "aborted", "conflict", "violates"]
 )  # fmt: skip
-"""By these words programs begin to state a failure, and people rarely an order."""
+"""Words by which programs state a failure, but people rarely give an order."""
 _FAILURES = _STATED | frozenset(
     ["error", "fail", "invalid", "missing", "unknown", "unexpected", "unsupported", "incompatible", "duplicate",
      "stopped", "exceeded", "timeout", "timed", "no", "not", "isn't", "doesn't"]
@@ -426,13 +427,13 @@ _PEOPLE = frozenset(_PERSONAL.split())
 
 
 def failure(output: str) -> str:
-    """Return the line of a failed run's output that says why: an error's own, else the last one; "" for none."""
+    """Return the line of a failed run's output that says why: an error line, else the last one; "" for none."""
     lines = [line.strip() for line in output[-4_000:].splitlines() if len(line.split()) > 1]
     return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
 
 
 MAX_COLONS = 3
-"""So far into a line an error's name is looked for: `the same as last week: KeyError: 'id'`."""
+"""Number of colons within which a line's error name is searched: `the same as last week: KeyError: 'id'`."""
 _ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
 _ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
 _ERRNO = frozenset(
