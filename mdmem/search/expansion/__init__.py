@@ -1,1 +1,1 @@
-"""Models that the user named: guesses at what is searched for, and prose for digests. Off unless configured."""
+"""Expansion: models named by the user, for search guesses and prose in digests. Off unless configured."""

@@ -1,7 +1,7 @@
-"""Calls: the providers that the user named are asked in turn, each within its deadline, each call a line in the ledger.
+"""Calls: asks the providers that the user named in turn, each within its deadline; the ledger records each call.
 
-What is asked has passed the privacy gate before. A model that is missing, slow, refuses or answers rubbish changes
-nothing but a line in the log.
+The text has already passed the privacy gate. A model that is missing, slow, refuses or answers nonsense only costs a
+line in the log.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Question(NamedTuple):
-    """What a model is asked. task: what it is to do with the text. caller: who asks, for the ledger."""
+    """A question to a model. task: what to do with the text. caller: who asks, for the ledger."""
 
     task: str
     text: str
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """What a model wrote, "" when none answered, and which one it was."""
+    """A model's answer, "" if none answered, with its provider and model."""
 
     text: str
     provider: str = ""
@@ -58,7 +58,7 @@ def ask(
 ) -> ModelAnswer:
     """Ask the providers until one answers.
 
-    each: the deadline of a provider. seconds: how long all together may take, each an equal share of what is left.
+    each: deadline of one provider. seconds: time limit for all; each gets an equal share of the remaining time.
     """
     env = os.environ if env is None else env
     if not question.text.strip() or env.get("MDMEM_CHILD"):
@@ -78,18 +78,18 @@ def ask(
 
 
 MIN_SECONDS = 0.05
-"""A provider that would have less than this is not asked."""
+"""A provider is not asked if less time than this is left for it."""
 
 
 def _model(config: Config, name: str, *, is_first: bool) -> str:
-    """Return the model of a provider: its row in `expand.models`, `expand.model` for the first one, or its own."""
+    """Return a provider's model: its row in `expand.models`, `expand.model` for the first one, or its default."""
     rows = (row.split() for row in config.settings.expand.models)
     named = next((row[1] for row in rows if len(row) == 2 and row[0] == name), "")
     return named or (config.settings.expand.model if is_first else "") or PROVIDERS[name].model
 
 
 def chosen(config: Config, env: Mapping[str, str]) -> list[str]:
-    """Return the providers that are asked, in order: the one the user named, or all that are there."""
+    """Return the providers to ask, in order: the one that the user named, or all available ones."""
     wanted = config.settings.expand.provider.strip().lower().replace("_", "-")
     wanted = _OTHER_NAMES.get(wanted, wanted)
     if wanted and wanted not in PROVIDERS:
@@ -109,7 +109,7 @@ _OTHER_NAMES = {
 
 
 def _called(name: str, caller: str, provider: Provider, request: Request) -> str:
-    """Ask one provider; whatever happens is an outcome in the ledger, and never more."""
+    """Ask one provider; any failure only becomes an outcome in the ledger."""
     started = time.monotonic()
     answer, outcome, said = "", "ok", ""
     try:
@@ -126,7 +126,7 @@ def _called(name: str, caller: str, provider: Provider, request: Request) -> str
         outcome = "rubbish"
     except FailedError as error:
         outcome, said = f"error: {error.what}", str(error)
-    except Exception as error:  # noqa: BLE001 - whatever a network does
+    except Exception as error:  # noqa: BLE001 - any network failure
         outcome = f"error: {type(error).__name__}"
     said = said or str(request.facts.pop("error", ""))
     row = {
@@ -155,7 +155,7 @@ _MISSING = {name: f"{variable} is not set, and expand.keys has no row for it" fo
 
 
 def _without_query(request: Request, said: str) -> str:
-    """Return a provider's words on what went wrong; nothing where they repeat what was asked, or a key."""
+    """Return a provider's error message, without private text; replaced if it repeats the query or a key."""
     text = " ".join(Gate(request.config).stored(said).split())
     asked = request.text.lower().split()
     pieces = (" ".join(asked[at : at + 3]) for at in range(max(len(asked) - 2, 1)))

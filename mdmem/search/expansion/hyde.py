@@ -1,7 +1,7 @@
-"""HyDE: a model writes a guess at the note that is looked for, and its words help the search.
+"""HyDE: a model guesses the note that is searched for, and the guess's words help the search.
 
-Nothing is called unless the user's own settings, or a command of his, ask for it. Private text is taken out
-first; every call is a line in the ledger.
+No model is called unless the user's own settings or command ask for it. Private text is removed first; every call is
+recorded in the ledger.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ TASK = (
 def guess(
     config: Config, query: str, *, caller: str, env: Mapping[str, str] | None = None, seconds: float | None = None
 ) -> str:
-    """Ask a model to guess the note that `query` looks for; "" when none did.
+    """Return a model's guess at the note that `query` looks for; "" if there is none.
 
-    caller: who asks, for the ledger: `search`, or an injection that was `explicit`ly asked for or came by `turn`s.
-    seconds: how long all providers together may take, each an equal share of what is left; by default each has its
-    own deadline, one after the other.
+    caller: who asks, for the ledger: `search`, or `explicit` or `turn` for the kind of injection.
+    seconds: time limit for all providers, each with an equal share of the remaining time; by default each has its own
+    deadline.
     """
     text = Gate(config).prompt(query)[:MAX_QUERY_CHARS]
     question = calls.Question(TASK, text, caller, MAX_TOKENS)

@@ -1,4 +1,4 @@
-"""The ledger: a line for each call of a model, so that no cost is hidden. It holds sizes, never what was said."""
+"""Ledger: records each call of a model, so that no cost is hidden. It holds sizes, never text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE = "model-calls.jsonl"
 
 
 class CallSum(NamedTuple):
-    """What the calls of one day, or hour, and caller come to. sent, received: characters. answered: calls that helped.
+    """The totals of one day (or hour) and caller. sent, received: characters. answered: calls that gave an answer.
 
     when: 2026-09-14, or 2026-09-14 08 for an hour (UTC).
     """
@@ -33,14 +33,14 @@ class CallSum(NamedTuple):
 
 
 def write(config: Config, row: dict[str, Any]) -> None:
-    """Add a call."""
+    """Append a call to the ledger."""
     line = json.dumps(row, ensure_ascii=False) + "\n"
     with suppress(OSError):
         files.append(str(Path(config.state_dir) / FILE), line.encode("utf-8", "replace"))
 
 
 def read(config: Config) -> list[dict[str, Any]]:
-    """Return the calls, oldest first; a line that cannot be read is passed over."""
+    """Return the calls, oldest first; unreadable lines are skipped."""
     try:
         lines = (Path(config.state_dir) / FILE).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -53,7 +53,7 @@ def read(config: Config) -> list[dict[str, Any]]:
 
 
 def summed(rows: Iterable[dict[str, Any]], *, hours: bool = False) -> list[CallSum]:
-    """Sum up calls by day (or hour) and caller, the last first."""
+    """Return totals by day (or hour) and caller, the latest first."""
     sums: dict[tuple[str, str], CallSum] = {}
     for row in rows:
         when = str(row.get("time", ""))[: 13 if hours else 10].replace("T", " ")

@@ -1,7 +1,6 @@
-"""Models: the providers that can be asked, each in its own way, within a deadline.
+"""Providers: asks models, each provider in its own way, within a deadline.
 
-Nothing here decides whether one is asked, nor what is sent: that is for `calls` and who calls it. No other module
-talks to a model.
+The callers decide whether one is asked and what is sent. No other module talks to a model.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ _Answer = TypeVar("_Answer")
 
 MAX_GUESS_CHARS = 2_000
 MIN_WORDS = 5
-"""A shorter answer is not a note."""
+"""An answer with fewer words is not a note."""
 
 
 class RefusedError(Exception):
-    """The model would not answer."""
+    """The model refused to answer."""
 
 
 class BadAnswerError(Exception):
-    """What came back is not an answer."""
+    """The response is not an answer."""
 
 
 class MissingError(Exception):
@@ -43,7 +42,7 @@ class MissingError(Exception):
 
 
 class FailedError(Exception):
-    """The provider says that something is wrong. what: in a word or a status, such as `HTTP 401`."""
+    """The provider reported an error. what: a word or a status, such as `HTTP 401`."""
 
     def __init__(self, what: str, said: str) -> None:
         super().__init__(said)
@@ -51,7 +50,7 @@ class FailedError(Exception):
 
 
 class Request(NamedTuple):
-    """What is asked of a provider. seconds: how long there is. facts: what the ledger is told beside the outcome.
+    """A request to a provider. seconds: the time limit. facts: further fields for the ledger.
 
     task: what the model is to do with the text.
     """
@@ -67,7 +66,7 @@ class Request(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """A provider: the model asked by default, whether it is there at all, and how it is asked."""
+    """A provider: its default model, whether it is available, and how to ask it."""
 
     model: str
     is_there: Callable[[Config, Mapping[str, str]], bool]
@@ -88,7 +87,7 @@ _REFUSALS = (
 
 
 def checked(answer: Any) -> str:
-    """Take an answer that can be a note. Raises RefusedError or BadAnswerError when it is none."""
+    """Return an answer that can be a note. Raises RefusedError or BadAnswerError when it cannot."""
     if not isinstance(answer, str):
         raise BadAnswerError
     text = " ".join(answer[: 4 * MAX_GUESS_CHARS].split())
@@ -107,7 +106,7 @@ _CLAUDE_WORDS = (
     *("-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--disable-slash-commands"),
     *("--no-session-persistence", "--settings", '{"disableAllHooks": true}'),
 )
-"""No tools, no servers, no skills, no hooks, no transcript: a question and an answer."""
+"""No tools, servers, skills, hooks or transcript: only a question and an answer."""
 
 
 def _has_claude(config: Config, env: Mapping[str, str]) -> bool:
@@ -115,12 +114,12 @@ def _has_claude(config: Config, env: Mapping[str, str]) -> bool:
 
 
 def _ask_claude(request: Request) -> str:
-    """Start `claude` once, as a child that cannot set off mdmem's hooks, with its key-less subscription."""
+    """Run `claude` once, as a child process that cannot trigger mdmem's hooks, with its subscription and no key."""
     program = shutil.which("claude", path=request.env.get("PATH"))
     folder = Path(request.config.state_dir) / "model"  # no project's folder: no CLAUDE.md, no settings
     files.make_folder(str(folder))
     kept = {name: value for name, value in request.env.items() if not name.startswith(_NOT_FOR_CLAUDE)}
-    with tempfile.TemporaryFile() as errors:  # not a pipe, which what it has started may keep open
+    with tempfile.TemporaryFile() as errors:  # not a pipe, which its child processes may keep open
         try:
             process = subprocess.Popen(
                 [program or "claude", *_CLAUDE_WORDS, "--model", request.model, "--system-prompt", request.task],
@@ -147,11 +146,11 @@ def _ask_claude(request: Request) -> str:
 
 
 _NOT_FOR_CLAUDE = ("CLAUDECODE", "CLAUDE_CODE_", "ANTHROPIC_API_KEY", "MDMEM_")
-"""Of the session around us, and a key, which would be charged where the subscription is meant."""
+"""Prefixes of variables that are not passed on: those of the surrounding session, and a key, which would be charged."""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a child and all that it started."""
+    """End a child process and all that it started."""
     system.end_group(process)
     process.wait()
     for pipe in (process.stdin, process.stdout):
@@ -164,7 +163,7 @@ def _claude_result(out: bytes, status: int) -> str:
         value = json.loads(out)
     except (ValueError, RecursionError):
         raise BadAnswerError from None
-    if isinstance(value, list):  # with --verbose set by its user, all messages come
+    if isinstance(value, list):  # if the user has set --verbose, all messages come
         value = next((item for item in reversed(value) if isinstance(item, dict) and "result" in item), None)
     if not isinstance(value, dict) or status != 0 or value.get("is_error"):
         raise BadAnswerError
@@ -226,11 +225,12 @@ def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") 
 
 
 def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """Send a JSON object and return the one that comes back. A redirect is an error: a key goes nowhere else.
+    """Send a JSON object and return the response. A redirect is an error, so that a key goes nowhere else.
 
     Raises:
-        FailedError: when the server answers with a status that is not a success.
-        BadAnswerError: when what it answers is not a JSON object.
+        FailedError: when the address is invalid or the server responds with an error status.
+        MissingError, TimeoutError: when the server cannot be reached, or not in time.
+        BadAnswerError: when the response is not a JSON object.
     """
     from urllib import error, request
 
@@ -241,7 +241,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
     if not url.startswith(("https://", "http://")):
         raise FailedError("address", "The address of a provider must begin with https:// or http://.")
     data = json.dumps(body).encode()
-    asked = request.Request(url, data, {"content-type": "application/json", **headers})  # noqa: S310 - looked at above
+    asked = request.Request(url, data, {"content-type": "application/json", **headers})  # noqa: S310 - checked above
     try:
         with request.build_opener(Stay).open(asked, timeout=seconds) as answer:
             text = answer.read(MAX_ANSWER_BYTES)
@@ -262,9 +262,9 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
 
 
 def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
-    """Run `ask` for no longer than `seconds`: the timeout of a socket starts over with each byte.
+    """Run `ask` for at most `seconds`; a socket's timeout would restart with each byte.
 
-    Raises TimeoutError when it has not ended by then; its thread is left behind.
+    Raises TimeoutError when it takes longer; its thread is abandoned.
     """
     answers: list[_Answer] = []
     errors: list[BaseException] = []
@@ -272,7 +272,7 @@ def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
     def run() -> None:
         try:
             answers.append(ask())
-        except BaseException as error:  # noqa: BLE001 - it is raised again where it belongs
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -286,7 +286,7 @@ def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
 
 
 def key(config: Config, env: Mapping[str, str], name: str) -> str:
-    """Return the key for a provider: of the environment, or of the row `NAME KEY` in `expand.keys`; "" is none."""
+    """Return a provider's key from the environment or from the row `NAME KEY` in `expand.keys`; "" if none."""
     variable = KEYS.get(name, "")
     rows = (row.split() for row in config.settings.expand.keys)
     return env.get(variable) or next((row[1] for row in rows if len(row) == 2 and row[0] == name), "")
@@ -298,7 +298,7 @@ KEYS = {
     "openai": "OPENAI_API_KEY",
     "compatible": "MDMEM_COMPATIBLE_API_KEY",
 }
-"""A provider -> the environment variable that holds its key; a compatible server may want none."""
+"""Provider -> the environment variable with its key; a compatible server may need none."""
 
 
 def _with_key(name: str) -> Callable[[Config, Mapping[str, str]], bool]:
@@ -312,4 +312,4 @@ PROVIDERS: dict[str, Provider] = {
     "openai": Provider("gpt-4.1-mini", _with_key("openai"), _ask_openai),
     "compatible": Provider("llama3.2", lambda config, _: bool(config.settings.expand.address), _ask_compatible),
 }
-"""A provider's name in the settings -> how it is asked, in the order in which they are tried."""
+"""Provider's name in the settings -> how to ask it, in the order of attempts."""

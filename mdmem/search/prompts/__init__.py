@@ -1,1 +1,1 @@
-"""Searching what the user said: a language like SQLite's FTS5, and what it matches among the prompts."""
+"""Prompt search: a query language like SQLite's FTS5, and its matching against the user's prompts."""

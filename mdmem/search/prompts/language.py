@@ -1,8 +1,8 @@
-"""The language of prompt search, as people know it from FTS5, read into a tree.
+"""Language: parses the language of prompt search, which is like FTS5's, into a tree.
 
-`AND`, `OR`, `NOT` (in capitals), `NEAR(a b, 5)`, "phrases", beginnings such as `pars*`, `^first`, parentheses,
-`prompt_text:` and `prompt:3`. Words side by side must all occur; of plain words without any operator, some do when
-no prompt has all. What cannot be read is a problem with a hint, never a guess.
+`AND`, `OR`, `NOT` (in capitals), `NEAR(a b, 5)`, "phrases", prefixes such as `pars*`, `^first`, parentheses,
+`prompt_text:` and `prompt:3`. Adjacent words must all occur; of plain words without any operator, some suffice if no
+prompt has all. Invalid input is a problem with a hint, never a guess.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TIMES = ("since", "until", "on")
 NEAR_TOKENS = 10
-"""How many words may lie between the parts of a NEAR that names no number, as in FTS5."""
+"""Maximum number of words between the parts of a NEAR without a number, as in FTS5."""
 MAX_DEPTH = 40
 
 _TOKEN = re.compile(
@@ -33,8 +33,8 @@ class PromptTerm(NamedTuple):
     """A node of the tree.
 
     op: word, phrase, prefix, first (a phrase that begins a prompt), near, prompt, and, or, not. text: of a leaf.
-    parts: what is below; of a `not` the second is left out, and the first may be missing. number: of `near` how many
-    words may lie between, of `prompt` which one.
+    parts: the child nodes. For `not`, the last is excluded, and the first may be missing. number: for `near`, the
+    maximum number of words in between; for `prompt`, its number.
     """
 
     op: str
@@ -44,9 +44,9 @@ class PromptTerm(NamedTuple):
 
 
 class PromptQuery(NamedTuple):
-    """What was asked. tree: None asks for all. filters: key, value, and False for one to leave out.
+    """A parsed query. tree: None matches all prompts. filters: key, value, and False for an exclusion.
 
-    plain: whether it is words alone, without any operator. problem: why it cannot be read, else "".
+    plain: whether it is only words, without any operator. problem: why it is invalid, or "".
     """
 
     tree: PromptTerm | None = None
@@ -57,11 +57,11 @@ class PromptQuery(NamedTuple):
 
 
 class _ProblemError(Exception):
-    """Why a query cannot be read."""
+    """The reason why a query is invalid."""
 
 
 def parse(text: str) -> PromptQuery:
-    """Read a query; what is not understood is its `problem`."""
+    """Parse a query; a syntax error is returned as its `problem`."""
     reader = _PromptReader(text)
     try:
         tree = reader.whole()
@@ -71,7 +71,7 @@ def parse(text: str) -> PromptQuery:
 
 
 def leaves(tree: PromptTerm | None) -> list[PromptTerm]:
-    """Return the leaves that a prompt should have, without those that it must not have."""
+    """Return the leaves that a prompt should have, without excluded ones."""
     if tree is None or tree.op == "prompt":
         return []
     if tree.op == "not":
@@ -80,7 +80,7 @@ def leaves(tree: PromptTerm | None) -> list[PromptTerm]:
 
 
 class _PromptReader:
-    """Recursive descent: OR binds least, then AND, then NOT, then words side by side."""
+    """A recursive-descent parser: OR binds least, then AND, then NOT, then adjacency."""
 
     def __init__(self, text: str) -> None:
         if text.count('"') % 2:
@@ -119,7 +119,7 @@ class _PromptReader:
         return tree
 
     def _several(self, name: str, part: Callable[[], PromptTerm | None]) -> PromptTerm | None:
-        """Read parts with an operator between them."""
+        """Parse parts with an operator between them."""
         tree = part()
         more: list[PromptTerm] = []
         while self._operator(name):
@@ -241,12 +241,12 @@ def _needed(tree: PromptTerm | None, problem: str) -> PromptTerm:
 
 
 def _joined(op: str, parts: list[PromptTerm]) -> PromptTerm:
-    """Return several nodes as one: a long query is a wide tree, and no deep one."""
+    """Return several nodes as one, so that a long query becomes a wide tree, not a deep one."""
     return PromptTerm(op, parts=tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 def _less(tree: PromptTerm | None, gone: list[PromptTerm]) -> PromptTerm | None:
-    """Return a node without what is to be left out."""
+    """Return a node that excludes `gone`."""
     if not gone:
         return tree
     without = _joined("or", gone)

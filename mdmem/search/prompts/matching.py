@@ -1,4 +1,4 @@
-"""Which prompts a query of the prompt language matches: sets from the index, decided by the text where it must be."""
+"""Matching: finds the prompts that match a query: sets from the index, checked in the text where necessary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PUNCTUATION = re.compile(r"\W+")
 
 
 class PromptMatcher:
-    """Matches trees among the given prompts of a view. root: the vault. among: the prompts' numbers there."""
+    """Matches trees against given prompts of a view. root: the vault. among: the prompts' numbers."""
 
     def __init__(self, view: View, root: str, among: set[int]) -> None:
         self._view = view
@@ -31,11 +31,11 @@ class PromptMatcher:
         self._texts: dict[int, list[str]] = {}
 
     def matching(self, tree: PromptTerm) -> set[int]:
-        """Return the prompts that a tree matches."""
+        """Return the prompts that match a tree."""
         return _OPS[tree.op](self, tree)
 
     def every(self, words: Iterable[str]) -> set[int]:
-        """Return the prompts that have all of these words, function words aside."""
+        """Return the prompts that have all of these words, ignoring function words."""
         terms = analysis.query_terms(" ".join(words))
         return self._with_terms(terms)
 
@@ -44,7 +44,7 @@ class PromptMatcher:
         return self._with_any(analysis.query_terms(" ".join(words)))
 
     def text(self, number: int) -> list[str]:
-        """Return a prompt's words, as they stand there, in lower case."""
+        """Return a prompt's words in order, in lower case."""
         if number not in self._texts:
             self._texts[number] = _flat(body(self._root, self._view.path(number)))
         return self._texts[number]
@@ -92,7 +92,7 @@ class PromptMatcher:
 
 
 class TitleMatcher(PromptMatcher):
-    """Matches titles and nothing else: for who may not be shown what the text says."""
+    """Matches only titles, for callers who may not see the texts."""
 
     def text(self, number: int) -> list[str]:
         """Return the words of a prompt's title."""
@@ -122,7 +122,7 @@ _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
 
 
 def body(root: str, path: str) -> str:
-    """Read a prompt's text, without what is private in it."""
+    """Return a prompt's text, without private parts."""
     return snippet.body_of(people.quoted(root, (disk.readable(root, path) or b"").decode("utf-8", "replace"))).strip()
 
 
@@ -141,7 +141,7 @@ def _begins(text: list[str], before: list[str], last: str) -> bool:
 
 
 def _places(text: list[str], wanted: list[str], stemmed: bool) -> list[int]:
-    """Return where a part of NEAR stands; a bare word in any form that has its stem."""
+    """Return the positions of a part of NEAR; a single word matches any form with its stem."""
     if not stemmed:
         return _starts(text, wanted)
     terms = analysis.terms(" ".join(wanted))[:1]
@@ -149,7 +149,7 @@ def _places(text: list[str], wanted: list[str], stemmed: bool) -> list[int]:
 
 
 def _near(places: list[list[int]], wanted: list[tuple[list[str], bool]], number: int) -> bool:
-    """Whether all parts stand so close that at most `number` words lie between the first and the last."""
+    """Whether all parts occur with at most `number` words between the first and the last."""
     for part, starts in enumerate(places):
         for start in starts:
             after = [min((at for at in other if at >= start), default=None) for other in places]

@@ -1,1 +1,1 @@
-"""Text to terms: tokens, stems, stop words."""
+"""Text to terms: tokens, stems and stop words."""

@@ -1,4 +1,4 @@
-"""Words that programmers write differently in code and in questions: a search for one finds the others too."""
+"""Abbreviations: words written differently in code and in questions; a search for one finds the others too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ reverse invert inverse | open load read | save write dump store | split tokenize
 equal same compare | start begin first | end last final | get fetch retrieve | whitespace space blank | iterate loop
 random shuffle sample | close shutdown | sort order | size dimension shape
 """
-"""Names of the same thing: a question says `delete` where the code says `remove`, `check` where it says `is_empty`."""
+"""Programmers' synonyms: a question says `delete` if the code says `remove`, or `check` if it says `is_empty`."""
 
 _SAID = """
 slow latency sluggish lag performance | fast quick speed speedup | crash segfault panic abort
@@ -52,16 +52,16 @@ reject refuse deny | translate localize | website site | upgrade update bump | l
 discount rebate | subscribe subscription subscriber unsubscribe | frontend ui | queue broker |
 library package dependency
 """
-"""What people say of the same thing: a question about the `login` is answered by a note on `auth`."""
+"""People's synonyms: a question about the `login` is answered by a note on `auth`."""
 
 WEIGHT, SAID_WEIGHT = 0.7, 0.5
-"""What another word of the group counts, against the one that was asked for."""
+"""Weights of the other words of a group, relative to the word asked for."""
 _START = 2
-"""Apart from endings, a term begins like its word: minimum number of equal letters."""
+"""Number of first letters that a term always shares with its word."""
 
 
 class WordGroups:
-    """Groups of words that stand for each other, by what they begin with: few are asked for in one process."""
+    """Groups of synonyms, searched by first letters, because a process needs only a few of them."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -69,7 +69,7 @@ class WordGroups:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def others(self, term: str) -> tuple[str, ...]:
-        """Return the terms that mean the same as this one, which is a term of the index."""
+        """Return the synonyms of a term, as terms of the index."""
         if term not in self._known:
             self._known[term] = tuple(dict.fromkeys(self._others(term)))
         return self._known[term]

@@ -1,9 +1,9 @@
-"""Text -> index terms, the same way for notes and for queries.
+"""Analysis: turns text into index terms, in the same way for notes and queries.
 
-A word gives its stem, and if it is an identifier (`getUserID2`, `user_id`) its parts as well. What is written
-together by an apostrophe are words of their own (`l'eau`, `Ankara'da`), but for English endings. Scripts
-written without spaces (Chinese, Japanese, Thai ...) and Hangul give pairs of characters and single ones.
-Function words are kept in the index, so that phrases and titles can be matched, and left out of queries.
+A word gives its stem and, if it is an identifier (`getUserID2`, `user_id`), its parts as well. An apostrophe separates
+words (`l'eau`, `Ankara'da`), except for English endings. Scripts without spaces (Chinese, Japanese, Thai ...) and
+Hangul give pairs of characters and single ones. Function words are kept in the index, so that phrases and titles can be
+matched, and left out of queries.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 VERSION = 6
-"""Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
+"""Increased whenever the same text gives different terms: an index of another version is rebuilt."""
 
 MAX_WORD_CHARS = 64
-"""Longer runs of letters (encoded data, minified code) are cut to this and not taken apart."""
+"""Longer runs of letters (encoded data, minified code) are cut to this length and not split."""
 
-# Scripts in which a run of characters is not a word: Thai to Khmer, Hangul, kana, ideographs; in order.
+# Scripts in which a run of characters is not a word: Thai to Khmer, Hangul, kana, ideographs; sorted.
 _UNSPACED = (
     "\u0e01\u0e4e", "\u0e80\u0ece", "\u1000\u1049", "\u1100\u11ff", "\u1780\u17d3", "\u3005\u3007", "\u3040\u30ff",
     "\u3130\u318f", "\u3400\u4dbf", "\u4e00\u9fff", "\uac00\ud7af", "\uf900\ufaff", "\uff66\uff9f",
     "\U00020000\U0003134f",
 )  # fmt: skip
 _HANGUL = ("\u1100\u11ff", "\u3130\u318f", "\uac00\ud7af")
-# Vowel signs and accents are not letters to `re`, but stand inside words.
+# Vowel signs and accents are not letters to `re`, but occur inside words.
 _MARKS = (
     "\u0300\u036f", "\u0483\u0487", "\u0591\u05c7", "\u0610\u061a", "\u064b\u065f", "\u0670\u0670", "\u0900\u0963",
     "\u0966\u0dff", "\u0e31\u0e4e", "\u0eb1\u0ece", "\u102b\u103e", "\u17b4\u17d3",
@@ -50,13 +50,13 @@ _ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
 _ENDINGS = frozenset(
     ending for low in ("s", "t", "d", "m", "re", "ve", "ll") for ending in (low, low.upper(), low.title())
 )
-"""What is a part of the word before it where an apostrophe stands between them."""
+"""Endings that belong to the word before an apostrophe."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is not an identifier of `UR` and `Ls`
+_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is not an identifier with the parts `UR` and `Ls`
 _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
-# These are compiled when they are first needed: a large set of characters takes milliseconds.
+# Compiled on first use: a large set of characters takes milliseconds.
 @cache
 def _any_word() -> re.Pattern[str]:
     return re.compile(rf"\w[\w{_set(_MARKS)}]*{_ENDING}")
@@ -67,7 +67,7 @@ def _run() -> re.Pattern[str]:
     return re.compile(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
 
 
-# Letters that are no plain one with a mark, but are written, or typed, as one.
+# Letters that do not decompose into a plain one with a mark, but are written or typed as one.
 _SPELLINGS = str.maketrans({
     "’": "'", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "þ": "th",
     "Æ": "Ae", "Œ": "Oe", "Ø": "O", "Đ": "D", "Ð": "D", "Ł": "L", "Þ": "Th",
@@ -75,14 +75,14 @@ _SPELLINGS = str.maketrans({
 })  # fmt: skip
 
 _WORD_BYTES = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == 0x5F) else 0x20 for byte in range(256))
-"""Bytes of ASCII, with a space for each that is not part of a word."""
+"""ASCII bytes, with a space for each that is not part of a word."""
 _MEMO_WORDS, _MEMO_NUMBERED = 50_000, 2_000
-"""How many words are cached; apart from them, how many longer ones with digits, most of which are ids, met once."""
+"""Number of cached words and, separately, of longer ones with digits, most of which are ids that occur once."""
 _SHORT_CHARS = 5
 
 
 def words(text: str) -> list[str]:
-    """Cut text into raw words, in order: a run of an unspaced script is one word."""
+    """Split text into raw words, in order; a run of an unspaced script is one word."""
     if text.isascii():
         if "'" in text:
             return _ASCII_WORD.findall(text)
@@ -99,8 +99,8 @@ def counts(text: str) -> dict[str, int]:
 
 
 def counted(text: str) -> tuple[dict[str, int], list[str]]:
-    """Return how often each term occurs in `text`, and the words in it that have parts: identifiers above all."""
-    met = Counter(map(_known.__getitem__, words(text)))  # no call of a function: this is most of what an index costs
+    """Return each term's number of occurrences, and the words that have parts, mostly identifiers."""
+    met = Counter(map(_known.__getitem__, words(text)))  # no function calls: this is most of the cost of indexing
     found = cast("dict[str, int]", met)
     with_parts = [one for one in met if type(one) is tuple]
     for one in with_parts:
@@ -111,14 +111,14 @@ def counted(text: str) -> tuple[dict[str, int], list[str]]:
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of `text` as the index holds them, in order, with repetitions."""
+    """Return the terms of `text` as in the index, in order, with repetitions."""
     return [term for word in words(text) for term in _word_terms(word)]
 
 
 class WordFinder:
-    """Finds the words of texts that have one of the wanted terms. A word is judged once, however many texts have it.
+    """Finds the words in texts that have one of the wanted terms; each word is analyzed once for all texts.
 
-    A word that is not an identifier has a stem that begins as it does: most are not taken apart.
+    A word that is not an identifier begins like its stem, so most words need no analysis.
     """
 
     def __init__(self, wanted: Collection[str]) -> None:
@@ -129,9 +129,9 @@ class WordFinder:
         self._known: set[str] = set()
 
     def places(self, text: str) -> Iterable[tuple[int, int, tuple[str, ...]]]:
-        """Return where each such word stands, and its terms, in order.
+        """Return the position of each such word, and its terms, in order.
 
-        In an unspaced script that is each pair of characters and each single one.
+        In an unspaced script, a word is each pair of characters and each single one.
         """
         if not text.isascii():
             return self._one_by_one(text, _any_word())
@@ -141,7 +141,7 @@ class WordFinder:
         return sorted(self._found(text, wanted)) if wanted.isdisjoint(_ENDINGS) else self._one_by_one(text, _ASCII_WORD)
 
     def _found(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yield where these words stand in a text of plain letters: a fifth of the work of looking at every word."""
+        """Yield the positions of these words in an ASCII text, with a fifth of the work of checking every word."""
         around = f" {text} "
         for word in words:
             terms, size = self._judged[word], len(word)
@@ -165,7 +165,7 @@ class WordFinder:
                 yield from self._in_runs(found[0], found.start())
 
     def _judge(self, words: Collection[str]) -> None:
-        """Keep the terms of words that have a wanted one; () of a word of an unspaced script: it has many places."""
+        """Record the terms of words that have a wanted one; () for a word of an unspaced script, split later."""
         heads = self._heads
         for word in words:
             if not word.isascii():
@@ -191,7 +191,7 @@ class WordFinder:
 
 
 def _heads(term: str) -> Iterator[str]:
-    """Yield what the words of a stem begin with: three letters, with `y` for `i` (`skies`, `sky`; `dying`, `die`)."""
+    """Yield the first three letters of a stem's possible words, with `y` for `i` (`skies`, `sky`; `dying`, `die`)."""
     head = term[:3]
     yield head
     yield head.replace("i", "y")
@@ -211,15 +211,15 @@ def _located_in_run(run: str, start: int) -> Iterator[tuple[int, int, tuple[str,
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the distinct terms that a question is searched by, in order, without function words.
+    """Return the distinct terms of a question, in order, without function words.
 
-    A question of nothing but function words keeps them.
+    A question that has only function words keeps them.
     """
     return list(dict.fromkeys(term for _, terms in query_words(text) for term in terms))
 
 
 def query_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return each word that a question is searched by, in lower case, and its terms: stem, parts of an identifier."""
+    """Return each word of a question in lower case, with its terms: the stem, and an identifier's parts."""
     raw = words(text)
     empty = STOPWORDS | FOREIGN if is_foreign(text) else STOPWORDS
     folded = [(word, _fold(word)) for word in raw]
@@ -228,10 +228,10 @@ def query_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a question is in a language that is written in Latin letters, and is not English.
+    """Whether a question is in a language with Latin letters other than English.
 
-    One sign of it is none: `az`, `du`, `der` and `nas` are names, too. Vietnamese does not count: its words have one
-    form only, and many are a function word of another language once their accents are gone.
+    One sign is not enough: `az`, `du`, `der` and `nas` are names too. Vietnamese does not count: its words have only
+    one form, and without accents many are function words of other languages.
     """
     if not text.isascii() and any("\u1ea0" <= letter <= "\u1ef9" for letter in normalize("NFC", text)):
         return False
@@ -244,7 +244,7 @@ def is_foreign(text: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text begins in a script that is written without spaces."""
+    """Whether a text begins in a script without spaces."""
     return text[:1] >= _FIRST_UNSPACED and _within(text[0], _UNSPACED)
 
 
@@ -258,7 +258,7 @@ def _word_terms(word: str) -> tuple[str, ...]:
 
 
 class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
-    """The term of each word, or, of one that has several, the word and its terms."""
+    """A word's term or, if it has several, the word and its terms."""
 
     def __missing__(self, word: str) -> str | tuple[str, tuple[str, ...]]:
         if is_unspaced(word):
@@ -291,14 +291,14 @@ def _analyze(word: str) -> Iterable[str]:
 
 
 def _query_word_terms(word: str) -> Iterable[str]:
-    """Like the index's, but of an ideograph or kana run only the pairs: singles are everywhere."""
+    """Return a query word's terms, but only the pairs of an ideograph or kana run: single characters are everywhere."""
     if len(word) > 1 and is_unspaced(word) and not _within(word[0], _HANGUL):
         return _pairs(word)
     return _word_terms(word)
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the parts of an identifier: `getUserID2` -> get, User, ID, 2; one that has no parts gives []."""
+    """Return the parts of an identifier: `getUserID2` -> get, User, ID, 2; [] if it has none."""
     found = _PART.findall(identifier)
     return found if len(found) > 1 else []
 
@@ -316,12 +316,12 @@ def _stemmed(word: str) -> str:
 
 
 def _fold(word: str) -> str:
-    """Make spellings of one word equal: lower case, straight apostrophe, no accents, no `'s`."""
+    """Return a word with equal spellings unified: lower case, straight apostrophe, no accents, no `'s`."""
     return _plain(word[:MAX_WORD_CHARS]).lower().removesuffix("'s")
 
 
 def _plain(word: str) -> str:
-    """Write a word without accents."""
+    """Return a word without accents."""
     if word.isascii():
         return word
     word = normalize("NFKD", word.translate(_SPELLINGS))

@@ -1,7 +1,7 @@
-"""Words of alphabets that English stemming does not know -> what their forms have in common.
+"""Endings: returns what the forms of a word have in common, for alphabets that English stemming does not know.
 
-Meant to be light: a form that is missed costs one note, two words made equal that are not cost a little order.
-Cyrillic, Greek, Armenian and Georgian words change at their end only, and their first letters tell them apart.
+Light on purpose: a missed form costs one note, and two words that are wrongly made equal cost a little precision.
+Cyrillic, Greek, Armenian and Georgian words change only at the end, and their first letters tell them apart.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _HEBREW = "\u0590\u05ff"
 _ARABIC = "\u0600\u06ff"
 _INDIC = "\u0900\u0dff"
 
-# With the article, and with what is written together with it; longest first.
+# Prefixes: the article and what is written together with it; longest first.
 _ARABIC_STARTS = ("وبال", "وال", "بال", "كال", "فال", "ولل", "ال", "لل", "و")
 _ARABIC_ENDS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
 _HEBREW_ENDS = ("ים", "ות", "ית", "יה", "ה", "ת", "י", "ו")
@@ -21,7 +21,7 @@ _INDIC_ENDS = ("ियों", "ियां", "ियाँ", "ाओं", "ु
 
 
 def shared(word: str) -> str:
-    """Return what the forms of a word have in common; words of other alphabets stay as they are."""
+    """Return what the forms of a word have in common; words of other alphabets are unchanged."""
     first = word[:1]
     if any(pair[0] <= first <= pair[1] for pair in _CUT):
         return _beginning(word.replace("ς", "σ"))

@@ -1,7 +1,7 @@
-"""Entities: what a note names by rule: issue numbers, commits, addresses, packages, symbols, errors, commands.
+"""Entities: finds names in notes by rule: issue numbers, commits, addresses, packages, symbols, errors, commands.
 
-They are found when a note is indexed. A text is first searched for the sign with which a rule begins, and
-`re` compiles the rule when it is needed.
+This runs when a note is indexed. A text is first searched for the string that a rule begins with, so that `re` compiles
+only the rules that are needed.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ while if done fi case esac function return exit
 """
 _SHELL_BEFORE = (["do"], ["then"], ["else"])
 _NO_WORK = frozenset(_NO_WORK_NAMES.split())
-"""Commands that only look, move files or prepare, and a shell's own words: nobody asks what is known of them."""
+"""Commands that only look, move files or prepare, and shell keywords: not worth searching for."""
 
 
 def of_note(body: str, words: Iterable[str]) -> list[str]:
-    """Return the entities of what somebody wrote, each once. words: those of it that have parts, such as `user_id`."""
+    """Return the distinct entities of a written text. words: its words that have parts, such as `user_id`."""
     text = body[:MAX_CHARS]
     installed = [words.split()[0] for words in re.findall(_INSTALL, text)] if " install " in text else []
     return _bounded(chain(_numbers(text), _commits(text), _packages(text, installed), _symbols(text, words)))
 
 
 def of_output(body: str, words: Iterable[str], command: str = "") -> list[str]:
-    """Return the entities of a tool run: of its output only what is marked as one. command: the line that it ran."""
+    """Return the entities of a tool run; from its output, only marked ones. command: the command line."""
     text = body[:MAX_CHARS]
     installed = re.findall(_INSTALL, command)
     logged = re.findall(_LOGGED, text) if command.startswith("git ") else []
@@ -85,17 +85,17 @@ def _bounded(names: Iterable[str]) -> list[str]:
 
 
 def facets(names: Iterable[str]) -> Iterator[str]:
-    """Yield the facets by which the index finds the notes that name these entities."""
+    """Yield the facets of notes that name these entities."""
     return (f"named:{name.lower()}" for name in names)
 
 
 def is_commit(name: str) -> bool:
-    """Whether a name is the hash of a commit, or the beginning of one: digits and letters, seven at least."""
+    """Whether a name is a commit hash or its beginning: at least seven characters, with digits and letters."""
     return re.fullmatch(_IS_COMMIT, name) is not None
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Yield numbers of issues, and addresses."""
+    """Yield issue numbers and addresses."""
     if "#" in text:
         yield from (f"#{number}" for number in re.findall(_NUMBER, text))
     if "://" in text:
@@ -120,7 +120,7 @@ def _packages(text: str, installed: Iterable[str]) -> Iterator[str]:
 
 
 def _symbols(text: str, words: Iterable[str]) -> Iterator[str]:
-    """Yield symbols: what stands in backticks, what is defined, and identifiers that are not part of a file's name."""
+    """Yield symbols: names in backticks, defined names, and identifiers that are not part of a file name."""
     if "`" in text:
         yield from (name for name in re.findall(_QUOTED, text) if not is_commit(name))
         yield from re.findall(_DEFINED, text)
@@ -134,7 +134,7 @@ def _symbols(text: str, words: Iterable[str]) -> Iterator[str]:
 
 
 def command_of(line: str) -> str:
-    """Return what a command line runs: the first program that does work, with its subcommand; "" for none."""
+    """Return the first program in a command line that does work, with its subcommand; "" if there is none."""
     for step in re.split(_STEPS, line[:500]):
         words = step.split()
         words = runs.unwrapped(words[words[:1] in _SHELL_BEFORE :])

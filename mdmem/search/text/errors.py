@@ -1,7 +1,7 @@
-"""Errors: the lines of an output that say what went wrong, without what differs from run to run.
+"""Errors: finds the lines of an output that say what went wrong, without what differs between runs.
 
-Paths lose their folders; numbers, hashes, addresses and times become one sign each. So the same error has the same
-signature in another session, and in another project.
+Paths lose their folders; numbers, hashes, addresses and times become one character each. So the same error has the same
+signature in other sessions and projects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STEPS = (
 
 
 def normalized(line: str) -> str:
-    """Return a line without what differs from run to run."""
+    """Return a line without what differs between runs."""
     text = _ANSI.sub("", line[: MAX_LINE_CHARS * 4])
     for pattern, sign in _STEPS:
         text = pattern.sub(sign, text)
@@ -47,7 +47,7 @@ def normalized(line: str) -> str:
 
 
 def signatures(text: str) -> list[str]:
-    """Return the signatures of the errors in an output, those that tell most first; [] when nothing tells."""
+    """Return the signatures of the errors in an output, in order, at most MAX_SIGNATURES; [] if there are none."""
     found: dict[str, None] = {}
     for line in telling(text):
         signature = normalized(line)
@@ -59,13 +59,13 @@ def signatures(text: str) -> list[str]:
 
 
 def telling(text: str) -> Iterator[str]:
-    """Yield the lines of an output that say what went wrong; of a trace of Python's the line behind it."""
+    """Yield the lines of an output that say what went wrong; for a Python traceback, its last line."""
     both = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
     before: str | None = None
     for line in both.splitlines():
         head, trace, _ = line.partition("Traceback (")
         if trace:
-            before = head  # what a container or a log writes before each line
+            before = head  # the prefix that a container or log adds to each line
             continue
         ends = before is not None and not line.removeprefix(before)[:1].isspace() and line.strip()
         if ends or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
@@ -74,17 +74,17 @@ def telling(text: str) -> Iterator[str]:
 
 
 def is_specific(signature: str) -> bool:
-    """Whether a signature says which error it is: two words at least, and not only that something failed."""
+    """Whether a signature identifies an error: it has at least two words, and more than that something failed."""
     words = re.findall(r"[^\W\d_]{2,}", signature)
     return len(words) >= 2 and not _GENERIC.fullmatch(signature)
 
 
 def facet(signature: str) -> str:
-    """Return the facet by which the index finds the runs that failed with an error."""
+    """Return the facet of runs that failed with an error."""
     return f"error:{zlib.crc32(signature.encode('utf-8', 'replace')):08x}"
 
 
 def likeness(one: str, other: str) -> float:
-    """Return which share of the words of two signatures they have in common, 0 to 1."""
+    """Return the share of words that two signatures have in common, 0 to 1."""
     a, b = (frozenset(re.findall(r"\w+", text)) for text in (one, other))
     return len(a & b) / len(a | b) if a and b else 0.0

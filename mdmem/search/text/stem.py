@@ -1,8 +1,7 @@
-"""English stemming by the Porter2 ("Snowball English") rules: `connected`, `connecting` -> `connect`.
+"""Stem: English stemming by the Porter2 ("Snowball English") rules: `connected`, `connecting` -> `connect`.
 
-Written against the algorithm's published definition, for lower-case ASCII words; irregular forms are made regular
-first. It is here, and not taken from the index library, because that one costs more per word and cannot be used
-without importing it.
+Written from the algorithm's published definition, for lower-case ASCII words. Irregular forms are replaced by regular
+ones first. The index library's stemmer is not used, because it costs more per word and must be imported.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def _bases() -> dict[str, str]:
 
 
 _BASES = _bases()
-"""An irregular form -> the word that it is a form of; without forms that are as often another word, such as `left`."""
+"""Irregular form -> its base word, except forms that are as often another word, such as `left`."""
 
 # Suffix -> replacement. Tried longest first; a suffix that matches outside its region ends the step.
 _STEP_2 = {
@@ -68,7 +67,7 @@ _STEP_4 = {
 
 @lru_cache(maxsize=4_096)
 def stem(word: str) -> str:
-    """Reduce a lower-case English word to its stem; words of one or two letters stay as they are."""
+    """Return the stem of a lower-case English word; words of one or two letters are unchanged."""
     if len(word) <= 2:
         return word
     if word in _WHOLE:
@@ -88,7 +87,7 @@ def stem(word: str) -> str:
 
 
 def _mark_consonant_y(word: str) -> str:
-    """Write a `y` that sounds as a consonant (first, or after a vowel) as `Y`."""
+    """Replace a consonant `y` (first, or after a vowel) by `Y`."""
     if "y" not in word:
         return word
     letters = list(word)
@@ -99,7 +98,7 @@ def _mark_consonant_y(word: str) -> str:
 
 
 def _regions(word: str) -> tuple[int, int]:
-    """Return where R1 and R2 begin: after the first consonant that follows a vowel, once and once more."""
+    """Return the starts of R1 and R2: each is after the first consonant that follows a vowel."""
     first = next((len(start) for start in _LONG_STARTS if word.startswith(start)), None)
     if first is None:
         first = _after_vowel_consonant(word, 0)
@@ -142,7 +141,7 @@ def _past(word: str, first: int) -> str:
 
 
 def _mend(word: str, first: int) -> str:
-    """Return a word that lost `-ed` or `-ing` the ending it is likely to have had."""
+    """Return a word without `-ed` or `-ing`, with its likely original ending restored."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if word.endswith(_DOUBLES):

@@ -1,7 +1,7 @@
-"""Words that say nothing about what a question is after.
+"""Stop words: words that say nothing about the subject of a question.
 
-Short on purpose: on code and on conversations alike, words such as "type", "name", "all", "first" or "between"
-carry more than they cost, because common words weigh little anyway.
+The list is short on purpose. In code and conversations, words such as "type", "name", "all", "first" or "between" help
+more than they cost, because common words weigh little anyway.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ while with yet also
 _QUESTIONS = "what which who whom whose why when where how kind kinds please tell"
 
 STOPWORDS = frozenset(" ".join([_PRONOUNS_AND_ARTICLES, _VERBS, _NEGATED_AND_SHORTENED, _JOINING, _QUESTIONS]).split())
-"""English function words and the words that questions begin with, folded as `analysis` folds them."""
+"""English function words and question words, folded as in `analysis`."""
 
-# As folded: `й` is written `и`. No common word of English or of code (`mit`, `os`, `jest`, `come`, `hat`) is among
-# them; of names (`du`, `der`, `az`) some are, so that a question must have two of them.
+# Folded: `й` is written `и`. The list has no common word of English or of code (`mit`, `os`, `jest`, `come`, `hat`),
+# but some names (`du`, `der`, `az`), so a question must have two of its words.
 _OTHER_LANGUAGES = """
 der das und ist von sind ein eine einen einem einer eines dem wie wann warum welche welcher welches welchen wurde wurden
 waren auf nicht sich zum zur nach wir ich sie haben hatte kann wird werden auch oder uber durch aus gibt

@@ -1,4 +1,4 @@
-"""Wordings: sentences of a prompt that sound like a decision, a preference or a rule. They are marked, never stored."""
+"""Wordings: finds sentences of a prompt that sound like a decision, a preference or a rule. They are only marked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WordedRule(NamedTuple):
 
 
 def found(prompt: str) -> Iterator[WordedRule]:
-    """Yield the sentences of a prompt that decide something or lay down a rule; questions and code do not."""
+    """Yield the sentences of a prompt that decide something or state a rule, except questions and code."""
     lower = prompt[:100_000].lower()
     if not any(hint in lower for hint in _HINTS):
         return
