@@ -1,1 +1,1 @@
-"""The read half: a query becomes ranked notes."""
+"""The read half: turns a query into ranked notes."""

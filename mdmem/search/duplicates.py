@@ -1,4 +1,4 @@
-"""Notes that say the same: runs of one command, readings of one file, an answer given twice."""
+"""Duplicates: finds notes that say the same: runs of one command, reads of one file, a repeated answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 SHARED = SKETCH_SIZE - 1
-"""How many of the hashes in their sketches notes share that say the same: nine in ten of their words, about."""
+"""Number of sketch hashes that two notes must share to say the same: about nine in ten of their words."""
 LENGTH_RATIO = 0.9
 
 _LAST = 4
 _MAX_COMPARED = 32
-"""Number of notes under one key that a further one is compared with: the first ones, which are shown first."""
+"""Maximum number of notes under one key that a further note is compared with, the first ones."""
 
 
 def collapse(view: View, notes: Iterable[int]) -> Iterator[tuple[int, int | None]]:
-    """Yield each note, in order, with the earlier one that says the same, or None when it says something new.
+    """Yield each note in order, with the earlier note that says the same, or None.
 
-    Notes say the same when they are of one kind, about as long, and share nearly all of their words; a note of
-    fewer words than a sketch has hashes is compared by all of them. A pinned or edited note stands for itself.
+    Notes say the same if they are of the same kind, about as long, and share nearly all words. A note with fewer words
+    than a sketch has hashes is compared by all of them. A pinned or edited note equals only notes with the same flags.
     """
     with_key: dict[int, int | list[int]] = {}
     lengths, flags = view.lengths("body"), view.numbers("flags")
@@ -52,9 +52,9 @@ def _hashes(view: View, note: int) -> list[int]:
 
 
 def _keys(hashes: Sequence[int]) -> list[int]:
-    """Return numbers of which notes that share enough have one in common.
+    """Return keys such that notes which share enough hashes have a key in common.
 
-    Of sketches that differ in one hash, the `_LAST` greatest hashes of each are the same but for one.
+    If two sketches differ in one hash, their `_LAST` greatest hashes differ in one at most.
     """
     if len(hashes) < SKETCH_SIZE:
         return [sum(hashes)] if hashes else []
@@ -67,7 +67,7 @@ def _listed(notes: int | list[int] | None) -> Sequence[int]:
 
 
 def _add(with_key: dict[int, int | list[int]], key: int, note: int) -> None:
-    """Add a note under a key; a list is made when a second one comes: there may be as many keys as notes."""
+    """Add a note under a key. A list is created only for a second note, because there may be as many keys as notes."""
     notes = with_key.setdefault(key, note)
     if isinstance(notes, list):
         if len(notes) < _MAX_COMPARED:

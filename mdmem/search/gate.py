@@ -1,6 +1,6 @@
-"""Gate: text on its way to a query, to a model, or into a context passes the privacy gate as it does into a note.
+"""Gate: cleans text on its way to a query, a model or a context, as the privacy gate does for notes.
 
-What hooks stored was cleaned before; what a person wrote into a note by hand was not.
+What hooks stored is already clean; what a person wrote into a note by hand is not.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 _SHORT_CHARS, _MOST_SHORT, _MOST_RULES = 80, 2_000, 16
-"""Cleaned texts of at most this length are cached, up to this number, for this number of sets of rules."""
+"""Maximum length of cached texts, their number per set of rules, and the number of such sets."""
 
 _kept: dict[tuple[object, ...], dict[str, str]] = {}
 
 
 class Gate:
-    """The gate of one vault, for one session: what that session's private sections said is known to it."""
+    """The gate of one vault, for one session whose private text it recognizes."""
 
     def __init__(self, config: Config, session_key: str = "") -> None:
         self._rules = privacy.Rules.of(config.settings)
@@ -31,7 +31,7 @@ class Gate:
         self._short = _kept.setdefault(self._rules.key(), {})
 
     def prompt(self, text: str) -> str:
-        """Clean what a person typed; "" when all of it is private. Where something was taken out is not marked."""
+        """Clean a typed text; "" if all of it is private. Leaves no marks where private text was."""
         cleaned = privacy.clean(text, rules=self._rules, origin="prompt", echo=self._echo)
         value = str(cleaned.value)
         if self._marker and cleaned.private:
@@ -39,11 +39,11 @@ class Gate:
         return value.strip()
 
     def name(self, text: str) -> str:
-        """Clean a project's name or identity as it was cleaned when it was stored."""
+        """Clean a project's name or identity, as when it was stored."""
         return str(privacy.anonymized(privacy.clean(text, rules=self._rules).value, self._rules))
 
     def stored(self, text: str) -> str:
-        """Clean a part of a note before it is shown. In a list of notes kinds and projects stand many times."""
+        """Clean a part of a note before it is shown. Short texts are cached: kinds and projects repeat in lists."""
         found = self._short.get(text)
         if found is None:
             found = str(privacy.clean(text, rules=self._rules, origin="assistant").value)

@@ -1,4 +1,4 @@
-"""Hits: notes that were found, each with what a person or an agent wants to see of it."""
+"""Hits: found notes, with what a person or an agent wants to see of each."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ SNIPPET_CHARS = 240
 class SearchHit(Value):
     """A note that was found.
 
-    path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
-    cut: makes its snippet, given its path and `data`: its file, where that was read already, or None.
-    similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
-    facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
-        files.
+    path: relative to the vault, POSIX. created: ISO 8601 in UTC. project, session: "" if it has none.
+    cut: makes its snippet from its path and `data`, its file's content if already read.
+    similar: number of equal notes left out in its favor. edited: whether a person changed it.
+    facts: more of its front matter if present: tool, agent, branch, commit, cwd, prompt, sequence, success and files.
     """
 
     id: str
@@ -55,21 +54,20 @@ class SearchHit(Value):
 
     @property
     def snippet(self) -> str:
-        """Return the best part of its text as it is on disk, which is read when this is first asked for."""
+        """Return the best part of the note's text on disk, which is read at the first access."""
         return self._best.text
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Return where in the snippet the words stand that were looked for: (start, end) in characters."""
+        """Return the positions of the query's words in the snippet: (start, end) in characters."""
         return self._best.spans
 
 
 class Shown(Value):
-    """What is made hits of, and how.
+    """Which notes become hits, and how.
 
-    chosen: numbers of notes, and how many similar ones were left out in favour of each. scores: each note's.
-    words: what was looked for. chars: the size of a snippet. answers: let the snippet of a prompt end in how its
-    answer begins.
+    chosen: note number -> number of equal notes left out in its favor. scores: the notes' scores. words: the query's
+    units. chars: length of a snippet. answers: append the start of its answer to a prompt's snippet.
     """
 
     chosen: dict[int, int]
@@ -80,18 +78,18 @@ class Shown(Value):
 
 
 AT_ONCE = 500
-"""Number of hits that are held at a time where all that match are wanted."""
+"""Maximum number of hits held in memory at once."""
 
 
 def hits_of(view: View, config: Config, shown: Shown) -> Sequence[SearchHit]:
-    """Return the chosen notes as hits. Of many, each is made when it is asked for, and not kept."""
+    """Return the chosen notes as hits. Of many, each is built on access and not kept."""
     if len(shown.chosen) > AT_ONCE:
         return ManyHits(view, config, shown)
     return tuple(_made(view, config.vault, shown, shown.chosen))
 
 
 class ManyHits(Sequence[SearchHit]):
-    """More hits than are held at a time. notes: their numbers in the index."""
+    """More hits than are held in memory at once. notes: their numbers in the index."""
 
     def __init__(self, view: View, config: Config, shown: Shown) -> None:
         self.notes = list(shown.chosen)
@@ -153,6 +151,6 @@ def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator
 
 
 def read(root: str, path: str, data: bytes | None = None, most: int = 0) -> str:
-    """Return a note's text as it may be quoted. data: its file, where that was read already. most: as for `quoted`."""
+    """Return a note's text, as it may be quoted. data: its file's content if already read. most: as for `quoted`."""
     data = disk.readable(root, path) if data is None else data
     return people.quoted(root, (data or b"").decode("utf-8", "replace"), most)

@@ -1,4 +1,4 @@
-"""Matches: where words are found, and what they give the notes and folders that have them: BM25F over four fields."""
+"""Matches: finds the notes and folders that have a word and scores them with BM25F over four fields."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from mdmem.search.units import Unit
 
 FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
-"""What a match in each field counts. A title mostly repeats the body; people, tools and tags are named on purpose."""
+"""Weight of a match by field. A title mostly repeats the body; people, tools and tags are named on purpose."""
 TITLES = {"prompt": 1.0, "response": 1.0}
-"""What a match in the title counts in notes of these kinds: there it says what the whole is about."""
+"""Weight of a match in the title for notes of these kinds, whose titles say what they are about."""
 K = 1.0
 B = 0.85
 MAX_KEPT, MAX_KEPT_NOTES = 100, 300
-"""Where so many terms are found is kept, of those that no more notes have: some MB."""
+"""Number of cached matches, and maximum number of notes of a cached match: some MB in all."""
 
 
 _MANY_MORE = 8
-"""A list of so many times more notes than are looked for is not read through."""
+"""A posting list longer than this many times the wanted notes is searched, not read through."""
 
 
 class Posting(NamedTuple):
-    """A posting list, or a part of one: notes in ascending order, and how often each has the term (None: once).
+    """A posting list, or a part of one: notes in ascending order, and their term frequencies (None: all 1).
 
-    field: where they have it. within: only these of the notes; None: all.
+    field: the field of the term. within: only these of the notes (None: all).
     """
 
     notes: Sequence[int]
@@ -44,7 +44,7 @@ class Posting(NamedTuple):
     within: Container[int] | None = None
 
     def some(self, notes: set[int]) -> Iterable[int]:
-        """Return those of a few notes that are in it."""
+        """Return which of a few notes are in the list."""
         own, within = self.notes, self.within
         if len(own) < _MANY_MORE * len(notes):
             found = notes.intersection(own)
@@ -53,7 +53,7 @@ class Posting(NamedTuple):
         return found if within is None else (note for note in found if note in within)
 
     def only(self, notes: Sequence[int]) -> Posting:
-        """Return what it says of a few notes, which ascend."""
+        """Return the part of the list for a few notes in ascending order."""
         own, place, places = self.notes, 0, []
         for note in notes[bisect_left(notes, own[0]) : bisect_right(notes, own[-1])]:
             place = bisect_left(own, note, place)
@@ -64,9 +64,9 @@ class Posting(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Where one unit is found: what it gives each note and each folder, and the posting lists.
+    """The matches of one unit: the scores it gives to notes and folders, and its posting lists.
 
-    Of a word that half of a large vault has, the lists take a tenth of the memory of what it gives each note.
+    For a word that half of a large vault has, the lists take a tenth of the memory of the notes' scores.
     """
 
     notes: dict[int, float]
@@ -75,11 +75,11 @@ class Match(NamedTuple):
     rarity: float
 
     def some(self, notes: set[int]) -> set[int]:
-        """Return those of a few notes where it is found."""
+        """Return which of a few notes match."""
         return {note for one in self.lists for note in one.some(notes)}
 
     def times(self, notes: set[int]) -> dict[int, int]:
-        """Return how often it is in the bodies of a few notes, where it is."""
+        """Return the term frequency in the bodies of those of a few notes that match."""
         found: dict[int, int] = {}
         for one in self.lists:
             for note in one.some(notes) if one.field == "body" else ():
@@ -89,7 +89,7 @@ class Match(NamedTuple):
 
 
 def add(total: dict[int, float], more: Mapping[int, float]) -> None:
-    """Add scores to those of the same notes or folders."""
+    """Add scores to those of the same notes or folders, in place."""
     if not total:
         total.update(more)
         return
@@ -99,7 +99,7 @@ def add(total: dict[int, float], more: Mapping[int, float]) -> None:
 
 
 def of_units(view: View, asked: Collection[Unit]) -> Iterator[Match]:
-    """Yield where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
+    """Yield the match of each unit. Terms `in_code` add no notes: they only score those found by other terms."""
     matches = (joined(known_match(view, term, weight) for term, weight in unit.terms) for unit in asked)
     if not any(unit.in_code for unit in asked):
         yield from matches
@@ -111,7 +111,7 @@ def of_units(view: View, asked: Collection[Unit]) -> Iterator[Match]:
 
 
 def joined(matches: Iterable[Match]) -> Match:
-    """Return one match for what stands for the same word; one after the other is held, as there may be hundreds."""
+    """Return one match for alternative terms, with each note's best score; holds one at a time, of maybe hundreds."""
     several = iter(matches)
     first = next(several)
     lists = list(first.lists)
@@ -133,7 +133,7 @@ def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
 
 
 def known_match(view: View, term: str, weight: float) -> Match:
-    """Return where a term is found; a process that answers many questions is asked for the same words again."""
+    """Return the match of a term, cached for a process that answers many questions."""
     found: Match | None = view.matches.get((term, weight))
     if found is None:
         found = match_term(view, term, weight)
@@ -148,7 +148,7 @@ _OBSERVATION = KINDS.index("observation")
 
 
 def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> Match:
-    """Return where a term is found in what tools were given and printed; a function word tells something in names."""
+    """Return the match of a term in tool runs `among` the notes; a function word counts only in titles."""
     found = match_term(view, term, weight, ["title"]) if term in STOPWORDS else known_match(view, term, weight)
     flags = view.numbers("flags")
     notes = {
@@ -158,11 +158,11 @@ def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> Ma
 
 
 _TIMES = range(256)
-"""How often a posting list can say that a note has a term."""
+"""The possible term frequencies in a posting list."""
 
 
 def match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS, *, unscored: str = "") -> Match:
-    """Return where a term is found. unscored: what it gives notes in this field is left out."""
+    """Return the match of a term. unscored: a field that is left out of the notes' scores."""
     lists = [Posting(*found, field) for field in fields for found in view.postings(field, term)]
     folders: dict[int, float] = {}
     for field in ("body", "date"):
@@ -180,13 +180,13 @@ def _having(lists: Iterable[Posting], field: str) -> int:
 def score_notes(
     view: View, lists: Sequence[Posting], weight: float, some: Sequence[int] | None = None
 ) -> dict[int, float]:
-    """Return what a term gives the notes that have it. some: only these, which ascend."""
+    """Return the score that a term gives to the notes that have it. some: only these, in ascending order."""
     notes: dict[int, float] = {}
     for field, found in groupby(lists, key=attrgetter("field")):
         every = list(found)
         gain = FIELDS[field] * (weight * idf(view.live, _having(every, field))) * (K + 1)
         own = every if some is None else [one.only(some) for one in every]
-        # of bodies they are asked for again
+        # lengths of bodies are used repeatedly
         lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(own))
         flat, slope = K * (1 - B), K * B / view.average_length(field)
         gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
@@ -195,7 +195,7 @@ def score_notes(
             for one in own
             for note, times in zip(one.notes, one.weights or repeat(1), strict=False)
         }
-        if field == "title" and weight == 1:  # a word that only stands for the one asked for names no subject
+        if field == "title" and weight == 1:  # a synonym in the title does not name the subject
             _weigh_titles(view, given)
         if notes:
             add(notes, given)
@@ -209,7 +209,7 @@ def _notes(lists: Iterable[Posting]) -> list[Sequence[int]]:
 
 
 def _weigh_titles(view: View, found: dict[int, float]) -> None:
-    """Weigh titles more in notes whose kind is in `TITLES`."""
+    """Raise the scores of notes whose kind is in `TITLES`."""
     flags = view.numbers("flags")
     more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS for _ in range(KIND_STEP)]
     for note in found:
@@ -217,7 +217,7 @@ def _weigh_titles(view: View, found: dict[int, float]) -> None:
 
 
 def _match_folders(view: View, lists: Iterable[Sequence[int]], weight: float) -> dict[int, float]:
-    """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
+    """Score folders as if each were one long note with one occurrence for every note that has the word."""
     counts: Counter[int] = Counter()
     for rows in lists:
         counts.update(view.in_folders(rows))
@@ -229,5 +229,5 @@ def _match_folders(view: View, lists: Iterable[Sequence[int]], weight: float) ->
 
 
 def idf(notes: int, having: int) -> float:
-    """Return how much it tells of a note that it is one of those having a word."""
+    """Return the inverse document frequency of a word that `having` of `notes` have."""
     return log(max(notes, 1) / (having + 1)) + 1

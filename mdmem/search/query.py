@@ -1,7 +1,7 @@
-"""The query language of people: words, "phrases", +must, -not, begin*, and filters such as `kind:prompt since:2w`.
+"""Query: parses the query language: words, "phrases", +must, -not, begin*, and filters such as `kind:prompt since:2w`.
 
-Anything can be typed, pasted errors and half sentences included: what is not an operator is words, and what looks
-like one but is not is searched as words too, with a hint.
+Any text is valid, including pasted errors and half sentences: whatever is not an operator is searched as words. Text
+that only looks like an operator is searched as words too, with a hint.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
-"""Filters whose values are texts; several values, by commas, are alternatives."""
+"""Filters with text values; values separated by commas are alternatives."""
 STATES = (
     "pinned", "edited", "failed", "private", "redacted", "staged", "candidate", "proposed", "dismissed", "archived",
     "retired",
@@ -35,12 +35,13 @@ class Filter(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What was asked.
+    """A parsed query.
 
-    words: ranked, none of them required. phrases: text that must occur as it stands. must, must_not: words and
-    phrases that have to occur, or must not. prefixes: beginnings of words, one of which must occur for each.
+    words: ranked, none of them required. phrases: text that must occur exactly. must, must_not: words and phrases that
+    must
+    or must not occur. prefixes: for each, a word that begins with it must occur.
     since, until: seconds since 1970; notes from `since` on and before `until`. hints: sentences for the user.
-    typed: the query as it was typed.
+    typed: the query as typed.
     """
 
     words: str = ""
@@ -56,7 +57,7 @@ class Query(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return all that is ranked by: the words, and what must occur."""
+        """Return the text that notes are ranked by: the words, and what must occur."""
         return " ".join([self.words, *self.phrases, *self.must])
 
 
@@ -64,9 +65,9 @@ _OPERATORS = r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P
 
 
 def parse(text: str, now: datetime | None = None) -> Query:
-    """Read a query; never raises.
+    """Parse a query; never raises.
 
-    now: an aware time, against which `since:2w` and `on:yesterday` are reckoned; its zone says when days begin.
+    now: an aware time that `since:2w` and `on:yesterday` are relative to; its zone defines when days begin.
     """
     reader = _Reader(now)
     typed = text
@@ -79,9 +80,9 @@ def parse(text: str, now: datetime | None = None) -> Query:
 
 
 def with_filters(query: Query, now: datetime | None = None, **given: str | Iterable[str] | None) -> Query:
-    """Add filters that were given as options: `kind="prompt"`, `tag=["a", "b"]`, `since="2w"`; None is not a filter.
+    """Return the query with filters given as options, such as `tag=["a", "b"]` or `since="2w"`; None is no filter.
 
-    A value that cannot be read leaves a hint, as in the language itself.
+    An invalid value adds a hint, as in the query language.
     """
     reader = _Reader(now)
     for key, value in given.items():
@@ -102,7 +103,7 @@ def _tighter(choose: Callable[[float, float], float], a: float | None, b: float 
 
 
 class _Reader:
-    """What has been read of a query so far."""
+    """The parts of a query parsed so far."""
 
     def __init__(self, now: datetime | None) -> None:
         self._now = now
@@ -117,7 +118,7 @@ class _Reader:
         self.hints: list[str] = []
 
     def query(self) -> Query:
-        """Return the whole."""
+        """Return the whole query."""
         return Query(
             " ".join(self._words),
             tuple(self._phrases),
@@ -131,7 +132,7 @@ class _Reader:
         )
 
     def take(self, token: re.Match[str]) -> None:
-        """Take the next token."""
+        """Process the next token."""
         sign, key, phrase, word = token["sign"], token["key"], token["phrase"], token["word"]
         value = phrase if phrase is not None else word
         if value is None:
@@ -157,7 +158,7 @@ class _Reader:
         return False
 
     def filter(self, key: str, value: str, *, wanted: bool) -> bool:
-        """Add a filter; False when its value cannot be read."""
+        """Add a filter; return False if its value is invalid."""
         if key in _TIMES:
             span = self._span(key, value)
             if span is None or not wanted:
@@ -185,7 +186,7 @@ class _Reader:
         return span
 
     def refusal(self, key: str, value: str) -> str:
-        """Return why a filter was not taken, and what it takes."""
+        """Return why a filter was not accepted, and what is valid."""
         if not value:
             return f"`{key}:` needs a value, without a space after the colon."
         if key in _TIMES:
@@ -202,7 +203,7 @@ class _Reader:
         (self._must_not if sign == "-" else self._phrases).append(phrase)
 
     def _take_word(self, sign: str, word: str) -> None:
-        if sign and not word[0].isalpha():  # `--force`, `-1`, `+/-`, a list's dash: no operators
+        if sign and not word[0].isalpha():  # `--force`, `-1`, `+/-`, a list's dash: not operators
             self._words.append(f"{sign}{word}")
         elif sign:
             (self._must if sign == "+" else self._must_not).append(word)

@@ -1,4 +1,4 @@
-"""Recall: the turns and notes that answer a question about earlier work, and how well they do."""
+"""Recall: finds the turns and notes that answer a question about earlier work, and measures how well they do."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from mdmem.search.units import Unit
 
 POOL = 150
-"""Number of the best notes whose sessions are looked at."""
+"""Number of best notes whose sessions are considered."""
 SAME = 0.8
-"""Two questions are the same that share so much of their words."""
+"""Share of words that two questions must have in common to be the same."""
 SNIPPET_CHARS = 300
 MAX_HITS = 3
-"""Maximum number of notes given of a turn."""
+"""Maximum number of notes returned per turn."""
 
 
 class Answer(Value):
-    """A turn, or a note outside of sessions, that may answer.
+    """A turn, or a note outside sessions, that may answer.
 
-    folder: its session's, "" for a note outside. hits: its notes, best first. coverage: which share of what is asked
-    its best note has, rare words counting more. weight: how many rare words that is: 1 for one that no other
-    session has. words: how many of the question's words. is_talk: whether it is a question that led to no change.
-    is_said: whether it changed no file.
+    folder: the session's folder, "" for a note outside. hits: its notes, best first. coverage: the share of the
+    question that its best note has, with rare words counting more. weight: the sum of the weights of those words, 1 for
+    a word that no other session has. words: how many of the question's words it has. is_talk: whether it is a question
+    that led to no change. is_said: whether it changed no file.
     """
 
     folder: str
@@ -59,9 +59,10 @@ class Answer(Value):
 class Asker(Value):
     """Who asks, and when.
 
-    project: only its notes, and those of no project; None: of all. without_session: not the notes of this one, which
-    the agent has before it. here: where it is asked from; what waits on another code branch is not found.
-    now: another time than the clock's.
+    project: only its notes and those of no project (None: all). without_session: exclude this session's notes, which
+    the
+    agent already knows. here: where the question comes from; notes staged on another code branch are not found.
+    now: a time other than the clock's.
     """
 
     project: str | None = None
@@ -81,14 +82,14 @@ def answers(
     foreign: bool = False,
     seen: View | None = None,
 ) -> tuple[Answer, ...]:
-    """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
+    """Return what answers `text`, best first. It is plain words, and questions about earlier work are never answers.
 
-    What was said and decided counts more than what a tool printed. Internal memories are never found.
+    What was said and decided counts more than tool output. Internal memories are never found.
 
-    limit: how many answers. budget_seconds: how long the index may be brought up to date for when much is new; a little
-    is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
-    the question, and count less. foreign: the question that `text` is about was in a language that
-    `analysis.is_foreign` tells; here it may no longer show. seen: ask this view, as `seen_everywhere` returns it.
+    limit: maximum number of answers. budget_seconds: time limit for updating the index if much is new; a little is kept
+    in memory, and another writing process is not waited for. guess: a text whose words are added to the question's, and
+    count less. foreign: the question was in a language that `analysis.is_foreign` detects, which `text` may no longer
+    show. seen: search this view, as `seen_everywhere` returns it.
     """
     foreign = foreign or analysis.is_foreign(text)
     seen = seen or index.glance(config, asker.without_session)
@@ -122,7 +123,7 @@ def answers(
 
 
 def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View | None:
-    """Look at each note for changes made in place, where there are not too many; None where there are none."""
+    """Return a view that includes notes edited in place, checking every note; None if unchanged or too many."""
     view = index.opened(config)
     if view is None or view.size > freshness.MOST_AT_ONCE:
         return None
@@ -135,7 +136,7 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
 
 
 def _was_given(config: Config, path: str) -> bool:
-    """Whether a question was answered from what the agent was given for it, which its answer repeats."""
+    """Whether a question was answered from an injection, which the answer then only repeats."""
     asked = people.read(config.vault, path)
     session = str(asked.meta.get("session", ""))
     return journal.recalled_mark(asked.body) in journal.Record(config, session).given()
@@ -156,15 +157,16 @@ def _words(text: str) -> set[str]:
 
 
 def make_ready(config: Config, budget_seconds: float) -> None:
-    """Update the index in a part of the time that a prompt has; another process does what is left."""
+    """Update the index within a prompt's time limit; another process does the rest."""
     freshness.bring_up_to_date(config, budget_seconds=budget_seconds, wait_seconds=0.0, most=freshness.MOST_AT_ONCE)
 
 
 class _WeighedWord(Value):
-    """A word of a question, by its terms: of an identifier the whole and its parts, of another word one.
+    """A word of a question, by its terms: an identifier's whole and its parts, or one term of another word.
 
-    notes: of each term, which notes have it, and how surely, 0 to 1. parts: what each part of an identifier weighs.
-    is_part: it is a part of a word.
+    notes: for each term, the notes that have it, and how surely, 0 to 1. parts: the weight of each part of an
+    identifier.
+    is_part: whether it is only a part of a word.
     """
 
     weight: float
@@ -173,18 +175,18 @@ class _WeighedWord(Value):
     is_part: bool
 
     def share(self, notes: Iterable[int]) -> float:
-        """Return how much of the word some notes have together; of an identifier the parts are half of it."""
+        """Return the share of the word that some notes have together; an identifier's parts make up half of it."""
         whole, *found = (max(term.get(note, 0.0) for note in notes) for term in self.notes)
         return whole or sum(map(mul, found, self.parts)) / (2 * sum(self.parts) or 1.0)
 
 
 class _Weights:
-    """How much of a question notes have. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
+    """Measures how much of a question notes have. A word's weight falls from 1, if one session or note has it, to 0.
 
-    An identifier is one word. What was asked in a turn and what was answered count as one note.
+    An identifier is one word. A turn's prompt and answer count as one note.
 
-    foreign: the question is in a language whose endings are not known: what may be a form of a word counts less. So do
-    parts of an unknown word, and words like it; two parts are one word.
+    foreign: the question is in a language with unknown endings, where a possible form of a word counts less. So do
+    parts of an unknown word and similar words; two parts count as one word.
     """
 
     def __init__(self, view: View, text: str, known: Collection[Unit], asked: Iterable[Unit], *, foreign: bool) -> None:
@@ -198,7 +200,7 @@ class _Weights:
         self._whole = sum(word.weight for word in self._words) or 1.0
 
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
-        """Return what the units of one word weigh, which of an identifier are the whole and its parts."""
+        """Return the weight of one word; an identifier has units for the whole and its parts."""
         found = [self._having(unit) if unit in known else {} for unit in units]
         weights = [self._rarity(notes) if notes else 1.0 for notes in found]
         return _WeighedWord(weights[0], found, weights[1:], units[0].terms[0][1] < JOINED)
@@ -213,13 +215,13 @@ class _Weights:
         return notes
 
     def _rarity(self, having: Mapping[int, float]) -> float:
-        notes = [note for note, share in having.items() if share > SAID] or having  # a synonym makes it no commoner
+        notes = [note for note, share in having.items() if share > SAID] or having  # synonyms do not make it commoner
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
 
     def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
-        """Return the coverage, weight and number of words of the best of a turn's notes, or of all that was said."""
+        """Return coverage, weight and number of words of the best of a turn's notes, or of all that was said in it."""
         flags = self._view.numbers("flags")
         said = [note for note in notes if flags[note] // KIND_STEP in _SAID]
         best = max((self._of(some) for some in [said, *([note] for note in notes)] if some), default=(0.0, 0))
@@ -232,7 +234,7 @@ class _Weights:
 
 
 def _by_word(text: str, asked: Iterable[Unit]) -> Iterator[list[Unit]]:
-    """Yield the units of each word of a question: of an identifier the whole and then its parts."""
+    """Yield the units of each word of a question: for an identifier the whole, then its parts."""
     asked = list(asked)
     named = {unit.terms[0][0]: unit for unit in asked}
     words = {terms[0]: terms for word, terms in analysis.query_words(text) if word[0].isascii() and terms[0] in named}
@@ -244,11 +246,11 @@ def _by_word(text: str, asked: Iterable[Unit]) -> Iterator[list[Unit]]:
 
 
 SAID = 0.75
-"""How surely a note has a word that has another word for the same thing."""
+"""How surely a note has a word if it has only a synonym."""
 _SAID = tuple(map(KINDS.index, ("prompt", "response", "summary")))
-"""The kinds of what was said in a turn."""
+"""Kinds of notes that hold what was said in a turn."""
 _LEAST = 0.05
-"""What a word weighs that everything has."""
+"""Weight of a word that everything has."""
 
 
 def _rarity(having: int, of: int) -> float:

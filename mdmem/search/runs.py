@@ -1,4 +1,4 @@
-"""Runs of commands: which of them are checks, and which run is another one again."""
+"""Runs: tells which commands are checks, and which run repeats an earlier one."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", 
 
 SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",
            "powershell")  # fmt: skip
-"""The tools that run commands, by every agent's name for them, in lower case."""
+"""Tools that run commands, by every agent's name for them, in lower case."""
 
 
 class CommandRun(NamedTuple):
-    """What a command runs: the program with its subcommand, and what it is asked to work on, without options."""
+    """What a command runs: the program with its subcommand, and its arguments without options."""
 
     family: str
     arguments: frozenset[str]
 
 
 def line(title: str) -> str:
-    """Return the command in the title of an observation, without how it ended."""
+    """Return the command in an observation's title, without its outcome."""
     return _OUTCOME.sub("", title)
 
 
 def check(command: str) -> CommandRun | None:
-    """Return what a command checks, builds or publishes; None for one that only looks, moves files or tries out."""
+    """Return what a command checks, builds or publishes; None if it only looks, moves files or tries something."""
     for step in _STEPS.split(command.replace("\\\n", " ")[:2000]):
         found = _step(_words(step))
         if found is not None:
@@ -65,7 +65,7 @@ def check(command: str) -> CommandRun | None:
 
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:
-    """Whether the success of `later` shows that what `failed` in another run works: the same, or more of it."""
+    """Whether the success of `later` shows that what `failed` now works: the same run, or one that covers it."""
     set_then, wanted = _settings(failed.arguments)
     set_now, done = _settings(later.arguments)
     if later.family != failed.family or any(set_then.get(name, value) != value for name, value in set_now.items()):
@@ -76,14 +76,14 @@ def closes(later: CommandRun, failed: CommandRun) -> bool:
 
 
 def _settings(arguments: frozenset[str]) -> tuple[dict[str, str], frozenset[str]]:
-    """Part the variables that arguments set, which say how to work (`make flash RIG=2`), from what to work on."""
+    """Split arguments into variables that configure the run (`make flash RIG=2`) and what to work on."""
     assigned = frozenset(argument for argument in arguments if _ASSIGNED.match(argument))
     pairs = (argument.split("=", 1) for argument in assigned)
     return dict(pairs), arguments - assigned
 
 
 def _covers(wider: str, narrower: str) -> bool:
-    """Whether a path or a test's name is the other, or what it lies in."""
+    """Whether a path or test name equals or contains the other."""
     return narrower == wider or narrower.startswith((f"{wider.rstrip('/')}/", f"{wider}::", f"{wider}["))
 
 
@@ -119,7 +119,7 @@ def _step(words: list[str]) -> CommandRun | None:
 
 
 def _with_values(words: list[str]) -> Iterator[str]:
-    """Yield words, and behind a `--`, where a package's script gets its own, `--name value` as `name=value`."""
+    """Yield words; after `--`, where a package script's own options are, write `--name value` as `name=value`."""
     behind = False
     name = ""
     for word in words:
@@ -130,7 +130,7 @@ def _with_values(words: list[str]) -> Iterator[str]:
 
 
 def unwrapped(words: list[str]) -> list[str]:
-    """Take off what only says how a program is run: variables, `sudo`, `timeout 60`, `uv run`."""
+    """Remove what only says how a program is run: variables, `sudo`, `timeout 60`, `uv run`."""
     while words:
         program = words[0].rpartition("/")[2]
         if _ASSIGNED.match(words[0]) or program in _WRAPPERS:
@@ -152,7 +152,7 @@ def _is_program(words: list[str]) -> bool:
 
 
 def _interpreted(words: list[str]) -> CommandRun | None:
-    """Read what an interpreter runs: a module, which is a program, or a script; code on the line is only tried out."""
+    """Return what an interpreter runs: a module or a script; None for code on the command line."""
     for place, word in enumerate(words):
         if word == "-m":
             return _step(words[place + 1 :]) or CommandRun(

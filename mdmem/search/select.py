@@ -1,4 +1,4 @@
-"""Which notes a query allows at all: its filters, times, required words and exact phrases."""
+"""Select: finds the notes that a query allows at all, by filters, times, required words and exact phrases."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from mdmem.search.staged import Place
 
 _EVERY_ONE = frozenset(["tag", "file"])
-"""Filters that a note can satisfy several times: given twice, both must hold. Of the others, one."""
+"""Filters that a note can meet several times: given twice, both must hold. Of other filters, one suffices."""
 _WIDE = frozenset(["agent", "kind", "is"])
-"""Filters that many notes pass."""
+"""Filters that many notes meet."""
 _BY_BEGINNING = frozenset(["session"])
 _GLOB = re.compile(r"[*?]")
 _PUNCTUATION = re.compile(r"\W+")
 _MAX_PREFIX_TERMS = 200
 MAX_READ = 10_000
-"""No more notes than this are read for a phrase or a beginning of a word: the newest that may have it."""
+"""Maximum number of notes read for a phrase or prefix: the newest that may have it."""
 
 
 def allowed(
     view: View, root: str, query: Query, *, internal: bool = False, here: Place | None = None
 ) -> Set[int] | None:
-    """Return the notes that a query allows, or None when it allows every one.
+    """Return the notes that a query allows, or None if it allows all.
 
-    internal: look among the internal memories, and not, as else, among all other notes.
-    here: where the query comes from; what waits on another code branch is left out, unless it is asked for.
+    internal: search the internal memories instead of all other notes.
+    here: where the query comes from; notes staged on another code branch are left out, unless the query asks for them.
     """
     kept = _meeting(view, query)
     for candidates, text in _in_text(view, query):
@@ -61,13 +61,13 @@ def allowed(
 
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
-    """Return a sentence for each filter that no note passes, as for a project whose name is misspelled."""
+    """Return a sentence for each filter that no note meets, such as a misspelled project."""
     none = [one for one in dict.fromkeys(query.filters) if one.wanted and not any(True for _ in _filtered(view, one))]
     return tuple(f"No note has {' or '.join(f'{one.key}:{value:.80}' for value in one.values)}." for one in none)
 
 
 def unread(view: View, query: Query) -> tuple[str, ...]:
-    """Return a sentence where more notes may have a phrase or a beginning of a word than are read."""
+    """Return a sentence if more notes may have a phrase or prefix than are read."""
     if not (query.phrases or query.prefixes):
         return ()
     kept = _meeting(view, query)
@@ -78,7 +78,7 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
 
 
 def _meeting(view: View, query: Query) -> set[int] | None:
-    """Return the notes that meet what the index alone can tell; None: all."""
+    """Return the notes that meet the conditions that the index alone decides (None: all)."""
     kept: set[int] | None = None
     for condition in _conditions(view, query):
         kept = set(condition) if kept is None else kept.intersection(condition)
@@ -86,7 +86,7 @@ def _meeting(view: View, query: Query) -> set[int] | None:
 
 
 def _in_text(view: View, query: Query) -> Iterable[tuple[Collection[int], str]]:
-    """Yield what must stand in a note's text, and the notes that may have it."""
+    """Yield each text that must occur in a note, and the notes that may have it."""
     for phrase in query.phrases:
         yield _with_all(view, phrase), _wanted(phrase)
     for prefix in query.prefixes:
@@ -94,7 +94,7 @@ def _in_text(view: View, query: Query) -> Iterable[tuple[Collection[int], str]]:
 
 
 def _newest(view: View, notes: Collection[int]) -> Iterable[int]:
-    """Return the notes that are read of those that may have a text: the newest, and all of the last second."""
+    """Return the candidates that are read: the newest MAX_READ, and all from the same second as the last of them."""
     if len(notes) <= MAX_READ:
         return notes
     created = view.numbers("created")
@@ -103,7 +103,7 @@ def _newest(view: View, notes: Collection[int]) -> Iterable[int]:
 
 
 def _conditions(view: View, query: Query) -> Iterable[Iterable[int]]:
-    """Yield the notes that meet each condition; those that the most notes may meet come last."""
+    """Yield the notes for each condition, the broadest conditions last."""
     for word in query.must:
         yield with_word(view, word)
     by_key: dict[str, list[Filter]] = {}
@@ -133,7 +133,7 @@ def _exclusions(view: View, root: str, query: Query) -> Iterable[Iterable[int]]:
 
 
 def _filtered(view: View, wanted: Filter) -> Iterable[int]:
-    """Yield the notes that pass a filter, some of them several times."""
+    """Yield the notes that meet a filter, possibly more than once."""
     return chain.from_iterable(_with_facet(view, wanted.key, value) for value in wanted.values)
 
 
@@ -152,14 +152,14 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
 
 @cached_with_view
 def _with_part(view: View, start: str, part: bytes) -> array[int]:
-    """Return the notes that have a facet which begins so and has `part` in what follows."""
+    """Return the notes with a facet that begins with `start` and has `part` in its rest."""
     return array("I", view.with_facets(start, lambda own: part in own, part))
 
 
 def _glob(value: str) -> re.Pattern[str]:
-    """Read a glob over a file's path, or over any end of it: `*` and `?` stay within a folder, `**` does not.
+    """Compile a glob for a file's path or any end of it: `*` and `?` stay within a folder, `**` does not.
 
-    What stands between two wildcards is taken where it is found first: trying other places could only find it later.
+    Text between two wildcards is matched at its first occurrence: others could only match later.
     """
     first, *rest = re.split(r"((?<![^/])(?:\*\*/)+|\*\*+)", value)
     *groups, last = [
@@ -170,12 +170,12 @@ def _glob(value: str) -> re.Pattern[str]:
 
 
 def _folders(run: str) -> str:
-    """Write `**`, or `**/` where a folder's name may begin, as a regular expression."""
+    """Return the regular expression for `**`, or for `**/`, after which a folder's name begins."""
     return "(?:.*?/)??" if run.endswith("/") else ".*?"
 
 
 def _within_folder(part: str) -> str:
-    """Write a part of a glob without `**` as a regular expression."""
+    """Return the regular expression for a part of a glob without `**`."""
     first, *rest = (re.escape(text).replace(r"\?", "[^/]") for text in part.split("*"))
     found = [f"[^/]*?{text}" for text in rest]
     return "".join([first, *(f"(?>{text})" for text in found[:-1]), *found[-1:]])
@@ -185,12 +185,12 @@ def _within_folder(part: str) -> str:
 
 
 def with_terms(view: View, terms: Iterable[str]) -> set[int]:
-    """Return the notes that have one of these terms in any field."""
+    """Return the notes with one of these terms in any field."""
     return set(chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS))
 
 
 def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
-    """Return what `with_terms` does, in order: a set of nearly all notes takes ten times the memory."""
+    """Return the notes of `with_terms` in order, in a tenth of a set's memory for nearly all notes."""
     has_one = bytearray(view.size)
     for note in chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS):
         has_one[note] = 1
@@ -198,12 +198,12 @@ def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
 
 
 def with_term(view: View, term: str) -> set[int]:
-    """Return the notes that have a term in any field."""
+    """Return the notes with a term in any field."""
     return with_terms(view, (term,))
 
 
 def with_word(view: View, word: str) -> set[int]:
-    """Return the notes that have a word, in any form that has its stem; of an identifier, itself or all its parts."""
+    """Return the notes with a word in any form with its stem; for an identifier, itself or all its parts."""
     found = [_with_raw_word(view, raw) for raw in analysis.words(word)]
     return set.intersection(*found) if found else set()
 
@@ -217,14 +217,14 @@ def _with_raw_word(view: View, raw: str) -> set[int]:
 
 
 def with_phrase(view: View, root: str, phrase: str) -> set[int]:
-    """Return the notes in whose text these words follow each other, whatever punctuation is between them."""
+    """Return the notes with these words in sequence, whatever the punctuation between them."""
     return _with_text(view, root, _with_all(view, phrase), _wanted(phrase))
 
 
 def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None, most: int) -> set[int]:
-    """Return the notes in whose text these words follow each other.
+    """Return the notes with these words in sequence.
 
-    among: only these; None: all. most: how many of those that have the words are read, the newest first.
+    among: only these (None: all). most: maximum number of notes with all the words that are read, the newest first.
     """
     candidates = _with_all(view, phrase)
     candidates = candidates if among is None else candidates & among
@@ -233,7 +233,7 @@ def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | Non
 
 
 def _with_all(view: View, phrase: str) -> set[int]:
-    """Return the notes that have every term of a phrase, in whatever order."""
+    """Return the notes with every term of a phrase, in any order."""
     found: set[int] | None = None
     for term in dict.fromkeys(analysis.terms(phrase)):
         own = with_term(view, term)
@@ -242,9 +242,9 @@ def _with_all(view: View, phrase: str) -> set[int]:
 
 
 def prefix_terms(view: View, prefix: str) -> list[str]:
-    """Return the most frequent terms of the words that begin with `prefix`.
+    """Return the most frequent terms of words that begin with `prefix`.
 
-    The index has stems: `connecti*` is also looked for under `connect`, and the texts decide.
+    The index has stems: `connecti*` is also searched under `connect`, and then checked in the texts.
     """
     start = prefix.lower()
     found: dict[str, int] = {}
@@ -257,9 +257,9 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
 
 
 def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[int]:
-    """Keep the notes whose text on disk has `wanted`: words in lower case, single spaces between."""
+    """Return the notes whose text on disk has `wanted`: lower-case words with single spaces."""
     kept = set()
-    for note in sorted(notes):  # those of a folder after each other: a packed session is read once
+    for note in sorted(notes):  # folder by folder, so that a packed session is read once
         data = disk.readable(root, view.path(note))
         if data is not None and wanted in _flat(data.decode("utf-8", "replace")):
             kept.add(note)

@@ -1,4 +1,4 @@
-"""The part of a note that shows why it was found: the best window of its text, with the words marked."""
+"""Snippet: the part of a note that shows why it was found: the best window of its text, with the words marked."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     Place = tuple[int, int, tuple[str, ...]]
 
 MAX_TEXT_CHARS = 128 * 1024
-"""Of a longer text, only this much is looked at."""
+"""Maximum number of characters of a text that are considered."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
 class Snippet(NamedTuple):
-    """A piece of text on one line, and where in it the words are that were looked for: (start, end) in characters."""
+    """A piece of text on one line, and the positions of the query's words in it: (start, end) in characters."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
 
 
 def body_of(text: str) -> str:
-    """Return a note's text without its front matter, without reading that, and without a page's marks."""
+    """Return a note's text without its front matter, which is not parsed, and without a page's markers."""
     text = text.removeprefix("\ufeff")
     line_end = "\r\n" if text.startswith("---\r\n") else "\n"
     if text.startswith(f"---{line_end}"):
@@ -37,11 +37,11 @@ def body_of(text: str) -> str:
 
 
 def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: WordFinder | None = None) -> Snippet:
-    """Cut the window of at most `chars` characters in which most of the words stand, the rarest counting most.
+    """Return the window of at most `chars` characters that has most of the query's words, weighted by rarity.
 
-    weights: what each term of the index counts. White space is folded; an ellipsis stands where text was cut,
-    and counts. No character is cut in half, accents and joined emoji included. No word found: the beginning.
-    finder: finds the words of these terms; who cuts several texts makes one for all.
+    weights: term -> weight. White space is collapsed. An ellipsis replaces text that was cut, and counts. No character
+    is cut in half, including accents and joined emoji. If no word is found, the window is the start of the text.
+    finder: finds the words of these terms; a caller with several texts creates one for all.
     """
     text = " ".join(text[:MAX_TEXT_CHARS].split())
     places = list((finder or WordFinder(weights)).places(text)) if weights else []
@@ -56,7 +56,7 @@ def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: Word
 
 
 def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
-    """Return where words stand; what overlaps is one."""
+    """Return the positions of words, with overlaps merged."""
     spans: list[tuple[int, int]] = []
     for start, end, _ in places:
         if spans and start < spans[-1][1]:
@@ -67,7 +67,7 @@ def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
 
 
 def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: int) -> int:
-    """Find where a window begins that holds the greatest weight, each term counted once."""
+    """Return the start of the window with the greatest weight, counting each term once."""
     words = [(start, end, term) for start, end, found in places for term in found if term in weights]
     margin = _margin(chars)
     room = chars - 2 * margin
@@ -89,13 +89,12 @@ def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: in
 
 
 def _margin(chars: int) -> int:
-    """Return how much is shown before the first word that was looked for."""
+    """Return how many characters to show before the first matching word."""
     return min(40, chars // 6)
 
 
 def _borders(text: str, start: int, chars: int) -> tuple[int, int]:
-    """Return what part of the text to show, from about `start` on: borders of words where they are near, and room for
-    an ellipsis on each side that was cut."""
+    """Return the window to show, from near `start`, at word boundaries, with room for an ellipsis at each cut."""
     start = min(start, max(0, len(text) - chars + 1))
     if start:
         space = text.find(" ", start, start + _margin(chars))
@@ -109,7 +108,7 @@ def _borders(text: str, start: int, chars: int) -> tuple[int, int]:
 
 
 def whole_character(text: str, place: int) -> int:
-    """Move a border back to where no character is cut: before accents, joiners, what they join, and half a flag."""
+    """Move a cut back so that it splits no character: not before accents, joiners, joined parts, or within a flag."""
     while 0 < place < len(text) and _belongs_to_last(text, place):
         place -= 1
     return place
@@ -119,7 +118,7 @@ def _belongs_to_last(text: str, place: int) -> bool:
     c = text[place]
     if category(c) in ("Mn", "Mc", "Me") or c in _JOINERS or text[place - 1] == "\u200d":
         return True
-    if "\U0001f3fb" <= c <= "\U0001f3ff":  # a color of skin
+    if "\U0001f3fb" <= c <= "\U0001f3ff":  # a skin tone
         return True
     before = text[:place]
     flags = len(before) - len(before.rstrip(_FLAG_LETTERS))

@@ -1,4 +1,4 @@
-"""Solved: a check that failed, the edits after it, the same check succeeding; found again by the error."""
+"""Solved: finds fixes: a check that failed, the edits after it, and the same check succeeding; looked up by error."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 LIKE = 0.6
-"""So much of two errors' words must be the same where their signatures differ."""
+"""Share of words that two errors must have in common if their signatures differ."""
 MAX_DIFF_CHARS = 1_500
 MAX_EDITS = 8
 NEXT_SECONDS = 7 * 86_400
-"""A check that failed to the end of its session may be solved in a session that follows so soon."""
+"""A check that still fails at the end of its session may be solved in a session that follows within this time."""
 _NEXT_RUNS = 500
 _FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
@@ -33,10 +33,10 @@ _FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 class Fix(NamedTuple):
     """What solved an error.
 
-    id, path: the run that failed. command: what failed. error: the line that says how. solved: the id of the run that
-    succeeded. edits: ids of the edits in between, or of the runs that helped where nothing was changed. files: what
-    they changed. diff: what they changed, bounded. likeness: how alike the error is to the one asked for, 1 for the
-    same.
+    id, path: the failed run. command: what failed. error: the line that says how. solved: the id of the run that
+    succeeded. edits: ids of the edits in between, or of the runs that helped if nothing was changed. files: the changed
+    files. diff: the changes, cut to MAX_DIFF_CHARS. likeness: similarity of the error to the one searched for, 1 for
+    equal.
     """
 
     id: str
@@ -54,7 +54,7 @@ class Fix(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """Notes of a session by their numbers: a failed run, what helped until it ran again, and the run that succeeded."""
+    """A failed run, the edits or runs that helped, and the run that succeeded, by note number."""
 
     failed: int
     edits: list[int]
@@ -62,12 +62,12 @@ class _Chain(NamedTuple):
 
 
 def edits(view: View, among: Container[int] | None = None) -> set[int]:
-    """Return the notes of tool runs that changed files. among: only these notes; None: all."""
+    """Return the notes of successful tool runs that changed files. among: only these notes (None: all)."""
     return set(each_edit(view, among))
 
 
 def each_edit(view: View, among: Container[int] | None = None) -> Iterator[int]:
-    """Yield what `edits` returns: a set of them may be of a sixth of all notes."""
+    """Yield the notes of `edits` without building a set, which may hold a sixth of all notes."""
     failed = view.notes("facet", "is:failed")
     for term in view.terms("facet", "tool:"):
         if aliases.changes_files(term[5:]):
@@ -79,8 +79,8 @@ def each_edit(view: View, among: Container[int] | None = None) -> Iterator[int]:
 class Finder:
     """The runs and edits of a vault, session by session, in the order in which they happened.
 
-    among: look only at these notes; None: at all but the internal memories. by_runs: whether what was run in between,
-    or that it was run with other words, counts as well where nothing was changed until a command succeeded.
+    among: consider only these notes (None: all except internal memories). by_runs: if nothing was changed before a
+    command succeeded, count other runs in between, or different arguments, as the fix.
     """
 
     def __init__(self, config: Config, view: View, among: Set[int] | None = None, *, by_runs: bool = False) -> None:
@@ -93,7 +93,7 @@ class Finder:
         self._in_time: dict[str, list[tuple[int, int]]] = {}
 
     def find(self, wanted: list[str], near: list[str], limit: int) -> list[Fix]:
-        """Return the fixes of the errors with these signatures, or of those like them among the notes `near`."""
+        """Return the fixes of errors with these signatures, or of similar errors among the notes `near`."""
         view = self._view
         created = view.numbers("created")
         same = view.with_any(errors.facet(one) for one in wanted)
@@ -113,7 +113,7 @@ class Finder:
         return sorted(found, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
 
     def around(self, notes: set[int], limit: int) -> list[Fix]:
-        """Return the latest fixes in whose failed run, edits or last run one of these notes has a part."""
+        """Return the latest fixes whose failed run, edits or final run include one of these notes."""
         view = self._view
         created = view.numbers("created")
         folders = {view.folder_of[number] for number in notes}
@@ -137,7 +137,7 @@ class Finder:
         return runs.line(str(self._view.facts(number)["title"]))
 
     def _chain(self, failed: int) -> _Chain | None:
-        """Return what came after a failed run until it succeeded; None when it never did, or without an edit."""
+        """Return the chain from a failed run to its success; None if it never succeeded or nothing was changed."""
         command = self._command(failed)
         if command is None:
             return None
@@ -154,11 +154,11 @@ class Finder:
                 if number not in self._failed and again.family != command.family:
                     ran.append(number)
                 if again == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
-                    open_ = False  # it fails in another way from here on: what comes next solves that
+                    open_ = False  # it fails differently from here on: later edits solve that
         return None
 
     def _rest(self, number: int) -> Iterator[int]:
-        """Return the notes of the same session behind one, in their order."""
+        """Yield the later notes of the same session, in order."""
         place = journal.numbers(self._view.name(number))
         return (one for at, one in self._in_order(self._view.folder_of[number]) if at > place)
 
@@ -168,7 +168,7 @@ class Finder:
         return ((at, one) for at, one in members if at and one in self._notes)
 
     def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
-        """Yield the notes of the first session of the project after this one that runs the check again."""
+        """Yield the notes of the project's next session that runs the check again."""
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
@@ -183,7 +183,7 @@ class Finder:
                 return
 
     def _runs_of(self, project: str) -> list[tuple[int, int]]:
-        """Return the runs of a project with their times, in their order."""
+        """Return a project's runs with their times, in order."""
         if project not in self._in_time:
             created = self._view.numbers("created")
             found = self._shells & self._view.of_project(project)
@@ -219,7 +219,7 @@ class Finder:
         )
 
     def _diff(self, edits: list[int]) -> str:
-        """Return what the edits changed, as much as there is room for."""
+        """Return the diffs of the edits, cut to MAX_DIFF_CHARS."""
         parts = []
         for number in edits:
             body = people.read(self._config.vault, self._view.path(number)).body
@@ -229,9 +229,9 @@ class Finder:
 
 
 def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> Fix | None:
-    """Return what solved an error before, the latest; one look-up in the index when it was never seen.
+    """Return the latest fix of an error, or None; an unseen error costs one look-up in the index.
 
-    among: the notes that may be shown; None: all of them.
+    among: the notes that may be shown (None: all).
     """
     wanted = errors.signatures(error)
     seen = view.with_any(errors.facet(one) for one in wanted)

@@ -1,4 +1,4 @@
-"""`did you mean`: a word that no note has -> the nearest word that one has."""
+"""Spelling: suggests the nearest known word for one that no note has ("did you mean")."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 MIN_CHARS = 4
 MAX_WORDS = 8
 MAX_TERMS = 20_000
-"""Number of terms of a segment, beginning with the same letter, that are looked at."""
+"""Maximum number of a segment's terms, beginning with the same letter, that are compared."""
 
 
 def suggest(view: View, root: str, query: Query) -> str | None:
-    """Write a query again with each unknown word replaced by the nearest known one; None: nothing to replace.
+    """Return the query with each unknown word replaced by the nearest known one; None if nothing can be replaced.
 
-    Long queries are not looked at: what is in them is pasted, and has unknown words.
+    Long queries are skipped: they are pasted text, which has unknown words.
     """
     words = dict.fromkeys(analysis.words(query.text))
     if len(words) > MAX_WORDS:
@@ -36,14 +36,14 @@ def suggest(view: View, root: str, query: Query) -> str | None:
 
 
 def _nearest(view: View, word: str) -> str | None:
-    """Return the known term nearest to an unknown word: the most frequent of those one slip away, else two."""
+    """Return the known term nearest to an unknown word, the most frequent if several are equally near."""
     if len(word) < MIN_CHARS or not word.isalpha():
         return None
     term = analysis.terms(word)[0]
     if is_known(view, term):
         return None
     slips_allowed = 1 if len(term) < 6 else 2
-    letters = set(term)  # a slip takes one of them away, adds one, or both
+    letters = set(term)  # a typo removes a letter, adds one, or both
     found: list[tuple[int, int, str]] = []
     lengths = range(len(term) - slips_allowed, len(term) + slips_allowed + 1)
     for candidate in view.terms_of_length("body", term[0], lengths, MAX_TERMS):
@@ -55,7 +55,7 @@ def _nearest(view: View, word: str) -> str | None:
 
 
 def distance(a: str, b: str, limit: int) -> int:
-    """Count the slips between two words: letters left out, added, exchanged or swapped; above `limit`: too many."""
+    """Return the number of typos between two words (letters missing, added, replaced, swapped), up to `limit` + 1."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
@@ -71,7 +71,7 @@ def distance(a: str, b: str, limit: int) -> int:
 
 
 def _as_written(view: View, root: str, term: str) -> str:
-    """Return a word as some note writes it: the index knows only its stem."""
+    """Return a word as some note spells it, since the index has only its stem."""
     for notes, _ in view.postings("body", term):
         text = (disk.readable(root, view.path(notes[0])) or b"").decode("utf-8", "replace")
         for word in analysis.words(text):

@@ -1,4 +1,4 @@
-"""Staged: notes that wait on a code branch are seen from that branch only, until the branch is merged."""
+"""Staged: hides notes that wait on a code branch from everywhere but that branch, until it is merged."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 class Place(Value):
-    """Where somebody looks from. projects: what the project is called in notes. branch: the code's, or ""."""
+    """Where a query comes from. projects: the project's names in notes. branch: the code's, or ""."""
 
     projects: Collection[str]
     branch: str
 
     @classmethod
     def read(cls, value: Any) -> Place | None:
-        """Read a place as JSON has it: what `parts` gives; None for anything else."""
+        """Parse a place from JSON, as `parts` writes it; None for anything else."""
         return cls(*value) if isinstance(value, (list, tuple)) and len(value) == 2 else None
 
     def parts(self) -> list[Any]:
-        """Return it as JSON takes it."""
+        """Return the place in a form for JSON."""
         return [list(self.projects), self.branch]
 
 
 ANYWHERE = Place((), "")
-"""From here everything is seen: for lists of what there is."""
+"""Sees everything: for lists of all notes."""
 
 
 def place(config: Config, cwd: str) -> Place:
-    """Return where a directory is: its project, as notes call it, and the code's branch there."""
+    """Return the place of a directory: its project's names in notes, and the code's branch."""
     from mdmem import project
     from mdmem.search.gate import Gate
     from mdmem.vault import journal
@@ -49,12 +49,12 @@ def place(config: Config, cwd: str) -> Place:
 
 
 def facet(branch: str) -> str:
-    """Return the facet of the notes that wait on a branch."""
+    """Return the facet of notes that wait on a branch."""
     return f"staged:{branch}"
 
 
 def hidden(view: View, here: Place | None) -> set[int]:
-    """Return the notes that wait on a branch other than the one looked from, and the pages of their sessions."""
+    """Return the notes that wait on another branch than the place's, and the pages of their sessions."""
     waiting = view.notes("facet", "is:staged") if here is not ANYWHERE else set()
     if waiting and here is not None and here.branch:
         ours = view.with_any(f"project:{name}".lower() for name in here.projects)
@@ -66,12 +66,12 @@ def hidden(view: View, here: Place | None) -> set[int]:
 
 
 def folders(view: View, here: Place | None) -> frozenset[str]:
-    """Return the folders that hold notes which are hidden from here."""
+    """Return the folders with notes that are hidden from `here`."""
     return frozenset(view.folders[view.folder_of[note]] for note in hidden(view, here))
 
 
 def are_asked_for(query: Query) -> bool:
-    """Whether a query asks for notes of a branch, or for those that wait, wherever it is asked from."""
+    """Whether a query asks for a branch's notes or for staged notes, wherever it comes from."""
     return any(
         condition.wanted and (condition.key == "branch" or (condition.key == "is" and "staged" in condition.values))
         for condition in query.filters

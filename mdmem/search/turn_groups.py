@@ -1,6 +1,6 @@
-"""Turn groups: what was found, by session and turn, and whether a turn did any work or only asked about earlier work.
+"""Turn groups: groups notes by session and turn, and tells turns that did work from those that only asked about it.
 
-A turn is a prompt, its answer and the tool runs between them. Its number stands first in the file names of its notes.
+A turn is a prompt, its answer and the tool runs in between. Its number comes first in the file names of its notes.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 WORK, TALK, RETOLD, UNANSWERED, ECHO = range(5)
-"""What a turn is: work; a question that led to no change, or a request of which nothing came; a question about earlier
-work, and what was answered; a question that nobody answered; one about earlier work that answers nothing."""
+"""Kinds of turns: work; a question that led to no change, or a request without result; an answered question about
+earlier work; an unanswered question; a question about earlier work whose turn answers nothing."""
 
 TALK_WORTH = 0.5
-"""What the score of a question that led to no change counts: what it asks about was done elsewhere."""
+"""Factor on the score of a question that led to no change: what it asks about was done elsewhere."""
 
 EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
-"""How the names of notes begin, after the numbers, whose tool changes files."""
+"""Prefixes, after the numbers, of the names of notes about tools that change files."""
 SHELLS = frozenset(["bash", "shell", "local", "exec", "unified", "run", "powershell"])
-"""The same of tools that run commands, of every agent."""
+"""Tool names, from notes' file names, of all agents' tools that run commands."""
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
 _LOOK_UP_COMMANDS = frozenset(f"memory-{name}" for name in ("history", "list", "review", "search", "stats"))
 _MAX_ASKED_CHARS = 600
 
 
 MAX_TURNS = 2
-"""Maximum number of turns given of one session: two sessions tell more than three turns of one."""
+"""Maximum number of turns returned per session: two sessions tell more than three turns of one."""
 
 
 class Group(Value):
-    """The notes of one turn, or one note outside of sessions, among what was found.
+    """The found notes of one turn, or one note outside sessions.
 
-    folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best one's.
-    is_talk: whether it is a question that led to no change. is_said: whether no file was changed in it, so that what
-    was said stands nowhere else. retold: of a question about earlier work that was answered, the path of the prompt.
+    folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best note's.
+    is_talk: whether it is a question that led to no change. is_said: whether it changed no file, so that only its words
+    exist. retold: the prompt's path if it is an answered question about earlier work.
     """
 
     folder: str
@@ -62,7 +62,7 @@ class Group(Value):
 
 
 def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
-    """Group notes by their turn, best turn first, at most `limit` and `MAX_TURNS` of a session; echoes are left out.
+    """Return the notes grouped by turn, best turn first: at most `limit`, and MAX_TURNS per session, without echoes.
 
     A session's page counts for the best turn of the session.
 
@@ -97,7 +97,7 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
 
 
 def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str, list[Group]]) -> Iterator[Group]:
-    """Add the pages of sessions to the best turn of each; yield those of sessions of which nothing else was found."""
+    """Add session pages to the best turn of each session; yield groups for pages of sessions without other notes."""
     for note, score in pages:
         folder = session_folder(view, note)
         if of_session.get(folder):
@@ -107,7 +107,7 @@ def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str
 
 
 def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
-    """Yield notes in their order, of the first `LOOKED_AT` those last whose turn only asked for earlier work."""
+    """Yield notes in order, but of the first LOOKED_AT, those whose turn only asked about earlier work last."""
     kind_of = Kinds(view, root)
     notes = iter(order)
     echoes: list[int] = []
@@ -124,7 +124,7 @@ LOOKED_AT = 100
 
 
 def answer_title(view: View, prompt: int) -> str:
-    """Return how the last answer to a prompt begins, which is that answer's title; "" with none to show."""
+    """Return the title of the last answer to a prompt, which is how it begins; "" if there is none to show."""
     turn = journal.numbers(view.name(prompt))[:1]
     flags = view.numbers("flags")
     response = KINDS.index("response")
@@ -138,13 +138,13 @@ def answer_title(view: View, prompt: int) -> str:
 
 
 def session_folder(view: View, note: int) -> str:
-    """Return the folder of the session that a note belongs to; "" for a note outside of sessions."""
+    """Return the session folder of a note; "" for a note outside sessions."""
     number = view.folder_of[note]
     return view.folders[number] if view.is_session[number] else ""
 
 
 class Kinds:
-    """What the turns of notes are, each looked at once; a session's page is what the best of its turns is."""
+    """The kinds of notes' turns, each determined once. A session page has the best kind of its turns."""
 
     def __init__(self, view: View, root: str) -> None:
         self._view = view
@@ -153,7 +153,7 @@ class Kinds:
         self._known = view.turn_kinds
 
     def __call__(self, note: int) -> int:
-        """Return what the turn of a note is."""
+        """Return the kind of a note's turn."""
         folder = self._view.folder_of[note]
         numbers = journal.numbers(self._view.name(note))
         if numbers:
@@ -161,12 +161,12 @@ class Kinds:
         return min((self._of(folder, turn) for turn in self._names(folder)), default=WORK)
 
     def is_said(self, note: int) -> bool:
-        """Whether the turn of a note has an answer and changed no file."""
+        """Whether a note's turn has an answer and changed no file."""
         sources = set(map(source, self._turn(note)))
         return "response" in sources and not any(one.startswith(EDITS) for one in sources)
 
     def prompt(self, note: int) -> str:
-        """Return the path of the prompt of a note's turn, "" for none."""
+        """Return the path of the prompt of a note's turn, or ""."""
         name = next((name for name in self._turn(note) if source(name) == "prompt"), "")
         return f"{session_folder(self._view, note)}/{name}" if name else ""
 
@@ -180,7 +180,7 @@ class Kinds:
         return self._known[folder, turn]
 
     def _names(self, folder: int) -> dict[int, list[str]]:
-        """Return the names of the notes in a folder, by turn."""
+        """Return the names of a folder's notes, by turn."""
         if folder not in self._turns:
             turns: dict[int, list[str]] = {}
             self._turns[folder] = turns
@@ -192,7 +192,7 @@ class Kinds:
 
 
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:
-    """Return what a turn is, by the names of its notes; `folder` is their folder on disk."""
+    """Return the kind of a turn, by the names of its notes. folder: their folder on disk."""
     names = list(names)
     sources = {source(name) for name in names}
     is_answered = not sources.isdisjoint(["response", "summary"])
@@ -222,25 +222,25 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
 
 
 def source(name: str) -> str:
-    """Return what a note of a session is of, by its file name: `prompt`, `response`, or how its tool is called."""
+    """Return the source of a session's note, from its file name: `prompt`, `response`, or the tool's name."""
     return name.split("-", 3)[2]
 
 
 def _is_look_up(text: str) -> bool:
-    """Whether a prompt is a command of mdmem's plugin that looks something up: `/mdmem:memory-search dates`."""
+    """Whether a prompt is a look-up command of mdmem's plugin, such as `/mdmem:memory-search dates`."""
     name, _ = prompts.command(text[:_MAX_ASKED_CHARS]) or ("", "")
     return name.lstrip("/").removeprefix("mdmem:") in _LOOK_UP_COMMANDS
 
 
 def _knows_nothing(folder: str, name: str) -> bool:
-    """Whether an answer says that nothing is known of what is asked."""
+    """Whether an answer says that nothing is known."""
     answer = (disk.readable(folder, name) or b"").decode("utf-8", "replace")
     text = front_matter.split(answer)[1].strip()[:_MAX_BLANK_CHARS].lower().replace("’", "'")
     return any(phrase in text for phrase in _KNOWS_NOTHING)
 
 
 _MAX_BLANK_CHARS = 200
-"""An answer that knows nothing says so in its beginning."""
+"""How much of an answer is searched for such a phrase: it comes at the beginning."""
 _KNOWS_NOTHING = (
     "i don't know", "i do not know", "i don't have", "i do not have", "i don't recall", "i don't remember", "no record",
     "no memory", "no information", "couldn't find", "could not find", "can't find", "cannot find", "found nothing",

@@ -1,4 +1,4 @@
-"""Units: what a question is searched by. A word stands for the terms that mean it; a note gets the best of them."""
+"""Units: the words of a question with the terms that stand for them; a note scores by the best of these terms."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 FORM = 0.6
-"""What a word counts that only begins as one that was asked for, in a language whose endings are not known."""
+"""Weight of a word that only begins like the one asked for, in a language with unknown endings."""
 FORM_START, FORM_SHARE, FORM_ENDING = 4, 0.6, 4
-"""How many letters, and which share of a word, its forms have in common; how much they differ in length."""
+"""Minimum number of letters and share of a word that its forms share, and maximum difference in length."""
 MAX_FORMS = 200
 MAX_WIDENED = 16
-"""A question of more words than this says enough by itself: other forms would cost more than they find."""
+"""A question with more words than this is not widened by other forms: they would cost more than they find."""
 PART, JOINED, NEAR = 0.7, 0.8, 0.6
-"""What counts a part of an unknown compound, two words written as one, and a word one slip away from an unknown one."""
+"""Weights of a part of an unknown compound, of two words written as one, and of a word one typo away."""
 MIN_PART_CHARS, MIN_NEAR_CHARS, MAX_NEAR_CHARS = 3, 5, 20
 MAX_COMPOUND_CHARS = 30
 
 
 MAX_ALIKE = 6
-"""A question of so few words is also searched by what programs call the same thing."""
+"""A question of up to this many words is also searched by programmers' synonyms."""
 
 
 class Unit(NamedTuple):
-    """One word of a question: the terms that stand for it, with what each counts; a note gets the best of them.
+    """One word of a question: the terms that stand for it, with their weights. A note scores by the best of them.
 
-    in_code: terms that stand for it where tools were run and code is quoted; people's own sentences mean what they say.
+    in_code: further terms that stand for it only in tool runs and quoted code; in people's own sentences they do not.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -41,9 +41,9 @@ class Unit(NamedTuple):
 
 
 def units_of(view: View, text: str, *, foreign: bool = False, said: bool = False) -> list[Unit]:
-    """Return the units that a question is made of.
+    """Return the units of a question.
 
-    foreign: it is known to be what `analysis.is_foreign` tells. said: by what people call the same thing, too.
+    foreign: it is known to be in a language that `analysis.is_foreign` detects. said: include people's synonyms.
     """
     units = _units_of(view, text, foreign=foreign)
     return [_with_said(view, unit) for unit in units] if said else units
@@ -60,13 +60,13 @@ def _units_of(view: View, text: str, *, foreign: bool) -> list[Unit]:
 
 
 def unit(term: str, weight: float = 1.0) -> Unit:
-    """Return the unit of a term: itself, and what programmers write for it."""
+    """Return the unit of a term: the term and its abbreviations."""
     others = ((other, weight * abbreviations.WEIGHT) for other in abbreviations.SHORT.others(term))
     return Unit(((term, weight), *others))
 
 
 def _with_said(view: View, unit: Unit) -> Unit:
-    """Return a unit with what people call the same thing, as far as some note does."""
+    """Return a unit with people's synonyms added that some note has."""
     term, weight = unit.terms[0]
     known = {name for name, _ in unit.terms}
     others = (other for other in abbreviations.SAID.others(term) if other not in known and view.count("body", other))
@@ -74,7 +74,7 @@ def _with_said(view: View, unit: Unit) -> Unit:
 
 
 def _with_alike(unit: Unit) -> Unit:
-    """Return a unit with what programs call the same thing."""
+    """Return a unit with programmers' synonyms added."""
     term, weight = unit.terms[0]
     known = {name for name, _ in unit.terms}
     others = [other for other in abbreviations.ALIKE.others(term) if other not in known]
@@ -82,12 +82,12 @@ def _with_alike(unit: Unit) -> Unit:
 
 
 def is_known(view: View, term: str) -> bool:
-    """Whether some note has a term."""
+    """Whether any note has a term."""
     return any(view.count(field, term) for field in ("body", "title", "meta", "date"))
 
 
 def _told(view: View, terms: Sequence[str]) -> Sequence[str]:
-    """Return the terms that tell something; of a name that no note has, a number in it says nothing."""
+    """Return the meaningful terms: an unknown name loses its numbers."""
     if len(terms) == 1 or is_known(view, terms[0]):
         return terms
     return [term for term in terms if not term.isdigit()]
@@ -107,7 +107,7 @@ def _widened(view: View, word: str, terms: Sequence[str], *, near: bool) -> Iter
 
 
 def compound(view: View, word: str) -> list[str]:
-    """Return the terms of which an unknown word is written together, as far as the index knows them all; else []."""
+    """Return the terms that an unknown word is composed of, if the index knows them all; else []."""
     if len(word) > MAX_COMPOUND_CHARS:
         return []
     best: list[str] = []
@@ -123,7 +123,7 @@ def compound(view: View, word: str) -> list[str]:
 
 
 def _near(view: View, word: str) -> list[str]:
-    """Return the known terms of words that are one slip away: a letter left out, added, exchanged or swapped."""
+    """Return the known terms of words one typo away: a letter missing, added, replaced or swapped."""
     if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
         return []
     cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
@@ -138,7 +138,7 @@ def _near(view: View, word: str) -> list[str]:
 
 
 def _joined(view: View, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
-    """Yield two or three words beside each other as one, where a note writes them so."""
+    """Yield units for two or three adjacent words that some note writes as one."""
     for size in (2, 3):
         for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):
             joined = "".join([word for word, _ in parts])
@@ -147,7 +147,7 @@ def _joined(view: View, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[
 
 
 def _with_forms(view: View, term: str) -> Unit:
-    """Return the unit of a term that was stemmed as if it were English: itself, and what may be other forms of it."""
+    """Return the unit of a term that was stemmed as if it were English: the term and its possible other forms."""
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
         return unit(term)
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
