@@ -1,4 +1,4 @@
-"""The index: what is found without reading the vault. A cache: it can be deleted, and is rebuilt."""
+"""The index: finds notes without reading the vault. It is a cache: it can be deleted, and is rebuilt."""
 
 from __future__ import annotations
 

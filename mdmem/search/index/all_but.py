@@ -1,4 +1,4 @@
-"""Very many notes that are not held one by one: all without some, and notes that have no score."""
+"""Collections for very many notes that hold no entry per note: all but some, and notes without scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class AllBut(Set[int]):
-    """The notes of a view without some; what is made of it with `&`, `|` or `-` is a set."""
+    """The notes of a view except some; `&`, `|` and `-` return plain sets."""
 
     def __init__(self, view: View, without: Set[int]) -> None:
         self._size = view.size
@@ -31,7 +31,7 @@ class AllBut(Set[int]):
 
 
 class Unranked(Mapping[int, float]):
-    """Notes with a score of 0 each, in whatever they are held."""
+    """Notes with a score of 0 each, in any collection."""
 
     def __init__(self, notes: Collection[int]) -> None:
         self._notes = notes

@@ -1,6 +1,6 @@
-"""Building a large part of an index with a second process: each makes whole segments, and the first publishes them.
+"""Builder: builds a large part of an index with a second process. Both make whole segments; the first publishes them.
 
-What was published stays when the work is interrupted; the next look begins with what is missing.
+If the work is interrupted, published segments stay, and the next update adds what is missing.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 2_500, 5_000
 MOST_BYTES = 20 * 1024 * 1024
-"""How many notes a segment gets, and of which size: more would make searches a little faster, and take more memory
-than 120 MB. Towards the end there are fewer in each, so that both processes end at about the same time."""
+"""Number of notes per segment, and their maximum size: larger segments make searches a little faster, but take more
+than 120 MB of memory. Towards the end segments get smaller, so that both processes finish at about the same time."""
 _PART = "part-"
 
 
 def cores() -> int:
-    """Return how many processes can compute at once."""
+    """Return the number of processes that can run in parallel."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Keep Python from looking for cycles in what is being made: there are none, and every list would be visited."""
+    """Disable garbage collection: it would visit every list that is built, and there are no cycles."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -56,9 +56,9 @@ def without_collections() -> Iterator[None]:
 
 
 def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
-    """Read files as they are indexed; None for one that is gone or may not be read.
+    """Yield the documents of files; None for a file that is gone or must not be read.
 
-    A folder stays open while its files follow.
+    A folder stays open while its files follow each other.
     """
     rules = privacy.Rules.of(config.load(root).settings)
     with ExitStack() as kept:
@@ -83,18 +83,18 @@ def _opened(root: str, folder: str, kept: ExitStack) -> disk.Folder | None:
     try:
         return kept.enter_context(disk.open_folder(root, tuple(folder.split("/")) if folder else ()))
     except (FileNotFoundError, VaultError):
-        return None  # its notes are packed, or gone
+        return None  # its notes are packed or gone
 
 
 class SecondProcess:
-    """Chunks of files, and a second process that takes from them; use it in a `with` statement.
+    """Splits files into chunks, some of which a second process indexes; use it in a `with` statement.
 
-    Only for who has the index alone.
+    Only for a caller that has locked the index.
     """
 
     def __init__(self, config: Config, files: Iterator[WalkedFile]) -> None:
         self.total = 0
-        """How many files there are; 0 as long as that is not known."""
+        """Number of files; 0 while unknown."""
         self._taken = 0
         self._files = files
         self._ahead: deque[WalkedFile] = deque()
@@ -108,18 +108,18 @@ class SecondProcess:
 
     def __enter__(self) -> SecondProcess:
         for name in os.listdir(self._config.index_dir):
-            if name.startswith(_PART):  # of a process that was killed
+            if name.startswith(_PART):  # left by a process that was killed
                 shutil.rmtree(os.path.join(self._config.index_dir, name), ignore_errors=True)
         if cores() > 1:
             os.mkdir(self._part, 0o700)
             code = f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.search.index import builder; builder.serve()"
-            with suppress(OSError):  # where the system has no room for it, this process works alone
+            with suppress(OSError):  # if the system cannot start it, this process works alone
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", code],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    cwd=os.sep,  # nothing is imported from where the user happens to be
+                    cwd=os.sep,  # nothing is imported from the user's working directory
                 )
                 self._feeding.start()
         return self
@@ -135,10 +135,10 @@ class SecondProcess:
         shutil.rmtree(self._part, ignore_errors=True)
 
     def chunks(self) -> Iterator[Sequence[WalkedFile]]:
-        """Yield the chunks that are left to this process, and at the end, when all are done, an empty one.
+        """Yield this process's chunks and, when all work is done, an empty one.
 
         Raises:
-            Exception: whatever looking for the files has raised.
+            Exception: whatever the walk over the files raised.
         """
         while chunk := self._take(2 * cores() * MOST):
             yield chunk
@@ -151,10 +151,10 @@ class SecondProcess:
         yield ()
 
     def _take(self, least: int) -> Sequence[WalkedFile]:
-        """Return the next files, those of a folder beside each other; both threads take from one walk.
+        """Return the next files, sorted by folder; both threads take from one walk.
 
-        least: how many are looked for first. Who feeds the other process looks for few: each call of the system
-        would have to wait until the thread that computes lets go of the interpreter.
+        least: number of files to find first. The thread that feeds the other process asks for few, because each of its
+        system calls would have to wait for the computing thread to release the interpreter lock.
         """
         with self._taking:
             if len(self._ahead) < least:
@@ -169,18 +169,18 @@ class SecondProcess:
             return sorted(chunk, key=lambda entry: entry.path.rpartition("/"))
 
     def _look_ahead(self) -> None:
-        """Look for files until enough are known for each process; the walk may be at its end."""
+        """Find files until there are enough for each process, or the walk ends."""
         wanted = 2 * cores() * MOST
         try:
             self._ahead.extend(islice(self._files, wanted - len(self._ahead)))
-        except Exception as error:  # noqa: BLE001 - it is raised where the work is done
+        except Exception as error:  # noqa: BLE001 - raised again in `chunks`
             self._failed = error
         else:
             if len(self._ahead) < wanted:
                 self.total = self._taken + len(self._ahead)
 
     def finished(self) -> list[Segment]:
-        """Return the segments that the other process has made since, moved to where the index is."""
+        """Return the segments that the other process has made since the last call, moved into the index's folder."""
         made = []
         while self._made:
             segment = self._made.popleft()
@@ -191,7 +191,7 @@ class SecondProcess:
         return made
 
     def _feed(self) -> None:
-        """Hand chunks to the other process, one after the other; a chunk that it does not finish goes back."""
+        """Pass chunks to the other process one by one; a chunk that it does not finish is put back."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -204,7 +204,7 @@ class SecondProcess:
                 if record[1]:
                     self._made.append(Segment(*record))
                 chunk = ()
-        except Exception:  # noqa: BLE001 - whatever it is, such as a lack of memory, no file may be left out
+        except Exception:  # noqa: BLE001 - on any failure, such as lack of memory, no file may be lost
             with self._taking:
                 self._taken -= len(chunk)
                 self._ahead.extendleft(reversed(chunk))
@@ -217,7 +217,7 @@ class SecondProcess:
 
 
 def serve() -> None:
-    """Make segments of the chunks that come on stdin, until it ends: the work of the second process."""
+    """Make segments from the chunks on stdin until it closes: the main loop of the second process."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
     vault, part = marshal.load(source)
     while True:

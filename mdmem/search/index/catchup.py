@@ -1,4 +1,4 @@
-"""The index brought up to date with the vault: one way for a watcher, a search and `mdmem index` alike."""
+"""Catch-up: updates the index from the vault, in the same way for a watcher, a search and `mdmem index`."""
 
 from __future__ import annotations
 
@@ -34,27 +34,28 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 NOTES_PER_COMMIT, NOTES_IN_TIME = 2_500, 500
-"""Where time is short, somebody asks this process, which holds other things than the notes of a commit."""
+"""Maximum number of notes per commit, without and with a time limit. With one, the process serves a user and holds
+other data."""
 FEW_NOTES = 1_000
-"""More notes than this are put in without segments being put together meanwhile: either is held in memory."""
+"""With more notes than this, segments are not merged in the same commit, because both are held in memory."""
 MANY_NOTES = 4_000
-"""Number of new notes from which on a second process pays."""
+"""Minimum number of new notes for which a second process pays."""
 MAX_IN_TIME = 20_000
-"""Of more files than this, no more than the newest are looked at where time is short."""
+"""Maximum number of files indexed under a time limit, the newest."""
 MOST_AT_ONCE = 10_000
-"""The notes of a larger vault are not indexed while somebody waits for an answer: it would take minutes."""
+"""A larger vault is not indexed completely while somebody waits: it would take minutes."""
 FIRST_NOTES = 1_000
-"""Of a vault that is too large to be indexed while somebody waits, so many notes are indexed at once: the newest."""
+"""Number of notes, the newest, indexed at once in a vault that is too large to be indexed while somebody waits."""
 MANY_FOLDERS = 1_000
-"""Where more folders than this have changed, every file is looked at: of that no list is held."""
+"""If more folders have changed, every file is checked, which needs no list in memory."""
 WAIT_SECONDS = 30.0
-"""How long another writer is waited for, unless the caller knows better."""
+"""Default time to wait for another writer."""
 
 
 class Changes(NamedTuple):
-    """What bringing the index up to date came to.
+    """The result of an update.
 
-    rebuilt: it was, and `reason` says why. complete: nothing was left for later.
+    rebuilt: whether the index was rebuilt, and `reason` why. complete: nothing was left for later.
     """
 
     added: int = 0
@@ -66,11 +67,11 @@ class Changes(NamedTuple):
 
 
 class UpdateLimits(NamedTuple):
-    """How long an update may take, and who is told how far it is.
+    """Time limits and callbacks of an update.
 
-    wait_seconds: how long another writer is waited for. deadline: no further note is begun after this moment of
-    `time.monotonic`; None: all are indexed. progress: is told how many notes are done, and of how many. met: is told
-    of every file that is looked at, where all are.
+    wait_seconds: how long to wait for another writer. deadline: on `time.monotonic`; no note is begun after it (None:
+    no limit).
+    progress: called with the number of notes done and the total. met: called for every file, if all are checked.
     """
 
     wait_seconds: float
@@ -92,18 +93,18 @@ def update(
 ) -> Changes:
     """Update the index from the vault.
 
-    paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
-    quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
-        one stat a folder and not one a file. What it misses is an old note that was changed in place, until its share
-        has come or somebody looks at every file. share: so many of them, 0 for who looks at every file now and then,
-        `scan_record.EVERY` for all, or, in a large vault, for those that are likeliest to be changed.
-    progress: is told how many notes are done, and of how many: 0 as long as that is not known.
-    budget_seconds: no further note is begun after this; the newest come first.
-    most: where a vault of more notes than this has no complete index, index the newest, and leave the others.
+    paths: check only these files and folders (vault-relative or absolute; they may be gone).
+    quick: check only folders whose mtime changed, the notes that changed last, and a share of the others: one stat per
+    folder instead of per file. This misses an old note edited in place until its share comes or every file is checked.
+    share: number of those others; 0 for callers that check every file from time to time; `scan_record.EVERY` for all
+    or, in a large vault, for the likeliest ones.
+    progress: called with the number of notes done and the total, 0 while unknown.
+    budget_seconds: no note is begun after this time; the newest come first.
+    most: if a vault with more notes than this has no complete index, index only the newest.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
-        VaultError: when there is no vault: nothing is forgotten then.
+        VaultError: when there is no vault; the index is then unchanged.
     """
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
     limits = UpdateLimits(wait_seconds, deadline, progress)
@@ -113,7 +114,7 @@ def update(
 def update_within(
     config: Config, limits: UpdateLimits, paths: Iterable[str] | None, share: int | None = None, most: int | None = None
 ) -> Changes:
-    """Update the index from the vault, and raise, as `update` does; share: None to look at every file."""
+    """Update the index as `update` does. share: None to check every file."""
     check_vault(config)
     try:
         if most is not None and (begun := begin(config, most, limits.wait_seconds)):
@@ -124,7 +125,7 @@ def update_within(
         return changes
     except (MdmemError, OSError):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
+    except Exception as error:  # noqa: BLE001 - a damaged index raises anything; retried once
         reason = repair(config, error, limits.wait_seconds)
         begun = begin(config, most, limits.wait_seconds) if most is not None else None
         changes = begun or _update(config, None, limits)
@@ -134,15 +135,15 @@ def update_within(
 
 
 def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS) -> str:
-    """Remove what is damaged of an index whose reading raised `error`; return what was wrong with it, or "".
+    """Remove the damaged parts of an index whose reading raised `error`; return what was wrong, or "".
 
-    The other notes are found still; those that were removed are new to whoever looks at every file next. Nothing is
-    removed of a whole index for what the system refused, such as to write a page that is made of it on a full disk,
-    or memory.
+    The other notes can still be found; the removed ones count as new when every file is checked next. If the index is
+    whole, nothing is removed for an error of the system, such as a full disk while a page is written, or lack of
+    memory.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
-        OSError, MemoryError: when the system lacks what it takes to tell.
+        OSError, MemoryError: when the system lacks the resources to check.
     """
     from mdmem.search.index import writer
 
@@ -153,7 +154,7 @@ def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS)
 
 
 def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
-    """Index the newest notes of a vault that has more than `most` and no complete index; None for any other vault.
+    """Index the newest notes of a vault with more than `most` notes and no complete index; None for any other vault.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
@@ -173,7 +174,7 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
 
 
 def _update(config: Config, paths: Iterable[str] | None, limits: UpdateLimits, *, share: int | None = None) -> Changes:
-    """Update the index; share: as for `update`, None to look at every file."""
+    """Update the index. share: as for `update`; None to check every file."""
     started_ns = time.time_ns()
     view = current(config)
     before = scan_record.load(config.index_dir) if view is not None and paths is None else None
@@ -199,14 +200,14 @@ def _update(config: Config, paths: Iterable[str] | None, limits: UpdateLimits, *
 
 
 def is_most(view: View, folders: Sized) -> bool:
-    """Whether so many folders have changed that looking at every file takes about as long, and much less memory."""
+    """Whether so many folders changed that checking every file is about as fast, and takes much less memory."""
     return len(folders) > MANY_FOLDERS and 2 * len(folders) > len(view.folders)
 
 
 def _update_all(config: Config, view: View | None, before: ScanRecord | None, limits: UpdateLimits) -> Changes:
-    """Update the index from every file; the files are indexed while the vault is walked.
+    """Update the index from every file, indexing while the vault is walked.
 
-    view: of the index, None when there is none. before: what is kept of earlier looks.
+    view: the present index, or None. before: the record of earlier scans.
     """
     started_ns = time.time_ns()
     seen = scan.everywhere(config.vault, limits.met)
@@ -217,7 +218,7 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
         ahead = list(islice(differing, MANY_NOTES))
         if len(ahead) == MANY_NOTES:
             changes = _build(config, walk, chain(ahead, differing), view, limits)
-            if changes is None:  # another process has changed the index meanwhile
+            if changes is None:  # another process has changed the index in the meantime
                 return _update_all(config, current(config), before, limits)
             scan_record.remember(config, before, [], seen, Diff([], []), started_ns)
             return changes
@@ -242,7 +243,7 @@ def _build(
     view: View | None,
     limits: UpdateLimits,
 ) -> Changes | None:
-    """Index many files as they are found, with the help of a second process; None when the index is another by now."""
+    """Index many files as they are found, with a second process; None if another process changed the index before."""
     from mdmem.search.index import builder, joining, writer
 
     changed: deque[WalkedFile] = deque()
@@ -268,7 +269,7 @@ def _build(
                     tally.take(batch, config.vault, chunk, helper.finished())
                 _index_some(config, tally, changed, NOTES_PER_COMMIT)
                 completion.step(config)
-                with suppress(OSError):  # the index is whole, and whoever looks at every file next joins them
+                with suppress(OSError):  # the index is whole; the next full update joins them
                     joining.join_next(config.index_dir)
         while changed:
             _index_some(config, tally, changed, 1)
@@ -281,11 +282,11 @@ def _build(
 
 def _check_there(batch: Batch, *, is_new: bool) -> None:
     if batch.is_first and not is_new:
-        raise DamagedError(NEW)  # it went away between looking and writing
+        raise DamagedError(NEW)  # removed between checking and writing
 
 
 def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least: int) -> None:
-    """Index files that have changed, as many as one commit takes, when at least so many wait."""
+    """Index changed files, as many as one commit takes, if at least `least` are waiting."""
     from mdmem.search.index import writer
 
     if len(waiting) >= least:
@@ -295,22 +296,22 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
 
 
 def _join_segments(config: Config, limits: UpdateLimits) -> None:
-    """Join segments that are many, one group after the other; others may write between them."""
+    """Join groups of segments one after the other, if there are too many; others may write in between."""
     while (found := contents.load(config.index_dir)) and to_join([segment.live for segment in found.segments]):
         from mdmem.search.index import joining, writer
 
         if limits.progress is not None:
-            limits.progress(sum(segment.live for segment in found.segments), 0)  # how long it takes is not known
+            limits.progress(sum(segment.live for segment in found.segments), 0)  # the total is unknown
         try:
             with writer.alone(config.index_dir, limits.wait_seconds):
                 if not joining.join_next(config.index_dir):
                     return
         except (BusyError, OSError):
-            return  # the index is whole, and whoever looks at every file next joins them
+            return  # the index is whole; the next full update joins them
 
 
 def in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
-    """Look for what was changed in place: at the files that changed last, and at a share of the others."""
+    """Check for files edited in place: those that changed last, and a share of the others."""
     diff, changed = scan.at_files(config.vault, view, before.changed)
     turn = scan_record.turn(config.index_dir, view, share) if share else ()
     others = (note for note in turn if note not in view.deleted)
@@ -335,16 +336,16 @@ def rebuild(config: Config, *, progress: Progress | None = None) -> Changes:
 
 
 def _write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = False) -> Changes:
-    """Index what is new or changed and forget what is gone, in as many commits as it takes.
+    """Index new and changed files and remove missing ones, in as many commits as needed.
 
     is_new: there is no index yet.
     """
-    from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
+    from mdmem.search.index import writer  # loads Whoosh, which a read-only process does not need
 
     if limits.deadline is None:
         step = NOTES_PER_COMMIT
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
-        # Notes without a day come before the newest: they are wanted most.
+        # Notes without a day come before the newest ones: they are needed most.
         files.sort(key=lambda entry: day_of(entry.path) or "~", reverse=True)
     else:
         step = NOTES_IN_TIME
@@ -365,7 +366,7 @@ def _write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = F
 
 
 class _Tally:
-    """The work of one update as it proceeds."""
+    """The progress of one update."""
 
     def __init__(self, total: int, limits: UpdateLimits) -> None:
         self.total = total
@@ -375,7 +376,7 @@ class _Tally:
         self.late = False
 
     def forget(self, batch: Batch, paths: list[str]) -> None:
-        """Take the notes at these paths out of the index."""
+        """Remove the notes at these paths from the index."""
         for path in paths:
             note = batch.view.find(path)
             if note is not None:
@@ -384,7 +385,7 @@ class _Tally:
             self._step()
 
     def take(self, batch: Batch, root: str, files: Iterable[WalkedFile], made: list[Segment]) -> None:
-        """Put files in that the index does not have, and segments that the second process has made of such files."""
+        """Add files that are not in the index, and the segments that the second process has made of such files."""
         self._add(batch, root, files)
         batch.adopt(made)
         count = sum(segment.count for segment in made)
@@ -401,7 +402,7 @@ class _Tally:
             self._step()
 
     def index(self, batch: Batch, root: str, entries: list[WalkedFile]) -> None:
-        """Put these files into the index as they are now, in place of what it has of them."""
+        """Index these files as they are now, replacing their older entries."""
         for entry in entries:
             self.late = self._limits.deadline is not None and time.monotonic() >= self._limits.deadline
             if self.late:
@@ -410,7 +411,7 @@ class _Tally:
             self._step()
 
     def _index(self, batch: Batch, root: str, entry: WalkedFile) -> None:
-        from mdmem.search.index import document  # its patterns cost a process that only reads too much
+        from mdmem.search.index import document  # slow to load; readers do not need it
 
         note = batch.view.find(entry.path)
         mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
@@ -436,10 +437,10 @@ class _Tally:
 
 
 def _up_to_date(view: View, note: int, entry: WalkedFile, digest: int) -> bool:
-    """Whether nothing needs to be written for this file, whose time, size or inode was another.
+    """Whether a file with a different time, size or inode needs no indexing.
 
-    Another process may have indexed it meanwhile. And where only the inode differs, the text is looked at:
-    some file systems make inodes up, and must not make every note new at every look.
+    Another process may have indexed it already. If only the inode differs, the content decides: some file systems make
+    inodes up, and must not make every note new at each check.
     """
     if view.number("mtime_ns", note) != entry.mtime_ns or view.number("size", note) != entry.size:
         return False

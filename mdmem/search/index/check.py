@@ -1,4 +1,4 @@
-"""Proof that the index agrees with the vault, note by note, and repair where it does not."""
+"""Check: compares the index with the vault, note by note, and repairs it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """What `verify` found before it repaired anything; paths are vault-relative.
+    """What `verify` found before any repair; paths are relative to the vault.
 
-    notes: in the vault. missing: not in the index. extra: in the index, not in the vault. stale: indexed with
-    another content, or not found by its id or path. doubled: indexed more than once.
-    damage: why the index could not be read at all, or "".
+    notes: number of notes in the vault. missing: not in the index. extra: in the index but not in the vault. stale:
+    indexed with other content, or not found by id or path. doubled: indexed more than once.
+    damage: why the index could not be read, or "".
     """
 
     notes: int
@@ -40,11 +40,11 @@ class Report(NamedTuple):
 
 
 def verify(config: Config, *, repair: bool = True, progress: Progress | None = None) -> Report:
-    """Read the whole index and the whole vault and compare: number of notes, ids, and the hash of every file.
+    """Compare the whole index with the whole vault: number of notes, ids, and the hash of every file.
 
-    repair: afterwards make them agree.
+    repair: rebuild the index if they differ.
 
-    Raises BusyError when repair is needed and another process keeps writing.
+    Raises BusyError when a repair is needed and another process keeps writing.
     """
     update_outside(config)
     try:

@@ -1,4 +1,4 @@
-"""Completion: an index that lacks much is finished by a process of its own, while prompts get what there is."""
+"""Completion: finishes an incomplete index in a separate process, while prompts use what is there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 STALE_SECONDS = 600.0
-"""A process that has made no step for longer than this has ended, one way or the other."""
+"""A process that has reported no progress for this long counts as ended."""
 
 
 def finish(config: Config) -> bool:
-    """Start a process that finishes the index, unless one is at work; return whether one is now.
+    """Start a process that finishes the index, unless one is running; return whether one is now.
 
     It outlives the caller, and ends when the index is complete.
     """
@@ -24,7 +24,7 @@ def finish(config: Config) -> bool:
 
 
 def look(config: Config) -> bool:
-    """Start a process that looks at every file of a complete index's vault, as `finish` starts one."""
+    """Start a process that checks every file against a complete index, like `finish`."""
     return _start(config, _mark(config, "looking"))
 
 
@@ -43,9 +43,9 @@ def _start(config: Config, mark: str) -> bool:
 
 
 def run(config: Config, before: str = "") -> bool:
-    """Update the index in a process of its own, and wait for it; return whether that went well.
+    """Update the index in a separate process and wait for it; return whether it succeeded.
 
-    before: what the process does first.
+    before: code that the process runs first.
     """
     import subprocess
     import sys
@@ -61,32 +61,32 @@ def run(config: Config, before: str = "") -> bool:
             check=False,
         )
     except OSError:
-        return False  # the system has no room for a process now
+        return False  # the system cannot start a process now
     return done.returncode == 0
 
 
 def done(config: Config) -> None:
-    """Take note that the index is complete, and that every file was looked at."""
+    """Record that the index is complete and every file was checked."""
     for path in (_mark(config), f"{_mark(config)}.told", _mark(config, "looking")):
         files.remove(path)
 
 
 def step(config: Config) -> None:
-    """Take note that the index is being finished still."""
+    """Record that the index is still being finished."""
     try:
         os.utime(_mark(config))
     except OSError:
-        pass  # nobody was told that it is
+        pass  # no process was recorded
 
 
 def is_running(config: Config) -> bool:
-    """Whether a process has been started that finishes the index, and has not said that it is done."""
+    """Whether a process that finishes the index is running."""
     mark = _mark(config)
     return os.path.exists(mark) and _age(mark) <= STALE_SECONDS
 
 
 def notice(config: Config) -> str:
-    """Return what the user is told once while an index is being finished; "" else."""
+    """Return the message, once, that the index is being finished; "" otherwise."""
     mark = _mark(config)
     try:
         if not os.path.exists(mark) or not files.claim(f"{mark}.told"):

@@ -1,7 +1,7 @@
-"""The table of contents of an index: which segments it has, and which of their notes are deleted.
+"""Contents: an index's table of contents: its segments, and which of their notes are deleted.
 
-One small file, replaced whole by whoever commits. It is marshalled and summed, never pickled: no data, however
-it came into the user's cache folder, is code.
+It is one small file that each commit replaces as a whole. It is marshalled with a checksum, never pickled: data in the
+user's cache folder, wherever it came from, never runs as code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "contents"
 MAX_BYTES = 256 * 1024 * 1024
-"""Nothing of an index that is longer than this is read."""
+"""Maximum size of an index file that is read as a whole."""
 
 _BUFFER_BYTES = 256 * 1024
 
@@ -31,13 +31,13 @@ LOCK = "writer.lock"
 FOLDERS = "looked"
 TURN = "turn"
 STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSION}, {sys.byteorder}, {marshal.version}"
-"""Everything that decides what an index holds and how it lies on disk: another version's is rebuilt."""
+"""All that determines an index's content and layout: an index with another stamp is rebuilt."""
 
 
 class Segment:
-    """One immutable part of the index, and which of its notes were deleted since.
+    """An immutable part of the index, and which of its notes were deleted since.
 
-    files: for each extension the file's size, checksum, and time in ns. The methods are what Whoosh's writers call.
+    files: for each extension, the file's size, checksum, and mtime in ns. Whoosh's writers call the methods.
     """
 
     def __init__(
@@ -49,28 +49,28 @@ class Segment:
         self.files = files or {}
 
     def record(self) -> tuple[str, int, bytes, dict[str, tuple[int, int, int]]]:
-        """Return what `Segment` is made of."""
+        """Return the arguments that create this `Segment`."""
         return self.name, self.count, array("I", sorted(self.deleted)).tobytes(), self.files
 
     @property
     def live(self) -> int:
-        """Return how many of its notes are not deleted."""
+        """Return the number of notes that are not deleted."""
         return self.count - len(self.deleted)
 
     def doc_count_all(self) -> int:
-        """Count its notes, deleted ones included."""
+        """Return the number of notes, including deleted ones."""
         return self.count
 
     def set_doc_count(self, count: int) -> None:
-        """Return how many notes it has."""
+        """Set the number of notes."""
         self.count = count
 
-    def delete_document(self, row: int, delete: bool = True) -> None:  # noqa: ARG002 - nothing is ever taken back
+    def delete_document(self, row: int, delete: bool = True) -> None:  # noqa: ARG002 - deletions are never undone
         """Delete a note."""
         self.deleted.add(row)
 
     def should_assemble(self) -> bool:
-        """Its files stay as they are written."""
+        """Return False: the segment's files stay separate."""
         return False
 
 
@@ -82,7 +82,7 @@ class Contents(NamedTuple):
 
 
 def load(folder: str) -> Contents | None:
-    """Read the newest generation; None when there is none.
+    """Return the newest generation, or None if there is none.
 
     Raises DamagedError when it cannot be read, or is another version's.
     """
@@ -100,7 +100,7 @@ def load(folder: str) -> Contents | None:
 
 
 def write(folder: str, segment: Segment, extension: str, data: Iterable[bytes]) -> None:
-    """Write a file of a segment, piece by piece, and let the segment remember what it should be."""
+    """Write a file of a segment piece by piece, and record its size, checksum and mtime in the segment."""
     path = os.path.join(folder, segment.name + extension)
     size = checksum = 0
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", _BUFFER_BYTES) as file:
@@ -112,7 +112,7 @@ def write(folder: str, segment: Segment, extension: str, data: Iterable[bytes]) 
 
 
 def publish(folder: str, contents: Contents) -> None:
-    """Make a generation the newest, at once and whole, and remove what belongs to none."""
+    """Make a generation the newest, atomically, and remove files that no longer belong to any."""
     record: tuple[Any, ...] = (STAMP, contents.generation, [segment.record() for segment in contents.segments])
     data = marshal.dumps(record)
     files.replace(os.path.join(folder, NAME), zlib.crc32(data).to_bytes(4, "little") + data)
@@ -120,7 +120,7 @@ def publish(folder: str, contents: Contents) -> None:
 
 
 def remove_unused(folder: str, contents: Contents) -> None:
-    """Remove files that no segment has: of earlier generations, other versions, writers that were killed."""
+    """Remove files that belong to no segment: of earlier generations, other versions, or killed writers."""
     used = {NAME, LOCK, FOLDERS, TURN}
     used |= {f"{segment.name}{extension}" for segment in contents.segments for extension in segment.files}
     for name in os.listdir(folder):
@@ -128,4 +128,4 @@ def remove_unused(folder: str, contents: Contents) -> None:
             try:
                 os.unlink(os.path.join(folder, name))
             except OSError:
-                continue  # a folder, or gone already: it takes nothing from the index
+                continue  # a folder, or already gone: harmless

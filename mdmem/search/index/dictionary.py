@@ -1,7 +1,7 @@
-"""The dictionary of a segment: every term, in order, with its posting list.
+"""Dictionary: all terms of a segment, sorted, with their posting lists.
 
-Keys (a byte for the field, then the term) lie in blocks of 64, so that a search reads two small pieces of the
-file and never the whole; posting lists lie one after the other. Nothing is read before it is asked for.
+Keys (a byte for the field, then the term) are in blocks of 64, so that a look-up reads two small pieces of the file
+and never all of it. Posting lists follow one another. Nothing is read before it is needed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 128
-"""Number of blocks of a segment that stay unpacked: some 600 kB, however large the segment is."""
+"""Number of decoded blocks kept per segment: some 600 kB, however large the segment is."""
 
 
 def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
-    """Yield keys and values, packed, piece by piece; the keys come in ascending order."""
+    """Yield the packed form of keys and values, piece by piece; keys must be in ascending order."""
     blocks: list[bytes] = []
     firsts: list[bytes] = []
     sums = array("I")
@@ -53,15 +53,15 @@ def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
 
 
 class _Guide:
-    """Of all blocks, in order: the first key; where it begins, and the last one ends; the checksum.
+    """For all blocks, in order: the first key, the start, the checksum; and the end of the last block.
 
-    It is a quarter of what objects would take: most keys in it are never looked at.
+    Packed, it takes a quarter of the memory of objects; most of its keys are never looked at.
     """
 
     def __init__(self, packed: bytes, count: int) -> None:
         starts, first_ends, sums = 8 * (count + 1), 4 * (count + 1), 4 * count
         self.count = count
-        numbers = memoryview(packed)  # no copies: of a large segment they would take as long as to read it
+        numbers = memoryview(packed)  # avoids copies, which would cost a large segment as much as reading it
         self.starts = numbers[:starts].cast("Q")
         self._ends = numbers[starts : starts + first_ends].cast("I")
         self.sums = numbers[starts + first_ends : starts + first_ends + sums].cast("I")
@@ -75,19 +75,19 @@ class _Guide:
         return self._packed[at + self._ends[number] : at + self._ends[number + 1]]
 
     def block(self, key: bytes) -> int:
-        """Return the last block that begins with this key or one before it, or -1."""
+        """Return the number of the last block whose first key is not after `key`, or -1."""
         return bisect_right(range(self.count), key, key=self.first) - 1
 
 
 class _Block(NamedTuple):
-    """Keys in order, and where the posting list of each ends; the first number is where the first begins."""
+    """Sorted keys, and the ends of their posting lists, after the start of the first."""
 
     keys: list[bytes]
     ends: array[int]
 
 
 class Dictionary:
-    """The posting lists of a segment, found by field and term."""
+    """A segment's posting lists, by field and term."""
 
     def __init__(self, data: Stored) -> None:
         self._data = data
@@ -104,7 +104,7 @@ class Dictionary:
         return _Guide(guide, count)
 
     def _block(self, number: int) -> _Block:
-        """Return a block, which stays unpacked."""
+        """Return a block, kept decoded."""
         if number not in self._blocks:
             if len(self._blocks) >= BLOCKS_KEPT:
                 self._blocks.clear()
@@ -112,7 +112,7 @@ class Dictionary:
         return self._blocks[number]
 
     def _blocks_from(self, start: bytes) -> Iterator[_Block]:
-        """Yield the blocks from the one that may have this key on; none stays unpacked, for there may be many."""
+        """Yield the blocks from the one that may have `start` on, without keeping them: there may be many."""
         for number in range(max(0, self._guide.block(start)), self._guide.count):
             yield self._blocks.get(number) or self._read(number)
 
@@ -125,7 +125,7 @@ class Dictionary:
         return _Block(keys, array("Q", ends))
 
     def _find(self, field: str, term: str) -> tuple[int, int] | None:
-        """Return where the posting list of a term begins and ends."""
+        """Return the start and end of a term's posting list, or None."""
         key = key_of(field, term)
         number = self._guide.block(key)
         if number < 0:
@@ -137,17 +137,17 @@ class Dictionary:
         return ends[place], ends[place + 1]
 
     def count(self, field: str, term: str) -> int:
-        """Return in how many rows a term occurs, deleted ones included."""
+        """Return the number of rows with a term, including deleted ones."""
         found = self._find(field, term)
         return count_postings(self._data[found[0] : found[0] + 1][0], found[1] - found[0]) if found else 0
 
     def postings(self, field: str, term: str) -> Postings | None:
-        """Return a term's posting list."""
+        """Return a term's posting list, or None."""
         found = self._find(field, term)
         return decode_postings(self._data[found[0] : found[1]]) if found else None
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
-        """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+        """Yield the terms that begin with `prefix`, in order, each with its number of rows."""
         start = key_of(field, prefix)
         for key, value in self._from(start):
             if not key.startswith(start):
@@ -155,7 +155,7 @@ class Dictionary:
             yield key[1:].decode("utf-8", "replace"), count_postings(value[0], len(value))
 
     def packed(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield every posting list as it is packed, in the order of keys."""
+        """Yield every key with its packed posting list, in the order of keys."""
         return self._from(b"")
 
     def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
@@ -172,7 +172,7 @@ class Dictionary:
     ) -> Iterator[Postings]:
         """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted.
 
-        part: what those keys have, where it is known: blocks of keys without it are not looked through.
+        part: bytes that all wanted keys contain, if known; blocks without it are skipped.
         """
         for keys, ends in self._beginning(field, prefix):
             if part and part not in b"\0".join(keys):
@@ -182,9 +182,9 @@ class Dictionary:
                     yield decode_postings(self._data[ends[place] : ends[place + 1]])
 
     def _beginning(self, field: str, prefix: str) -> Iterator[tuple[list[bytes], array[int]]]:
-        """Yield the keys of the terms that begin with `prefix`, block by block, with the places of their lists."""
+        """Yield the keys that begin with `prefix`, block by block, with the ends of their posting lists."""
         start = key_of(field, prefix)
-        end = start + b"\xff"  # a byte that no text has
+        end = start + b"\xff"  # a byte that no UTF-8 text has
         for keys, ends in self._blocks_from(start):
             first, last = bisect_left(keys, start), bisect_left(keys, end)
             yield keys[first:last], ends[first : last + 1]
@@ -192,7 +192,7 @@ class Dictionary:
                 return
 
     def some_keys(self) -> Iterator[bytes]:
-        """Yield some of the keys, in order: of each few dozen the first."""
+        """Yield a sample of the keys, in order: the first of each block."""
         return map(self._guide.first, range(self._guide.count))
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -207,20 +207,22 @@ _MANY_ROWS, _ROWS_AT_ONCE = 64, 8_192
 
 
 def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[int]:
-    """Return rows with a number added to each, of many in a tenth of the time of a loop: all of them as one number.
+    """Return rows with `by` added to each.
 
-    code: of the array, which must be wide enough for each of them.
+    For many rows, all are added to at once as one large integer, ten times as fast as a loop.
+
+    code: the array's type code, which must be wide enough for each result.
     """
     if len(rows) < _MANY_ROWS:
         return array(code, [by + row for row in rows])
-    if len(rows) > _ROWS_AT_ONCE:  # a longer number does not stay in the processor's cache
+    if len(rows) > _ROWS_AT_ONCE:  # a longer number would not fit into the processor's cache
         found = array(code)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             found += shifted(rows[start : start + _ROWS_AT_ONCE], by, code)
         return found
     data: bytes | bytearray = rows.tobytes()
     order = sys.byteorder
-    if rows.typecode != code:  # from two bytes each to four
+    if rows.typecode != code:  # from two bytes per row to four
         narrow, data, low = data, bytearray(2 * len(data)), 0 if order == "little" else 2
         data[low::4], data[low + 1 :: 4] = narrow[::2], narrow[1::2]
     every = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)

@@ -1,7 +1,7 @@
-"""What of a note is indexed, and as what: words in four fields, facets to filter by, facts to show.
+"""Document: what is indexed of a note: words in four fields, facets to filter by, facts to show.
 
-It works for any markdown file: front matter that mdmem did not write is taken as it comes, its texts as
-words, its dates as dates. What is missing is found in the path, the first heading, or the file's time.
+This works for any markdown file. Front matter that mdmem did not write is used as it is: strings as words, dates as
+dates. Missing facts are taken from the path, the first heading, or the file's mtime.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from mdmem import privacy
 
 MAX_BODY_CHARS = 512 * 1024
-"""Of a longer body only this much is indexed."""
+"""Maximum number of characters of a body that are indexed."""
 LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "blocked_by", "fixes")
-"""Front matter whose values are ids of other notes, or wikilinks to them."""
+"""Front matter keys with ids of other notes, or wikilinks to them, as values."""
 MAX_FILES = 64
-"""How many file names of a note can be searched by `file:`."""
+"""Maximum number of a note's file names that `file:` can find."""
 
 _CREATED = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
 _SHOWN = (
     "id", "project", "session", "tool", "agent", "branch", "staged", "commit", "cwd", "prompt", "sequence", "success",
     "private", "redacted",
 )  # fmt: skip
-# Not words that anybody looks for, or indexed in a way of their own.
+# Not words that anybody searches for, or indexed separately.
 _NO_WORDS = frozenset([*_CREATED, "id", "session", "title", "commit", "cwd", "kind", "ended", "digest", "staged"])
-# These repeat what the body says: they count as body, where it does not.
+# These repeat the body: their words count as body text if it lacks them.
 _BODY = ("command", "pattern", "url", "error", "files")
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -56,12 +56,12 @@ _EXTENSIONS = frozenset(_KNOWN_FILES.split())
 _FILE_END = re.compile(r"(?<=[\w-])\.([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")
 _PATH_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+"
 _MAX_PATH_CHARS = 200
-# A file of a sequence: `001-000-prompt.md`, `12.md`; not a date and not a year.
+# A file in a numbered sequence: `001-000-prompt.md`, `12.md`; not a date or year.
 _NUMBERED = re.compile(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
 
 
 class Document(NamedTuple):
-    """A note as the index takes it: its row, its words counted by field, and the facets it has."""
+    """A note to be indexed: its row, its word counts by field, and its facets."""
 
     row: IndexRow
     words: dict[str, dict[str, int]]
@@ -77,10 +77,10 @@ def build(
     is_kept: bool = True,
     rules: privacy.Rules | None = None,
 ) -> Document:
-    """Return the document of a file's bytes, without what is private in them; never raises, whatever they are.
+    """Return the document of a file's content, without private parts; never raises.
 
-    root: the vault. mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
-    is_kept: it goes into the index; one for a single search does without its entities. rules: as for `people.cleaned`.
+    root: the vault. mtime_ns: the mtime to record; -1 if it is too recent to be reliable.
+    is_kept: it goes into the index; for a single search, entities are left out. rules: as for `people.cleaned`.
     """
     read = note.parse(data)
     parsed = people.cleaned(root, read, rules)
@@ -122,9 +122,9 @@ def build(
 
 
 def _own_words(parsed: note.Parsed) -> str:
-    """Return the body without what only leads to other notes; on a project's or a day's page that is all of mdmem's.
+    """Return the body without what only leads to other notes; a project's or day's page loses all of mdmem's part.
 
-    Ids are no words: `err8en03d7` is not about an error.
+    Ids are not words: `err8en03d7` is not about an error.
     """
     body = parsed.body[:MAX_BODY_CHARS]
     kind = parsed.meta.get("kind")
@@ -137,11 +137,11 @@ def _own_words(parsed: note.Parsed) -> str:
 
 
 _LINKED_ID = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{10}(?=\.md\))")
-"""The id in a link to a captured note; the words before it are those with which the note begins."""
+"""The id in a link to a captured note; the words before it are the start of the note's text."""
 
 
 def _name_words(path: str) -> str:
-    """Return the words in the name of a file that a person has named; "" when it has none, or is one of a sequence."""
+    """Return the words in a file name that a person chose; "" if it has none or is part of a numbered sequence."""
     name = links.stem(path.rpartition("/")[2])
     if _NUMBERED.match(name):
         return ""
@@ -150,12 +150,12 @@ def _name_words(path: str) -> str:
 
 
 def sketch(counts: Collection[str]) -> tuple[int, ...]:
-    """Return the smallest hashes of a text's distinct terms: texts that share most terms share most of these."""
+    """Return the smallest hashes of a text's distinct terms; similar texts share most of them."""
     try:
         found = set(map(zlib.crc32, map(str.encode, counts)))
     except UnicodeEncodeError:  # a lone surrogate
         found = {zlib.crc32(term.encode("utf-8", "replace")) for term in counts}
-    least = 4 * SKETCH_SIZE * 2**32 // (len(found) + 1)  # nearly always there are as many below it; sorting costs more
+    least = 4 * SKETCH_SIZE * 2**32 // (len(found) + 1)  # nearly always enough are below it, and sorting all costs more
     below = [number for number in found if number < least]
     hashes = sorted(below if len(below) >= SKETCH_SIZE else found)[:SKETCH_SIZE]
     return tuple(hashes + [0] * (SKETCH_SIZE - len(hashes)))
@@ -167,14 +167,14 @@ def _date_counts(day: date) -> dict[str, int]:
 
 
 def date_words(moment: date) -> str:
-    """Write a date as people ask for it."""
+    """Return a date as people write it."""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 def read_time(text: str) -> datetime | None:
-    """Read a date or time in ISO 8601; one without a zone is taken as UTC. None: it is neither."""
+    """Parse a date or time in ISO 8601, in UTC if it has no zone; None for anything else."""
     text = text.strip()
-    if not "0" <= text[:1] <= "9":  # to fail costs more
+    if not "0" <= text[:1] <= "9":  # parsing errors are slower
         return None
     try:
         moment = datetime.fromisoformat(text)
@@ -185,7 +185,7 @@ def read_time(text: str) -> datetime | None:
 
 
 def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
-    """Return when a note was made, by its front matter or a date in its path; None when neither says so."""
+    """Return when a note was created, by its front matter or a date in its path, or None."""
     for key in _CREATED:
         moment = read_time(_text(meta.get(key)))
         if moment:
@@ -200,10 +200,10 @@ def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
 def _flags(parsed: note.Parsed, path: str, kind: str, *, edited: bool) -> int:
     flags = KIND_STEP * (KINDS.index(kind) if kind in KINDS else 0)
     flags |= FLAGS["pinned"] if _says(parsed, "pinned") else 0
-    # What a person has looked at and kept is worth as much as what he has rewritten.
+    # A note that a person has reviewed and kept counts like one that a person has edited.
     flags |= FLAGS["edited"] if edited or _says(parsed, "reviewed") else 0
     folder, _, name = path.rpartition("/")
-    # A page's name begins with the hour: it stands beside the sequence of its folder, and not in it.
+    # A page's name begins with a time: it is not part of its folder's numbered sequence.
     return flags | (FLAGS["numbered"] if folder and kind not in note.PAGES and _NUMBERED.match(name) else 0)
 
 
@@ -215,7 +215,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return every text in a value of front matter."""
+    """Return all strings in a front matter value."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -270,7 +270,7 @@ def _facets(
         yield f"tag:{tag}".lower()
     yield from _links(path, meta, links_in)
     if facts["kind"] in note.WRITTEN[1:]:
-        yield f"tag:{facts['kind']}"  # as people tagged them before there were kinds
+        yield f"tag:{facts['kind']}"  # as people tagged such notes before there were kinds
     states = list(_states(path, parsed, facts, edited=edited))
     if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.found(body)):
         states.append("candidate")
@@ -284,7 +284,7 @@ def _facets(
 
 
 def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
-    """Yield what the note links to: in its text, and in the links of its front matter."""
+    """Yield the note's links, from its text and its front matter."""
     folder = path.rpartition("/")[0]
     typed = [text for key in LINK_KEYS if key in meta for text in _texts(meta[key])]
     for one in links.written("\n".join([*typed, body])):
@@ -293,7 +293,7 @@ def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
 
 
 def _entities(kind: str, title: str, meta: Mapping[str, Any], body: str, with_parts: list[str]) -> list[str]:
-    """Return the entities that a note names; pages repeat those of others."""
+    """Return the entities that a note names; none for pages, which repeat those of other notes."""
     if kind in note.PAGES:
         return []
     if kind != "observation":
@@ -335,13 +335,13 @@ def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited:
 
 
 def path_tails(path: str) -> list[str]:
-    """Return the ends of a path by which it may be asked for: `src/api/a.py`, `api/a.py`, `a.py`, in lower case."""
+    """Return the tails of a path by which `file:` finds it, in lower case: `src/api/a.py`, `api/a.py`, `a.py`."""
     parts = [part for part in path.lower().replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
     return ["/".join(parts[i:]) for i in range(max(0, len(parts) - 6), len(parts))]
 
 
 def mentioned_files(text: str) -> Iterator[str]:
-    """Find file names and paths in running text, by their extensions; in time linear in the text."""
+    """Yield file names and paths in running text, recognized by extension, in linear time."""
     for found in _FILE_END.finditer(text):
         if found[1].lower() not in _EXTENSIONS:
             continue
@@ -352,7 +352,7 @@ def mentioned_files(text: str) -> Iterator[str]:
             start = first + len(rest)
             if not rest or not rest[-1].isalnum():
                 break
-            start -= 1  # a letter that is not ASCII
+            start -= 1  # a non-ASCII letter
         name = text[start : found.end()]
         if "://" not in text[max(0, start - 3) : start + 3] and not name.startswith("//"):
             yield name.lstrip("./\\-@+~")

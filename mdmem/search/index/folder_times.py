@@ -1,4 +1,4 @@
-"""When each folder of a vault last changed, so that about one stat per folder tells which changed since."""
+"""Folder times: the mtime of each folder of a vault, to find changed folders with about one stat each."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MANY = 16
-"""Number of folders below one, from which on it pays to open that one and to look from there: paths are long."""
+"""Minimum number of subfolders for which opening the folder and using short relative paths pays."""
 GONE = -2
-"""What stands for the time of a folder that is not there."""
+"""Stands for the time of a missing folder."""
 _BYTES = 8
-"""What each time takes, packed."""
+"""Size of a packed time."""
 FEW = 100
-"""Of no more folders are times put into what is packed, one by one; for more, all is packed anew."""
+"""Up to this many new times are inserted into the packed form one by one; for more, all is packed again."""
 
 
 class _Group(NamedTuple):
-    """Folders by their names below one of them, `base`, which is "" for the vault; bytes, as the system takes them.
+    """The folders below `base` ("": the vault), by their names as bytes, as the system takes them.
 
-    Times and names stay packed until they are looked at: those of all groups at once would take some MB.
+    Times and names stay packed until they are needed: unpacked, those of all groups would take some MB.
     """
 
     base: str
@@ -41,7 +41,7 @@ class _Group(NamedTuple):
         return os.fsencode(folder[len(self.base) + bool(self.base) :])
 
     def with_time(self, folder: str, at_ns: int | None) -> _Group:
-        """Return this group with another time for one folder, which may be new; None: it is gone."""
+        """Return this group with a new time for one folder, which may be new itself (None: the folder is gone)."""
         whole, name = b"\0%b\0" % bytes(self.packed), self.name(folder)
         begin = whole.find(b"\0%b\0" % name) if self.size else -1
         place = self.size if begin < 0 else whole.count(b"\0", 0, begin)
@@ -55,10 +55,10 @@ class _Group(NamedTuple):
 
 
 class FolderTimes:
-    """The times of folders, in ns: vault-relative paths, "" for the vault itself. -1: look in any case."""
+    """Folder mtimes in ns, by vault-relative path, "" for the vault itself. -1: always check the folder."""
 
     def __init__(self, groups: list[tuple[str, int, int]], packed: bytes | memoryview) -> None:
-        """Take what `pack` returned. Raises ValueError or TypeError when this is something else."""
+        """Create the times from what `pack` returned. Raises ValueError or TypeError for anything else."""
         self._groups: dict[str, _Group] = {}
         self._names: dict[str, frozenset[bytes]] = {}
         self._packed = packed
@@ -72,7 +72,7 @@ class FolderTimes:
 
     @classmethod
     def of(cls, times: Mapping[str, int]) -> FolderTimes:
-        """Return the times of these folders, those of one project together."""
+        """Create the times from a mapping; a project's folders are grouped."""
         groups: dict[str, list[str]] = {}
         for folder in times:
             groups.setdefault(_base(folder), []).append(folder)
@@ -91,7 +91,7 @@ class FolderTimes:
         return cls(sizes, b"".join(part for group in groups for part in (group.times, group.packed)))
 
     def with_others(self, others: Mapping[str, int | None]) -> FolderTimes:
-        """Return these times, with others for some folders, which may be new; None: a folder is gone."""
+        """Return these times with some replaced or added (None: the folder is gone)."""
         groups = dict(self._groups)
         alone = groups.get("")
         if alone is not None and len(others) <= FEW:
@@ -106,12 +106,12 @@ class FolderTimes:
         return self.of({folder: at_ns for folder, at_ns in now.items() if at_ns is not None})
 
     def pack(self) -> tuple[list[tuple[str, int, int]], bytes | memoryview]:
-        """Return how the folders are grouped, with numbers and sizes, and all times and names."""
+        """Return the groups (base, number and size of names), and all packed times and names."""
         return [(group.base, group.size, len(group.packed)) for group in self._groups.values()], self._packed
 
     @property
     def by_path(self) -> dict[str, int]:
-        """Return the time of each folder by its path, made anew: kept, all paths would take some MB."""
+        """Return each folder's time by path, built at each call: kept, the paths would take some MB."""
         found: dict[str, int] = {}
         for group in self._groups.values():
             found.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
@@ -128,7 +128,7 @@ class FolderTimes:
         return group.name(folder) in self._names[base]
 
     def changed(self, root: str) -> list[str]:
-        """Return the folders whose time is another one now, and those that are gone: one stat a folder."""
+        """Return the folders whose time has changed or that are gone, with one stat per folder."""
         changed: list[str] = []
         for group in self._groups.values():
             names, kept = group.names, group.times.cast("q").tolist()
@@ -139,23 +139,23 @@ class FolderTimes:
 
 
 def _base(folder: str) -> str:
-    """Return the folder below which one may be grouped with others, such as a project's; "" for none."""
+    """Return the folder under which a folder is grouped, such as its project's; "" for none."""
     parts = folder.split("/", 2)
     return "/".join(parts[:2]) if len(parts) == 3 else ""
 
 
 def _times(root: str, base: str, names: list[bytes]) -> list[int]:
-    """Return the times of folders below `base`; GONE for one that is not there."""
+    """Return the times of folders below `base`, GONE for a missing one."""
     start = f"{root}/{base}/" if base else f"{root}/"
     above = None
     try:
         if base:
             above = os.open(start, os.O_RDONLY | os.O_DIRECTORY)
     except (OSError, ValueError, AttributeError):
-        pass  # gone, not to be read, or a system that opens no folders
+        pass  # gone, unreadable, or the system cannot open folders
     paths = names if above is not None else [os.fsencode(start) + name for name in names]
     lstat = os.lstat
-    try:  # of hundreds of folders: a call for each of them would show
+    try:  # for hundreds of folders, a function call for each would be noticeable
         return [lstat(path, dir_fd=above).st_mtime_ns for path in paths]
     except (OSError, ValueError):
         return [_time(path, above) for path in paths]

@@ -1,4 +1,4 @@
-"""A segment of an index that is open, and the folders in which its notes lie."""
+"""Folders: an open segment of the index, and the folders of its notes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from mdmem.search.index.table import Table
 
 MANY = 4
-"""Of so many times as many notes as there are folders, it is quicker to look where each folder ends."""
+"""With this many times more notes than folders, it is faster to search the end of each folder."""
 _MANY_MORE = 4
-"""Into a list of so many times more notes, the others are put one by one."""
+"""Into a list with this many times more notes, the others are inserted one by one."""
 MAX_FOLDERS = 2_000
-"""Number of folders of which something is cached."""
+"""Maximum number of folders for which something is cached."""
 
 
 class Leaf(NamedTuple):
-    """A segment, opened. start: the number of its first note."""
+    """An open segment. start: the number of its first note."""
 
     start: int
     terms: layout.TermLists
@@ -36,13 +36,15 @@ class Leaf(NamedTuple):
 
     @property
     def live(self) -> int:
-        """Return how many of its notes are not deleted."""
+        """Return the number of notes that are not deleted."""
         return len(self.table) - len(self.deleted)
 
 
 class _Numbering(NamedTuple):
-    """The numbers of folders, by key; and of each segment: those of its own folders, in order, which of these no
-    segment before it has, and the number of the first of them.
+    """The numbering of folders across segments.
+
+    numbers: folder key -> number. For each segment: of_leaf, the numbers of its own folders, in order; new, its own
+    indexes of the folders that no earlier segment has; firsts, the number of the first of these.
     """
 
     numbers: dict[int, int]
@@ -52,9 +54,10 @@ class _Numbering(NamedTuple):
 
 
 class Folders:
-    """The folders of all segments, numbered through: one that several have has one number. Their names are read when
-    they are asked for; which are the same is told by their keys. It knows no view, which is gone as soon as nobody
-    has it.
+    """The folders of all segments with common numbers: a folder in several segments has one number.
+
+    Equal folders are recognized by key; names are read on demand. Holds no reference to a view, so that an unused view
+    is freed.
     """
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
@@ -99,18 +102,18 @@ class Folders:
             yield from names if isinstance(new, range) else map(names.__getitem__, new)
 
     def find(self, folder: str) -> int | None:
-        """Return the number of a folder; None when no note lies there."""
+        """Return the number of a folder, or None if it has no notes."""
         return self._numbering.numbers.get(layout.folder_key(folder))
 
     def of_leaf(self, place: int, own: Iterable[int]) -> Iterable[int]:
-        """Return the numbers of folders that a segment calls by numbers of its own."""
+        """Return the common numbers of folders, given a segment's own numbers."""
         numbers = self._numbering.of_leaf[place]
         if isinstance(numbers, range) and isinstance(own, array):
             return shifted(own, numbers.start) if numbers.start else own
         return map(numbers.__getitem__, own)
 
     def own_numbers(self, folder: int) -> Iterator[tuple[int, int]]:
-        """Yield the places of the segments that have a folder, and the number that each gives it."""
+        """Yield the positions of the segments that have a folder, each with its own number for it."""
         for place, numbers in enumerate(self._numbering.of_leaf):
             if isinstance(numbers, range):
                 if folder in numbers:
@@ -123,7 +126,7 @@ class Folders:
                 yield place, own
 
     def sizes(self) -> list[int]:
-        """Return how many notes each folder has, by its number, deleted ones included."""
+        """Return the number of notes of each folder, by folder number, including deleted ones."""
         sizes = [0] * len(self)
         for numbers, table in zip(self._numbering.of_leaf, self._tables, strict=True):
             if isinstance(numbers, range):
@@ -136,7 +139,7 @@ class Folders:
         return sizes
 
     def is_session(self) -> bytes:
-        """Return for every folder, by its number, whether it is an agent's session: 1 or 0."""
+        """Return for each folder, by number, whether it is an agent's session: 1 or 0."""
         return b"".join(
             table.is_session if isinstance(new, range) else bytes(map(table.is_session.__getitem__, new))
             for table, new in zip(self._tables, self._numbering.new, strict=True)
@@ -144,7 +147,7 @@ class Folders:
 
 
 class Rows:
-    """The rows of all segments, numbered through, and what is kept of them, read anew each time; it knows no view."""
+    """The rows of all segments with common note numbers, read on demand; holds no reference to a view."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.leaves = leaves
@@ -152,16 +155,16 @@ class Rows:
         self._starts = [leaf.start for leaf in leaves]
 
     def leaf(self, note: int) -> Leaf:
-        """Return the segment in which a note lies."""
+        """Return the segment of a note."""
         return self.leaves[bisect_right(self._starts, note) - 1]
 
     def name(self, note: int) -> str:
-        """Return a note's file name; of one in a part of a session with the part before it."""
+        """Return a note's file name, including the part of the session that it is in."""
         leaf = self.leaf(note)
         return leaf.table.name(note - leaf.start)
 
     def numbers(self, name: str) -> array[int]:
-        """Return a number of all notes; see `Table.numbers`."""
+        """Return a column of numbers for all notes; see `Table.numbers`."""
         joined = array(code(name))
         for place, leaf in enumerate(self.leaves):
             if place and name == "folder_of":
@@ -171,7 +174,7 @@ class Rows:
         return joined
 
     def counts(self, notes: Sequence[int]) -> dict[int, int]:
-        """Return how many of a segment's notes, which ascend, each folder has; nothing where that is no quicker."""
+        """Return how many of a segment's notes, in ascending order, each folder has; {} if that is not faster."""
         place = bisect_right(self._starts, notes[0]) - 1
         leaf = self.leaves[place]
         ends = leaf.table.member_ends
@@ -186,14 +189,14 @@ class Rows:
         return found
 
     def number(self, name: str, note: int) -> int:
-        """Return a number of one note."""
+        """Return one note's number in a column."""
         place = bisect_right(self._starts, note) - 1
         leaf = self.leaves[place]
         found = leaf.table.number(name, note - leaf.start)
         return next(iter(self.folders.of_leaf(place, (found,)))) if name == "folder_of" else found
 
     def numbers_of(self, name: str, notes: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Yield each of some notes, in order, with a number of it."""
+        """Yield some notes in order, each with its number in a column."""
         ordered = sorted(notes)
         end = 0
         for place, leaf in enumerate(self.leaves):
@@ -207,7 +210,7 @@ class Rows:
 
 
 class Members:
-    """The notes of each folder, in the order of its files, read when they are asked for."""
+    """The notes of each folder, in the order of its files, read on demand."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -221,14 +224,14 @@ class Members:
         return self._known[folder]
 
     def _in_order(self, parts: list[list[int]]) -> list[int]:
-        """Join the notes of a folder in several segments, the most of them last; within a segment they are in order."""
+        """Merge the lists of a folder's notes, one per segment and sorted each; the longest one comes last."""
 
         def place(note: int) -> tuple[int, str]:
             return layout.place_in_sequence(self._rows.name(note))
 
         found = parts.pop() if parts else []
         others = list(chain.from_iterable(parts))
-        if len(others) * _MANY_MORE < len(found):  # such as the page of a session: each name is one more read
+        if len(others) * _MANY_MORE < len(found):  # such as a session's page: a sort would read each name
             for note in others:
                 insort(found, note, key=place)
         elif others:
@@ -236,7 +239,7 @@ class Members:
         return found
 
     def of(self, folder: str) -> Iterator[int]:
-        """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
+        """Yield the notes of a folder, given its name, unordered and without caching."""
         number = self._rows.folders.find(folder)
         return chain.from_iterable(() if number is None else self._in_segments(number))
 
@@ -251,7 +254,7 @@ class Members:
 
 
 class Few(dict[int, int]):
-    """A number of each of a few notes, by note, read when it is asked for; of many notes, all are read at once."""
+    """A column's numbers for a few notes, read on demand; once many are needed, the whole column is read."""
 
     def __init__(self, rows: Rows, name: str, size: int) -> None:
         super().__init__()
@@ -261,11 +264,11 @@ class Few(dict[int, int]):
 
     @cached_property
     def all(self) -> array[int]:
-        """Return the number of all notes."""
+        """Return the whole column."""
         return self._rows.numbers(self._name)
 
     def take(self, lists: Collection[Collection[int]]) -> bool:
-        """Read the numbers of these notes, too; False: it is better to read those of all notes."""
+        """Read the numbers of these notes too; return False if reading the whole column is better."""
         if not lists:
             return len(self) * FEW < self._size
         if sum(map(len, lists)) * FEW > self._size:

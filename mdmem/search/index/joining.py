@@ -1,8 +1,8 @@
-"""Segments joined into fewer, larger ones: every open and every search asks each of them.
+"""Joining: joins segments into fewer, larger ones, because every open and search reads each of them.
 
 A build makes a segment of every few thousand notes, so that it needs little memory and can be interrupted. Afterwards
-neighbours are joined, piece by piece from file to file. Who is interrupted has changed nothing: the next generation
-removes what was written.
+adjacent segments are joined, piece by piece from file to file. An interrupted join changes nothing: the next generation
+removes what it wrote.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from mdmem.search.index.table import Table
 
     Renumber = Sequence[int]
-    """The new row of each row of a segment; -1 for a deleted one."""
+    """For each row of a segment its new row; -1 for a deleted one."""
 
 
 def join_next(folder: str) -> bool:
-    """Join the next segments of an index that should be one; the caller has the index alone. False: there are none.
+    """Join the next segments that should be one; return False if there are none. The caller must hold the index's lock.
 
-    Raises DamagedError when a segment is not what was written.
+    Raises DamagedError when a segment is damaged.
     """
     found = contents.load(folder)
     chosen = found and to_join([segment.live for segment in found.segments])
@@ -52,11 +52,11 @@ def join_next(folder: str) -> bool:
 
 
 def with_merged(folder: str, view: View, segments: list[Segment]) -> list[Segment]:
-    """Return the segments of a generation that is being made, small ones put together with what is new.
+    """Return the segments of a new generation, with small ones merged into the new segment.
 
-    view: the generation before, whose segments are the first ones; others are new.
+    view: the previous generation, whose segments come first; the others are new.
 
-    Raises DamagedError when a segment is not what was written.
+    Raises DamagedError when a segment is damaged.
     """
     known, new = segments[: len(view.leaves)], segments[len(view.leaves) :]
     chosen = to_merge([segment.live for segment in known], [len(segment.deleted) for segment in known])
@@ -69,7 +69,7 @@ def with_merged(folder: str, view: View, segments: list[Segment]) -> list[Segmen
 
 
 def _joined(folder: str, leaves: Sequence[Leaf]) -> Segment:
-    """Write a segment that holds the notes of others, in the same order."""
+    """Write a segment with the notes of others, in the same order."""
     starts = accumulate((len(leaf.table) for leaf in leaves), initial=0)
     view = View([leaf._replace(start=start) for start, leaf in zip(starts, leaves, strict=False)], {})
     made = Segment("", view.live)
@@ -79,14 +79,14 @@ def _joined(folder: str, leaves: Sequence[Leaf]) -> Segment:
 
 
 def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the posting lists of all segments, with the rows that the notes get."""
+    """Yield the posting lists of all segments, with the notes' new rows."""
     new = _new_rows(leaves)
     starts = [one.start if isinstance(one, range) else None for one in new]
     unpack, pack, size = layout.ONE_ROW.unpack, layout.ONE_ROW.pack, layout.ONE_ROW.size
     for key, lists in _by_key(leaves):
         place, data = lists[0]
         start = starts[place]
-        if len(lists) == 1 and len(data) == size and start is not None:  # most terms are in one note
+        if len(lists) == 1 and len(data) == size and start is not None:  # most terms occur in one note
             yield key, pack(0, start + unpack(data)[1])
             continue
         rows = array("H")
@@ -107,7 +107,7 @@ def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _moved(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[int], bytes | None]:
-    """Return a posting list with the new rows of its notes."""
+    """Return a posting list with the notes' new rows."""
     if not isinstance(new, range):
         kept = [new[row] >= 0 for row in rows]
         rows = array("I", compress(rows, kept))
@@ -118,15 +118,15 @@ def _moved(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[
 
 
 def _by_key(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, list[tuple[int, bytes]]]]:
-    """Yield every key of the segments, in order, with the places of those that have it, and its lists there.
+    """Yield every key of the segments, in order, with its lists and the positions of their segments.
 
-    Keys are put in order some thousand at a time, which takes a third of the time of a merge.
+    Sorts some thousand keys at a time, in a third of the time of a merge.
     """
     terms = [leaf.terms for leaf in leaves if isinstance(leaf.terms, Dictionary)]
     streams = [one.packed() for one in terms]
     ahead = [next(stream, None) for stream in streams]
     steps = sorted(key for one in terms for key in one.some_keys())[:: len(terms)]
-    for step in (*steps, b"\xff"):  # no key begins so
+    for step in (*steps, b"\xff"):  # greater than every key
         found: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
         for place, stream in enumerate(streams):
             item = ahead[place]
@@ -138,7 +138,7 @@ def _by_key(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, list[tuple[int, byt
 
 
 def _new_rows(leaves: Iterable[Leaf]) -> list[Renumber]:
-    """Return for each segment which row each of its rows becomes."""
+    """Return for each segment the new row of each of its rows."""
     found: list[Renumber] = []
     start = 0
     for leaf in leaves:
@@ -152,7 +152,7 @@ def _new_rows(leaves: Iterable[Leaf]) -> list[Renumber]:
 
 
 def _table(view: View) -> layout.TableContent:
-    """Return the notes of a view for one table."""
+    """Return the notes of a view as the content of one table."""
     alive = [True] * view.size
     for note in view.deleted:
         alive[note] = False

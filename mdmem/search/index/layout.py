@@ -1,7 +1,7 @@
-"""How a segment of the index lies on disk: posting lists, and a table with a row for each note.
+"""Layout: the file format of an index segment: posting lists, and a table with one row per note.
 
-Numbers are arrays in the machine's own order, so that they are read and written at the speed of a copy;
-the index is a cache of this machine, and its stamp holds the order. Nothing here knows the engine.
+Numbers are arrays in native byte order, read and written as fast as a copy; the index is a cache of this machine, and
+its stamp includes the byte order. This module does not know the search engine.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
         """The posting lists of some notes, by field and term."""
 
         def count(self, field: str, term: str) -> int:
-            """Return in how many rows a term occurs."""
+            """Return the number of rows with a term."""
             ...
 
         def postings(self, field: str, term: str) -> Postings | None:
-            """Return a term's posting list."""
+            """Return a term's posting list, or None."""
             ...
 
         def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
-            """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+            """Yield the terms that begin with `prefix`, in order, each with its number of rows."""
             ...
 
         def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
@@ -49,27 +49,27 @@ if TYPE_CHECKING:
         def postings_of_many(
             self, field: str, prefix: str, is_wanted: Callable[[bytes], bool], part: bytes = b""
         ) -> Iterator[Postings]:
-            """Yield the lists of the terms that begin with `prefix` and whose keys are wanted and have `part`."""
+            """Yield the posting lists of terms that begin with `prefix`, with wanted keys that contain `part`."""
             ...
 
 
 VERSION = 12
-"""Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""
+"""Increased whenever the format changes: an index of another version is rebuilt."""
 
 Postings = tuple["array[int]", bytes | None]
-"""The rows in which a term occurs, ascending, and how often in each (None: once everywhere)."""
+"""The rows with a term, ascending, and its frequency in each (None: always 1)."""
 
 
 class IndexRow(NamedTuple):
-    """What the index keeps of one note, apart from its words.
+    """What the index stores of one note, apart from its words.
 
-    path: vault-relative, POSIX. mtime_ns, size, inode: of the file when it was read; mtime_ns is -1 when the
-        file was so fresh that a change in the same tick of the clock could be missed.
+    path: relative to the vault, POSIX. mtime_ns, size, inode: the file's when it was read; mtime_ns is -1 if the file
+    was so fresh that a change within the same clock tick could be missed.
     digest: the first 8 bytes of its SHA-256. created: seconds since 1970, from the note or its file.
-    flags: a sum of FLAGS, and KIND_STEP times the place of its kind in KINDS.
-    sketch: the smallest hashes of its words, alike for alike texts.
-    lengths: how many terms each text field holds, in the order of TEXT_FIELDS.
-    facts: what a result shows (id, kind, title, ...), so that no file has to be read for it.
+    flags: a sum of FLAGS, plus KIND_STEP times the index of its kind in KINDS.
+    sketch: the smallest hashes of its words, similar for similar texts.
+    lengths: the number of terms of each text field, in the order of TEXT_FIELDS.
+    facts: what a result shows (id, kind, title, ...), so that no file must be read for it.
     """
 
     path: str
@@ -86,14 +86,14 @@ class IndexRow(NamedTuple):
 
 TEXT_FIELDS = ("body", "title", "meta", "date")
 FIELDS = {"body": b"b", "date": b"d", "facet": b"f", "meta": b"m", "title": b"t"}
-"""What the keys of each field's terms begin with, in their order."""
+"""Prefixes of the keys of each field's terms, which also define their order."""
 FLAGS = {"pinned": 1, "edited": 2, "numbered": 4}
 KIND_STEP = 8
 KINDS = (
     "", "prompt", "response", "observation", "summary", "note", "session", "project", "ghost", "agent",
     "decision", "lesson", "preference", "task", "day", "plan",
 )  # fmt: skip
-"""The kinds whose notes can be told apart without reading facts; others are the first."""
+"""Kinds that can be told apart without reading facts; the first stands for all others."""
 SKETCH_SIZE = 8
 
 CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode": "Q", "digest": "Q",
@@ -101,25 +101,25 @@ CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode
 FACTS_PER_BLOCK = 32
 
 NEW = "there was none"
-"""Why an index is made for the first time."""
+"""The reason for building an index for the first time."""
 
 
 class DamagedError(Exception):
-    """A file of the index is not what was written; the index must be rebuilt."""
+    """A file of the index is damaged; the index must be rebuilt."""
 
 
 def folder_key(folder: str) -> int:
-    """Return by what a folder is told from others without its name: 56 bits of a hash, which are a small number."""
+    """Return a key that identifies a folder without its name: 56 bits of a hash, which stay a small integer."""
     return int.from_bytes(sha256(folder.encode("utf-8", "surrogatepass"))[:7], "little")
 
 
 def digest(data: bytes) -> int:
-    """Return the first 8 bytes of the SHA-256 of a file, as a number."""
+    """Return the first 8 bytes of the SHA-256 of a file's content, as an integer."""
     return int.from_bytes(sha256(data)[:8], "little")
 
 
 def key(field: str, term: str) -> bytes:
-    """Return what a term is found by: the byte for its field, and the term."""
+    """Return the key of a term: the byte for its field, and the term."""
     return FIELDS[field] + term.encode("utf-8", "replace")
 
 
@@ -127,16 +127,16 @@ def key(field: str, term: str) -> bytes:
 
 _WIDE, _WEIGHTED = 1, 2
 ONE_ROW = Struct("=BH")
-"""A posting list of one row without a weight. No other list has its size."""
+"""A posting list of one row without a weight; no other list has its size."""
 
 
 def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes:
-    """Pack a posting list: a byte that says how, the rows (2 bytes each, or 4), the weights (1 byte, at most 255).
+    """Encode a posting list: a byte for the format, rows of 2 or 4 bytes, weights of 1 byte (at most 255).
 
-    weights: None where each is 1.
+    weights: None if all are 1.
     """
     if len(rows) == 1 and not weights and rows[0] <= 0xFFFF:
-        return ONE_ROW.pack(0, rows[0])  # most lists are so short
+        return ONE_ROW.pack(0, rows[0])  # most lists have one row
     wide = rows[-1] > 0xFFFF
     weighted = weights is not None and max(weights) > 1
     head = bytes((wide * _WIDE | weighted * _WEIGHTED,))
@@ -147,7 +147,7 @@ def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes
 
 
 def decode_postings(data: bytes) -> Postings:
-    """Unpack what `encode_postings` packed. Raises DamagedError when it was not packed so."""
+    """Decode what `encode_postings` returned. Raises DamagedError when the data is invalid."""
     count = count_postings(data[0], len(data))
     wide, weighted = data[0] & _WIDE, data[0] & _WEIGHTED
     end = 1 + count * (4 if wide else 2)
@@ -155,9 +155,9 @@ def decode_postings(data: bytes) -> Postings:
 
 
 def count_postings(head: int, size: int) -> int:
-    """Return how many rows a packed list of `size` bytes has, from its first byte alone.
+    """Return the number of rows in an encoded list of `size` bytes, from its first byte.
 
-    Raises DamagedError when no list has this length.
+    Raises DamagedError when no list can have this size.
     """
     count, rest = divmod(size - 1, (4 if head & _WIDE else 2) + (1 if head & _WEIGHTED else 0))
     if rest or head > (_WIDE | _WEIGHTED):
@@ -169,17 +169,17 @@ def count_postings(head: int, size: int) -> int:
 
 
 def place_in_sequence(name: str) -> tuple[int, str]:
-    """Return by what the files of a folder are put in order: the number that a name begins with, then the name."""
+    """Return a sort key for the files of a folder: the number at the start of the name, then the name."""
     name = name[name.rfind("/") + 1 :]
     digits = len(name) - len(name.lstrip("0123456789"))
     return int(name[:digits] or 0), name
 
 
 class TableContent(NamedTuple):
-    """What a table is made of, note by note.
+    """The content of a table, note by note.
 
-    folders, folder_of: as a table returns them. names: of the files. numbers, lengths: return a column by its name.
-    counts: what the notes come to; see `tally`.
+    folders, folder_of: as in a table. names: of the files. numbers, lengths: functions that return a column.
+    counts: the totals of the notes; see `tally`.
     """
 
     folders: Sequence[str]
@@ -193,7 +193,7 @@ class TableContent(NamedTuple):
 
 
 def encode_table(rows: list[IndexRow], counts: Iterable[Mapping[Any, int]] = ()) -> bytes:
-    """Pack rows column by column; counts: what they come to, see `tally`."""
+    """Encode rows column by column. counts: their totals; see `tally`."""
     folders: dict[str, int] = {}
     folder_of = array("I")
     names = []
@@ -215,7 +215,7 @@ def encode_table(rows: list[IndexRow], counts: Iterable[Mapping[Any, int]] = ())
 
 
 def pack_table(content: TableContent) -> Iterator[bytes]:
-    """Yield a table, column by column, and at the end a directory that holds where each is, and its checksum."""
+    """Yield a table column by column, followed by a directory with each column's position and checksum."""
     directory = {}
     position = 0
     for name, data in _columns(content):
@@ -265,7 +265,7 @@ def _columns(content: TableContent) -> Iterator[tuple[str, bytes]]:
 
 
 def _encode_facts(facts: Iterable[dict[str, Any]]) -> tuple[bytes, bytes]:
-    """Pack what results show of the rows, some rows at a time; return that, and where each such block ends."""
+    """Return the facts encoded in compressed blocks of several rows, and the ends of the blocks."""
     rest = iter(facts)
     blocks = []
     while some := list(islice(rest, FACTS_PER_BLOCK)):

@@ -1,4 +1,4 @@
-"""The index brought up to date for a process that goes on, which holds until its end what it once held."""
+"""Outside: updates the index for a long-running process, which would keep the memory that a large update takes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 MANY_NOTES, MANY_PATHS = 10_000, 256
-"""Every file of a vault of more notes, or more files of it than this, are looked at by another process."""
+"""Checking every file of a vault with more notes, or more changed files, is left to another process."""
 
 
 def takes_memory(config: Config, files: int | None = None) -> bool:
-    """Whether an update of the index is work for a process that ends. files: how many changed, None: unknown."""
+    """Whether another process should do an update, to save memory. files: number of changed files (None: unknown)."""
     if files is not None and files <= MANY_PATHS:
         return False
     view = opened(config)
@@ -28,9 +28,9 @@ def takes_memory(config: Config, files: int | None = None) -> bool:
 def update_outside(
     config: Config, *, paths: Collection[str] | None = None, wait_seconds: float = catchup.WAIT_SECONDS
 ) -> None:
-    """Update the index as `catchup.update` does, in a process of its own where that takes memory.
+    """Update the index as `catchup.update` does, in a separate process if it takes much memory.
 
-    Raises BusyError as `catchup.update`, and when the other process fails.
+    Raises BusyError like `catchup.update`, and when the other process fails.
     """
     if not takes_memory(config, None if paths is None else len(paths)):
         catchup.update(config, paths=paths, wait_seconds=wait_seconds)

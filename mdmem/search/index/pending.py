@@ -1,8 +1,8 @@
-"""Notes that are not in the index yet, laid over it in memory for one search.
+"""Pending: adds notes that are not indexed yet to a view in memory, for one search.
 
-A prompt comes when the notes of the turn before it are a second old. To index them is to load Whoosh, to wait
-for a lock and to write; to read a few of them once more at every prompt costs a tenth of that. They are
-indexed by whoever searches next with more time, or by the next prompt that finds too many of them.
+A prompt comes when the previous turn's notes are a second old. Indexing them would mean loading Whoosh, waiting for a
+lock and writing; rereading a few of them at every prompt costs a tenth of that. The next search with more time indexes
+them, or the next prompt that finds too many of them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from mdmem.search.index.document import Document
 
 MAX_NOTES = 16
-"""More notes than this are worth indexing."""
+"""With more notes than this, indexing pays."""
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:
-    """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
+    """Return a view of the vault after a quick scan, without writing: notes not in the index yet are held in memory.
 
-    without_session: the notes of this one are not looked for, so they need not be read; the prompt that is being
-    answered is among them. share: how many notes are looked at beside those that changed last. None: there is no index
-    to begin with, or too much is new; `update` is called for.
+    without_session: ignore new notes of this session, which need not be read; the current prompt is among them. share:
+    number of notes checked besides those that changed last.
+    None: there is no usable index, or too much is new; the caller should call `update`.
 
     Raises VaultError when there is no vault.
     """
@@ -60,7 +60,7 @@ def glance(config: Config, without_session: str = "", share: int = 0) -> View | 
 
 
 def _without(diff: Diff, session: str) -> Diff:
-    """Leave out the notes in the folder of a session."""
+    """Return a diff without the notes in a session's folder."""
     tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
     return Diff(
         [entry for entry in diff.files if not folder_of(entry.path).endswith(tails)],
@@ -69,7 +69,7 @@ def _without(diff: Diff, session: str) -> Diff:
 
 
 class Terms:
-    """The posting lists of a few documents, as a dictionary of a segment gives them."""
+    """The posting lists of a few documents, with the interface of a segment's dictionary."""
 
     def __init__(self, documents: list[Document]) -> None:
         self._lists: dict[str, dict[str, tuple[list[int], list[int]]]] = {field: {} for field in layout.FIELDS}
@@ -81,16 +81,16 @@ class Terms:
                     weights.append(times)
 
     def count(self, field: str, term: str) -> int:
-        """Return in how many rows a term occurs."""
+        """Return the number of rows with a term."""
         return len(self._lists[field].get(term, ((), ()))[0])
 
     def postings(self, field: str, term: str) -> layout.Postings | None:
-        """Return a term's posting list."""
+        """Return a term's posting list, or None."""
         found = self._lists[field].get(term)
         return layout.decode_postings(layout.encode_postings(*found)) if found else None
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
-        """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+        """Yield the terms that begin with `prefix`, in order, each with its number of rows."""
         for term in sorted(self._lists[field]):
             if term.startswith(prefix):
                 yield term, self.count(field, term)
@@ -113,9 +113,9 @@ class Terms:
 
 
 def overlay(view: View, root: str, diff: Diff) -> View | None:
-    """Return a view of the vault as it is: the index, without what changed, and what changed as it is now.
+    """Return a view of the present vault: the index, with changed notes replaced by their present content.
 
-    None: so much changed that the index should be brought up to date.
+    None: so much changed that the index should be updated.
     """
     if len(diff.files) > MAX_NOTES:
         return None

@@ -1,4 +1,4 @@
-"""A note named by a person or an agent -> its path: by id, the beginning of an id, a citation, or a path."""
+"""Resolve: finds the path of a note named by id, the beginning of an id, a citation, or a path."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 MIN_PREFIX_CHARS = 3
 PATHS_AT_ONCE = 10_000
-"""Number of paths that are held in memory at a time."""
+"""Maximum number of paths held in memory at once."""
 
 
 def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     """Return the vault-relative path of the note that `reference` names.
 
-    reference: an id, the beginning of one that no other note shares (3 characters or more), `mem:ID`, `[mem:ID]`,
-        a path, vault-relative or absolute, or the name of a file, as `[[wikilinks]]` have it.
-    look: look through the vault for what the index does not have; callers that keep it current have no need to.
+    reference: an id, a unique beginning of one (3 characters or more), `mem:ID`, `[mem:ID]`, a path, vault-relative or
+    absolute, or the name of a file, as in `[[wikilinks]]`.
+    look: check the vault for notes that the index lacks; not needed by callers that keep it current.
 
     Raises:
-        NotFoundError: when no note answers to it.
-        AmbiguousError: when more than one does.
-        BusyError: when another process is writing the index, and it must be rebuilt.
+        NotFoundError: when no note matches.
+        AmbiguousError: when more than one matches.
+        BusyError: when the index must be rebuilt and another process is writing it.
     """
     wanted = note.id_in_reference(reference)
     path = _as_path(config, wanted)
@@ -42,7 +42,7 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
         found, is_partial = in_files(config, wanted.lower()), False
         if not found:
             raise
-    except OSError:  # the index cannot be written, or not be read
+    except OSError:  # the index cannot be written or read
         found, is_partial = in_files(config, wanted.lower()), False
     if not found and is_partial:
         found = in_files(config, wanted.lower())
@@ -73,12 +73,12 @@ def path_of_id(config: Config, reference: str) -> str:
 
 
 def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bool]:
-    """Return the notes that the index has under an id or a name, and whether there may be more: it is not complete."""
+    """Return the indexed notes with an id or name, and whether the index is incomplete, so that there may be more."""
     try:
         found = _by_id(config, wanted)
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
+    except Exception as error:  # noqa: BLE001 - a damaged index, or another version's, raises anything
         catchup.repair(config, error)
         if not _is_partial(config):
             catchup.update(config)
@@ -92,7 +92,7 @@ def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bo
 
 
 def _look(config: Config) -> None:
-    """Look for what the index does not have; in a large vault, a process in the background looks at most notes."""
+    """Add to the index what it lacks; in a large vault, a background process checks most notes."""
     view = opened(config)
     if view is None or not scan_record.is_large(view):
         catchup.update(config)
@@ -102,7 +102,7 @@ def _look(config: Config) -> None:
 
 
 def _is_partial(config: Config) -> bool:
-    """Whether the index of a large vault is not complete; then a process in the background finishes it."""
+    """Whether a large vault's index is incomplete; starts a background process that finishes it."""
     try:
         if not completion.is_running(config) and catchup.begin(config, catchup.MOST_AT_ONCE, 0.1) is None:
             return False
@@ -113,9 +113,9 @@ def _is_partial(config: Config) -> bool:
 
 
 def in_files(config: Config, wanted: str) -> list[str]:
-    """Look for a note without the index: in the names of all files, and in those that people wrote, for an id.
+    """Return the notes with an id or its beginning without the index: by file name, or by ids in people's own notes.
 
-    The names of captured notes end in their ids.
+    The file names of captured notes end in their ids.
     """
     if len(wanted) < MIN_PREFIX_CHARS:
         return []
@@ -146,7 +146,7 @@ def _by_id(config: Config, wanted: str) -> list[str]:
 
 
 def with_id(view: View, wanted: str) -> set[int]:
-    """Return the notes whose id is `wanted`, in lower case, or begins so where no id is."""
+    """Return the notes whose id is `wanted`, in lower case, or else begins with it."""
     found = view.notes("facet", f"id:{wanted}") if wanted else set()
     if found or len(wanted) < MIN_PREFIX_CHARS:
         return found
@@ -155,12 +155,12 @@ def with_id(view: View, wanted: str) -> set[int]:
 
 
 def _tail(wanted: str) -> str:
-    """Return the end of a path that a link names, without its ending."""
+    """Return the tail of a path that a link names, without its extension."""
     return wanted.partition("|")[0].partition("#")[0].removesuffix(".md").lstrip("/")
 
 
 def _by_name(view: View, tail: str) -> list[str]:
-    """Return the notes whose file has this name, or a path that ends so, without its ending."""
+    """Return the notes whose file name or path ends in `tail`, ignoring the extension."""
     found = []
     for first in range(0, view.size, PATHS_AT_ONCE):
         paths = view.some_paths(first, min(first + PATHS_AT_ONCE, view.size))

@@ -1,4 +1,4 @@
-"""Where the vault and the index may differ, and how: everywhere, at some paths, or in folders that changed."""
+"""Scan: finds the differences between vault and index: everywhere, at some paths, or in changed folders."""
 
 from __future__ import annotations
 
@@ -24,21 +24,20 @@ if TYPE_CHECKING:
 
 
 MAX_CHANGED, MAX_CAPTURED = 400, 100
-"""So many of the files that changed last are looked at each time, and so many of those in sessions' folders, which
-are written once and rarely changed."""
+"""Number of files checked each time because they changed last: other files, and files in session folders, which are
+written once and rarely changed."""
 AT_ONCE, MANY = 2_000, 4
-"""Of so many notes, paths, times, sizes and inodes are read at once, unless the numbers are too far apart: more than
-this for each note."""
+"""Maximum number of notes whose paths, times, sizes and inodes are read at once; not at once if their numbers span more
+than MANY times as many rows."""
 
 
 class Seen(NamedTuple):
     """What was found in a part of the vault.
 
-    entries: the notes there, possibly while they are being looked for. folders: the folders that were read so far.
-    newest: the files that changed last of all that were met so far.
-    within: where it was looked: whole folders
-        without what lies below them ("shallow"), paths and all below them ("deep"), or, when both are None,
-        the whole vault. unchanged: of a shallow look, the folders that were there before.
+    entries: the notes there, possibly still being read. folders: the folders read so far.
+    newest: the files that changed last among those met so far.
+    shallow, deep: what was scanned: whole folders without subfolders ("shallow"), or paths and all below them ("deep");
+    both None for the whole vault. unchanged: for a shallow scan, the folders that existed before.
     """
 
     entries: Iterable[WalkedFile]
@@ -50,16 +49,16 @@ class Seen(NamedTuple):
 
 
 Stamped = tuple[int, str, int, int]
-"""A file: its time in ns, path, size and inode."""
+"""A file: its mtime in ns, path, size and inode."""
 
 
 def stamped(entry: WalkedFile) -> Stamped:
-    """Return what tells one state of a file from another."""
+    """Return the stamp that identifies a state of a file."""
     return entry.mtime_ns, entry.path, entry.size, entry.inode
 
 
 def changed_last(files: list[Stamped]) -> list[Stamped]:
-    """Keep as many of the files as are looked at each time: those at the end of the list."""
+    """Return as many of the files as are checked each time, from the end of the list."""
     captured = [is_in_session(one[1]) for one in files]
     surplus = {False: captured.count(False) - MAX_CHANGED, True: captured.count(True) - MAX_CAPTURED}
     kept = []
@@ -71,7 +70,7 @@ def changed_last(files: list[Stamped]) -> list[Stamped]:
 
 
 class Newest:
-    """The files that changed last among those that pass by."""
+    """Passes files through and collects those that changed last."""
 
     def __init__(self, entries: Iterable[WalkedFile]) -> None:
         self._entries = entries
@@ -90,12 +89,12 @@ class Newest:
 
     @property
     def found(self) -> list[Stamped]:
-        """Those files, the last one last."""
+        """The collected files, the newest last."""
         return sorted([*self._heaps[False], *self._heaps[True]])
 
 
 class Diff(NamedTuple):
-    """Where vault and index differ: files that are new or changed, and paths whose file is gone."""
+    """The differences of vault and index: new or changed files, and paths of missing files."""
 
     files: list[WalkedFile]
     gone: list[str]
@@ -104,7 +103,7 @@ class Diff(NamedTuple):
         return bool(self.files or self.gone)
 
     def with_more(self, other: Diff) -> Diff:
-        """Return both as one, each path once."""
+        """Return both combined, each path once."""
         if not other:
             return self
         known = {*self.gone, *(entry.path for entry in self.files)}
@@ -121,12 +120,12 @@ def _walk(
     skip: Container[str] = (),
     met: MetFile | None = None,
 ) -> Iterator[WalkedFile]:
-    """Yield every note below a folder but those whose names private tags stand in: the index holds no such name."""
+    """Yield every note below a folder, except those with private tags in their names, which must not be indexed."""
     return disk.walk(root, below, visited, skip, hides=_private_names(root), met=met)
 
 
 def _private_names(root: str) -> Callable[[str], bool]:
-    """Return what tells of a path in a vault whether private tags stand in it."""
+    """Return a function that tells whether a path has private tags in it."""
     rules: list[privacy.Rules] = []
 
     def hides(path: str) -> bool:
@@ -139,14 +138,14 @@ def _private_names(root: str) -> Callable[[str], bool]:
 
 
 def everywhere(root: str, met: MetFile | None = None) -> Seen:
-    """Look at every file: one lstat each. met: is told of it."""
+    """Scan every file, with one lstat each. met: called for each."""
     folders: list[str] = []
     newest = Newest(_walk(root, visited=folders, met=met))
     return Seen(newest, folders, newest=newest)
 
 
 def newest(root: str, limit: int) -> list[WalkedFile]:
-    """Return notes, no more than `limit`: those outside the journal first, then those of its newest days."""
+    """Return at most `limit` notes: those outside the journal first, then those of its newest days."""
     found = list(islice(_walk(root, skip=("journal",)), limit))
     by_day = [found for project in projects(root) for found in days(root, project) if found[0][:4].isdecimal()]
     for _, folder in sorted(by_day, reverse=True):
@@ -157,7 +156,7 @@ def newest(root: str, limit: int) -> list[WalkedFile]:
 
 
 def at_paths(root: str, paths: Iterable[str]) -> Seen:
-    """Look at these files, and at everything in and below these folders; they may be gone."""
+    """Scan these files, and everything in and below these folders; they may be gone."""
     given = [found for found in (_relative(root, path) for path in paths) if found is not None]
     relative = [disk.archived_folder(root, path) or path for path in given]
     entries: dict[str, WalkedFile] = {}
@@ -168,7 +167,7 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
         try:
             found = disk.look(root, path)
         except (OSError, ValueError):
-            entries |= {entry.path: entry for entry in _walk(root, path)}  # a folder whose notes are packed
+            entries |= {entry.path: entry for entry in _walk(root, path)}  # a folder with packed notes
             continue
         if stat.S_ISDIR(found.st_mode):
             entries |= {entry.path: entry for entry in _walk(root, path, folders)}
@@ -178,13 +177,13 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
 
 
 def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None = None) -> Seen:
-    """Look into the folders whose time is not the one in `times`, and into new folders below them.
+    """Scan the folders whose mtime differs from `times`, and new folders below them.
 
-    This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
-    changed: these folders, where that is known.
+    Costs one stat per folder. It misses files edited in place, which change no folder's mtime.
+    changed: the changed folders, if known.
     """
     changed = times.changed(root) if changed is None else changed
-    entries: dict[str, WalkedFile] = {}  # packed notes lie below two folders
+    entries: dict[str, WalkedFile] = {}  # packed notes are found below two folders
     folders: list[str] = []
     for folder in changed:
         if folder_time(root, folder) is not None:
@@ -193,11 +192,11 @@ def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None 
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
-    """Look at the files of these notes, one lstat each: what was changed in place, and what is gone."""
+    """Return which of these notes' files were edited in place or are gone, with one lstat each."""
     changed: list[WalkedFile] = []
     gone: list[str] = []
     lstat = os.lstat
-    for note, path, stamp in chain.from_iterable(_kept(view, sorted(notes))):  # every note, it may be
+    for note, path, stamp in chain.from_iterable(_kept(view, sorted(notes))):  # possibly every note
         try:
             try:
                 found = lstat(f"{root}/{path}")
@@ -216,9 +215,9 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
 
 
 def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, list[Stamped]]:
-    """Look at files that are known by time, size and inode; ask the index only of those that are others now.
+    """Check files with known stamps, and look up only changed ones in the index.
 
-    Return where vault and index differ, and the files as they are now.
+    Return the differences, and the files' present stamps.
     """
     found: list[Stamped] = []
     others: list[int] = []
@@ -238,9 +237,9 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
 
 
 def _kept(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tuple[int, int, int]]]]:
-    """Yield what the index keeps of the files of notes, some at a time: number, path, and time, size and inode.
+    """Yield the index's number, path and stamp of notes' files, in batches.
 
-    Of notes that are close together, it is read at once.
+    For notes with close numbers, these are read at once.
     """
     for start in range(0, len(notes), AT_ONCE):
         some = notes[start : start + AT_ONCE]
@@ -256,7 +255,7 @@ def _kept(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tup
 
 
 def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
-    """Whether a file is another than was indexed; one that was too fresh then is read."""
+    """Whether a file differs from what was indexed; one that was too fresh then is read."""
     mtime_ns, size, inode = view.stamp(note)
     if (size, inode) != (found.st_size, found.st_ino) or mtime_ns not in (found.st_mtime_ns, -1):
         return True
@@ -267,15 +266,15 @@ def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
 
 
 def folder_time(root: str, folder: str) -> int | None:
-    """Return when something was last added to, removed from or renamed in a folder, in ns; None: no such folder."""
+    """Return a folder's mtime in ns, which is its last addition, removal or renaming; None for a missing folder."""
     try:
-        return os.lstat(f"{root}/{folder}").st_mtime_ns  # of hundreds of folders: `os.path.join` costs as much again
+        return os.lstat(f"{root}/{folder}").st_mtime_ns  # for hundreds of folders: `os.path.join` would double the cost
     except (OSError, ValueError):
         return None
 
 
 def differences(view: View | None, seen: Seen) -> Diff:
-    """Compare what was seen with what the index knows of the same part of the vault."""
+    """Return the differences between what was scanned and the same part of the index."""
     if view is None:
         return Diff(list(seen.entries), [])
     if seen.shallow is None and seen.deep is None:
@@ -291,10 +290,10 @@ def differences(view: View | None, seen: Seen) -> Diff:
 
 
 class Comparison:
-    """The whole vault compared with the index while it is walked: no list of it is in memory.
+    """Compares the whole vault with the index while it is walked, without a list of it in memory.
 
-    It yields the files that are new or changed, and of each whether the index has it. What it reads of the index for
-    that is kept until it has told what is gone, and no longer.
+    Yields new and changed files, each with whether the index has it. What it reads of the index for this is freed once
+    `gone` has been called.
     """
 
     def __init__(self, view: View | None, entries: Iterable[WalkedFile]) -> None:
@@ -328,14 +327,14 @@ class Comparison:
                 yield entry, True
 
     def gone(self) -> Iterator[str]:
-        """Yield the paths of the notes that the index has and the vault has not, once all of it has been walked."""
+        """Yield the paths of indexed notes that the vault lacks, after the walk has ended."""
         if self._view is not None and self.is_complete:
             view, self._view = View(self._view.leaves, self._view.files), None
             yield from (view.path(note) for note, met in enumerate(self._met) if not (met or note in view.deleted))
 
 
 def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int, int]]:
-    """Return what tells the time, size and inode of notes from `first` on, before `last`: many will be asked for."""
+    """Return a function for the stamps of notes from `first` to `last`, exclusive, of which many are needed."""
     if last - first < view.size // 2:
         few = view.stamps(first, last)
         return lambda note: few[note - first]
@@ -344,7 +343,7 @@ def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int
 
 
 def _known(view: View, seen: Seen) -> dict[str, int]:
-    """Return the notes that the index has where it was looked, by path."""
+    """Return the indexed notes of the scanned part, by path."""
     if seen.shallow is not None:
         looked = [note for folder in _packed_in(view, seen.shallow, seen.unchanged) for note in view.members_of(folder)]
         looked += (note for folder in seen.shallow for note in view.lying_in(folder))
@@ -353,14 +352,14 @@ def _known(view: View, seen: Seen) -> dict[str, int]:
 
 
 def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:
-    """Yield the folders of sessions whose notes are, or were, packed in one of these folders."""
+    """Yield the session folders whose notes are or were packed in one of these folders."""
     above = {day for folder in changed for day in days_packed_in(folder)}
     if above:
         yield from (one for one in view.folders if one.rpartition("/")[0] in above and one not in there)
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
-    """Return the notes at these paths, and below those of them that are not notes themselves."""
+    """Return the notes at these paths and below those that are folders, by path."""
     notes: dict[str, int] = {}
     for path in paths:
         found = view.find(path)
@@ -375,7 +374,7 @@ def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
 
 
 def _relative(root: str, path: str) -> str | None:
-    """Return a path relative to the vault, POSIX; None when it lies outside."""
+    """Return a path relative to the vault, POSIX; None if it is outside."""
     if os.path.isabs(path):
         path = os.path.relpath(path, root)
     parts = [part for part in path.replace(os.sep, "/").split("/") if part not in ("", ".")]

@@ -1,8 +1,9 @@
-"""What was looked at when the index was last brought up to date, so that the next look can be a short one.
+"""Scan record: what the last update checked, so that the next scan can be short.
 
-times: when each of the vault's folders changed last, at a moment when all that is in it had been indexed. changed:
-the notes that changed last, of all: those will change again. turn: how far the share of the others has come that
-each short look takes. A cache beside the index: losing it costs one look at every file.
+times: the mtime of each vault folder, when all in it had been indexed. changed: the notes that changed last, which are
+likely to
+change again. turn: how far the shares of other notes, one per short scan, have come. This is a cache beside the index:
+without it, every file is checked once.
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 SHARE = 500
-"""Number of other notes checked each time: a vault of 100,000 notes is covered after 200 short looks."""
+"""Number of other notes checked each time: a vault of 100,000 notes is covered after 200 short scans."""
 EVERY = 1 << 60
-"""Each note is looked at where it is known to lie, and folders that changed: half the work of a walk."""
+"""Check every note at its known path, and changed folders: half the work of a walk."""
 MOST_AT_ONCE, NEWEST = 200_000, 50_000
-"""Where there are more notes than this, who waits for an answer looks at people's own notes, and so many of the newest.
-A process in the background looks at the others; see `completion.look`."""
+"""With more notes than this, a caller that waits for an answer checks only people's own notes and this many new ones.
+A background process checks the others; see `completion.look`."""
 
 
 class ScanRecord(NamedTuple):
-    """What is kept of earlier looks. times: of the folders. changed: the files that changed last, the newest last."""
+    """The record of earlier scans. times: of the folders. changed: the files that changed last, the newest last."""
 
     times: FolderTimes
     changed: list[Stamped]
 
 
 def load(index_dir: str) -> ScanRecord | None:
-    """Read what is kept, unless it was read before; None when there is nothing to rely on."""
+    """Return the record, cached while its file is unchanged; None if there is none that can be used."""
     path = os.path.join(index_dir, FOLDERS)
     try:
         found = os.stat(path)
@@ -53,7 +54,7 @@ def load(index_dir: str) -> ScanRecord | None:
         data = files.read(path, MAX_BYTES)
     except OSError:
         return None
-    packed = memoryview(data)  # parts of it are no copies
+    packed = memoryview(data)  # slices without copies
     if len(data) < 8 or zlib.crc32(packed[4:]) != int.from_bytes(data[:4], "little"):
         return None
     head = 8 + int.from_bytes(data[4:8], "little")
@@ -61,28 +62,28 @@ def load(index_dir: str) -> ScanRecord | None:
         groups, changed = marshal.loads(packed[8:head])
         record = ScanRecord(FolderTimes(groups, packed[head:]), changed)
     except (EOFError, ValueError, TypeError):
-        return None  # an earlier version's
+        return None  # written by an earlier version
     _read[path] = (stamp, record)
     return record
 
 
 def folders_seen(config: Config) -> list[str]:
-    """Return the vault's folders as the last look left them; none when nothing is kept of it."""
+    """Return the vault's folders from the record; [] without one."""
     kept = load(config.index_dir)
     return list(kept.times.by_path) if kept is not None else []
 
 
 _read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
-"""What was read last, by path. To have an older record is no harm: more is looked at then."""
+"""Cached records, by path. An outdated one is harmless: it only causes more checks."""
 
 
 def remember(
     config: Config, kept: ScanRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
 ) -> None:
-    """Keep the times of the folders that were read, now that all notes in them are indexed, and what changed.
+    """Record the times of the scanned folders, now that all notes in them are indexed, and the changed files.
 
-    kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that
-        changed since is to be read again.
+    kept: the previous record. changed: the files in it with present stamps. started_ns: when the scan began; folders
+        changed since then are to be read again.
     """
     times, before = kept or ScanRecord(FolderTimes.of({}), [])
     if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
@@ -105,12 +106,12 @@ def remember(
 
 
 def is_large(view: View) -> bool:
-    """Whether looking at every note takes longer than somebody waits for an answer."""
+    """Whether checking every note takes too long for somebody who waits."""
     return view.size > MOST_AT_ONCE
 
 
 def turn(index_dir: str, view: View, count: int) -> Iterable[int]:
-    """Return which notes are to be looked at now: those whose turn it is, or all, or, of very many, the likeliest."""
+    """Return the notes to check now: the next share, or all, or, in a large vault, the likeliest."""
     if count < view.size:
         return _share(index_dir, view.size, count)
     if not is_large(view):
@@ -119,7 +120,7 @@ def turn(index_dir: str, view: View, count: int) -> Iterable[int]:
 
 
 def _share(index_dir: str, size: int, count: int) -> range:
-    """Return which of `size` notes have their turn, `count` of them, and take note that they were looked at."""
+    """Return the next `count` of `size` notes, and record that they were checked."""
     path = os.path.join(index_dir, TURN)
     try:
         start = int(files.read(path, 20))
@@ -129,7 +130,7 @@ def _share(index_dir: str, size: int, count: int) -> range:
     try:
         files.write(path, b"%d" % (start + count))
     except OSError:
-        pass  # this share is then looked at again
+        pass  # this share is then checked again
     return range(start, min(start + count, size))
 
 
@@ -137,7 +138,7 @@ def _save(path: str, data: bytes) -> None:
     try:
         files.replace(path, zlib.crc32(data).to_bytes(4, "little") + data)
     except OSError:
-        return  # a full disk costs the short look, nothing else
+        return  # a full disk only costs the short scan
 
 
 def fresh(at_ns: int, looked_ns: int) -> bool:
@@ -146,5 +147,5 @@ def fresh(at_ns: int, looked_ns: int) -> bool:
 
 
 def _step_ns(at_ns: int) -> int:
-    """Return how far apart the times of a file system may lie: some ms, or two seconds where it keeps whole ones."""
+    """Return the resolution of a file system's mtimes: some ms, or two seconds if it stores whole seconds."""
     return 2_000_000_000 if at_ns % 1_000_000_000 == 0 else 50_000_000

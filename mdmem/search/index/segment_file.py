@@ -1,7 +1,7 @@
-"""A file of a segment, open for reading: of it only what is asked for is in memory.
+"""Segment file: an open segment file that is read in slices, only as needed.
 
-A memory map brings in, and counts, the pages around every list that is read: at a hundred thousand notes most of the
-index. And whoever reads a map of a file that was cut short meanwhile is killed.
+A memory map would load, and count, the pages around every list that is read: at a hundred thousand notes, most of the
+index. And reading a map of a file that was truncated in the meantime kills the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HAS_PREAD = hasattr(os, "pread")
 
 
 class SegmentFile:
-    """The bytes of a file: `len`, and slices without a step. It stays readable when its name is removed."""
+    """The bytes of a file, through `len` and slices without a step. Still readable after the file is removed."""
 
     def __init__(self, path: str) -> None:
         self._size = 0
@@ -47,7 +47,7 @@ class SegmentFile:
         if self._map is not None:
             return self._map[start : start + size]
         data = os.pread(self._number, size, start)
-        while len(data) < size:  # one read returns at most 2 GB
+        while len(data) < size:  # one call returns at most 2 GB
             more = os.pread(self._number, size - len(data), start + len(data))
             if not more:
                 raise DamagedError("a file of it was cut short")

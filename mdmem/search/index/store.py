@@ -1,7 +1,7 @@
-"""The index of a vault on disk, opened for reading: one generation at a time.
+"""Store: opens the index of a vault on disk for reading, one generation at a time.
 
-Of a file only what is asked for is read, so that opening costs the same whatever its size, and a reader keeps
-what it has open when a writer removes it.
+Files are read only as needed, so that opening costs the same whatever their size, and a reader keeps its open files
+when a writer removes them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _TRIES = 20
 _LACKING = ("EMFILE", "ENFILE", "ENOMEM", "EINTR")
 
 _MAX_KEPT = 8
-"""Number of vaults whose indexes are kept open: each has file descriptors, of which a process may have few."""
+"""Maximum number of indexes kept open: each takes file descriptors, which are limited per process."""
 
 _views: dict[str, View] = {}
 
 
 def current(config: Config) -> View | None:
-    """Return the newest generation of a vault's index, opened once and kept while nothing newer is published.
+    """Return the newest generation of a vault's index, cached until a newer one is published.
 
     None: there is no index.
 
@@ -55,7 +55,7 @@ def current(config: Config) -> View | None:
 
 
 def newest(folder: str) -> View | None:
-    """Return the newest generation, for who has the index in a folder alone and looked at its files a moment ago.
+    """Return the newest generation, for a caller that holds the index's lock and has just checked its files.
 
     None: there is no index.
 
@@ -63,12 +63,12 @@ def newest(folder: str) -> View | None:
     """
     if is_open(folder):
         return _views[folder]
-    _views.pop(folder, None)  # it keeps what was read of segments that may be gone
+    _views.pop(folder, None)  # it holds data of segments that may be gone
     return open_view(folder)
 
 
 def opened(config: Config) -> View | None:
-    """Return what `current` does; None for an index that cannot be read."""
+    """Return the view of `current`; None for an unreadable index."""
     try:
         return current(config)
     except (DamagedError, OSError):
@@ -76,24 +76,24 @@ def opened(config: Config) -> View | None:
 
 
 def _keep(cache: dict[str, T], folder: str, value: T) -> None:
-    """Put what is open of an index into a cache, and forget the oldest."""
+    """Add a value to a cache, and drop the oldest if it is full."""
     cache[folder] = value
     while len(cache) > _MAX_KEPT:
         cache.pop(next(iter(cache)), None)
 
 
 def open_view(folder: str, *, verify: bool = False) -> View | None:
-    """Open the newest generation of the index in a folder; None when there is none.
+    """Open the newest generation of the index in a folder; None if there is none.
 
-    verify: check the whole of every file, and not only its size and time.
+    verify: check the content of every file, not only its size and mtime.
 
-    Raises DamagedError when it is not what was written.
+    Raises DamagedError when a file is damaged.
     """
     for _ in range(_TRIES):
         try:
             return _open(folder, verify=verify)
         except FileNotFoundError:
-            continue  # a writer published a newer generation, and removed this one's files
+            continue  # a writer has published a newer generation and removed this one's files
         except (DamagedError, OSError, MemoryError):
             raise
         except Exception as error:  # whatever a damaged file makes a reader do
@@ -128,13 +128,13 @@ def _open(folder: str, *, verify: bool) -> View | None:
 
 
 def leaf(folder: str, segment: Segment, *, verify: bool = False) -> Leaf:
-    """Open a segment. Raises DamagedError when it is not what was written; verify: all of it is looked at."""
+    """Open a segment. verify: check its whole content. Raises DamagedError when it is damaged."""
     terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
     return Leaf(0, terms, Table(_opened(folder, segment, ".rows", verify=verify), segment.count), segment.deleted)
 
 
 class _Part(NamedTuple):
-    """A segment as it was opened, kept for the next generation that has it: what is in its files never changes."""
+    """An open segment, kept for later generations that include it: its files never change."""
 
     terms: TermLists
     table: Table
@@ -145,7 +145,7 @@ _parts: dict[str, dict[str, _Part]] = {}
 
 
 def is_open(folder: str) -> bool:
-    """Whether the newest generation is one that this process has opened."""
+    """Whether this process has opened the newest generation."""
     view = _views.get(folder)
     try:
         return view is not None and view.files[contents.NAME] == _stamp(folder, contents.NAME)
@@ -154,10 +154,10 @@ def is_open(folder: str) -> bool:
 
 
 def is_whole(folder: str, segment: Segment) -> bool:
-    """Whether each byte of a segment is what was written.
+    """Whether a segment is undamaged, byte for byte.
 
     Raises:
-        OSError, MemoryError: when the system lacks what it takes to tell.
+        OSError, MemoryError: when the system lacks the resources to check.
     """
     try:
         for extension in segment.files:
@@ -170,12 +170,12 @@ def is_whole(folder: str, segment: Segment) -> bool:
 
 
 def is_lacking(error: Exception) -> bool:
-    """Whether an error tells that the system lacks memory or the like for the moment, whatever is read."""
+    """Whether an error means that the system lacks memory or the like at the moment."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and system.is_error(error, *_LACKING))
 
 
 def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:
-    """Open a file. Its checksum is looked at when `verify` says so, and when somebody touched it."""
+    """Open a segment's file; check its checksum if `verify` is set or the file's mtime has changed."""
     size, checksum, mtime_ns = segment.files[extension]
     file = SegmentFile(os.path.join(folder, segment.name + extension))
     if len(file) != size:
@@ -186,7 +186,7 @@ def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> S
 
 
 def _holds(folder: str, view: View) -> bool:
-    """Whether a view is still the newest generation, in files that nobody has touched; asked before each use."""
+    """Whether a view is still the newest generation and its files are untouched; checked before each use."""
     try:
         _check_owner(folder)
         return all(_stamp(folder, name) == stamp for name, stamp in view.files.items())
@@ -195,7 +195,7 @@ def _holds(folder: str, view: View) -> bool:
 
 
 def _stamp(folder: str, name: str) -> tuple[int, int, int]:
-    found = os.stat(f"{folder}/{name}")  # of two files a segment: `os.path.join` costs as much again
+    found = os.stat(f"{folder}/{name}")  # for two files per segment: `os.path.join` would double the cost
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
@@ -208,7 +208,7 @@ def _check_owner(folder: str) -> None:
 
 
 def own_folder(folder: str) -> None:
-    """Make sure that the folder for an index is there, the user's own, and closed to others.
+    """Create the folder for an index if needed, and make sure that it is the user's own and closed to others.
 
     Raises ConfigError when it is somebody else's.
     """
@@ -224,7 +224,7 @@ def own_folder(folder: str) -> None:
     if not stat.S_ISDIR(found.st_mode) or not system.own(found):
         raise ConfigError(f"{folder} is not owned by you, so no index is kept in it. Remove it.")
     if not system.own(found, 0o022):
-        for name in os.listdir(folder):  # others could write here: what is there may be theirs
+        for name in os.listdir(folder):  # others could write here, so the files may be theirs
             os.unlink(os.path.join(folder, name))
     if not system.own(found, 0o077):
         os.chmod(folder, 0o700)

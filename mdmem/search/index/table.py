@@ -1,4 +1,4 @@
-"""The rows of a segment of the index, read column by column: whole, or where few rows are asked for, only those."""
+"""Table: the rows of a segment, read column by column: whole, or only some rows if few are needed."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from mdmem.search.index.layout import Stored
 
 FEW = 128
-"""Who asks for more than one of so many rows gets them from a column that is read whole."""
+"""If more than one in this many rows is needed, the whole column is read."""
 NEAR = 1_000
-"""One more read costs as much as to read so many rows that nobody asked for."""
+"""One more read costs as much as reading this many unneeded rows."""
 _FEW_FOLDERS = 10
-"""Of more than one of so many folders, all names are read at once."""
+"""If more than one in this many folders is needed, all names are read at once."""
 _WIDTHS = {code: array(code).itemsize for code in "qQBI"}
 _BLOCKS_KEPT = 8
-"""Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
+"""Number of decoded blocks kept per segment, so that reading the facts of all notes does not hold them all."""
 
 
 def code(column: str) -> Literal["q", "Q", "B", "I"]:
-    """Return of what kind the numbers in a column are, as `array` calls it."""
+    """Return the `array` type code of a column."""
     return CODES.get(column, "I")
 
 
 class Table:
-    """The rows of one segment, each column read and checked when it is first asked for."""
+    """The rows of one segment; each column is read and checked on first use."""
 
     def __init__(self, data: Stored, count: int) -> None:
         self._data = data
@@ -64,16 +64,16 @@ class Table:
     def numbers(self, name: str) -> array[int]:
         """Return a column of numbers: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`.
 
-        folder_of is the number of each row's folder; a length is that of a text field, in terms.
+        folder_of has each row's folder number; a length is that of a text field, in terms.
         """
         return array(code(name), self.packed(name))
 
     def number(self, name: str, row: int) -> int:
-        """Return one number, without reading the whole column. Raises DamagedError when the column has no such row."""
+        """Return one number without reading the whole column. Raises DamagedError when the row does not exist."""
         return self.some_numbers(name, row, row + 1)[0]
 
     def some_numbers(self, name: str, first: int, last: int) -> array[int]:
-        """Return the numbers of the rows from `first` on, before `last`, without reading the whole column."""
+        """Return the numbers of rows `first` to `last`, exclusive, without reading the whole column."""
         width = _WIDTHS[code(name)]
         start, size, _ = self._directory[name]
         if not 0 <= first <= last <= size // width:
@@ -81,14 +81,14 @@ class Table:
         return array(code(name), self._data[start + first * width : start + last * width])
 
     def numbers_at(self, name: str, rows: Sequence[int]) -> list[int]:
-        """Return the numbers of some rows, which ascend, without reading the whole column unless they are close."""
+        """Return the numbers of some rows, in ascending order; rows far apart are read one by one."""
         if rows and rows[-1] - rows[0] < NEAR * len(rows):
             between = self.some_numbers(name, rows[0], rows[-1] + 1)
             return [between[row - rows[0]] for row in rows]
         return [self.number(name, row) for row in rows]
 
     def sketch(self, row: int) -> tuple[int, ...]:
-        """Return the row's sketch of its words."""
+        """Return a row's sketch of its words."""
         start = self._directory["sketch"][0] + row * 4 * SKETCH_SIZE
         return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE]))
 
@@ -98,21 +98,21 @@ class Table:
         return (data[start : start + size] for start in range(0, len(data), size))
 
     def total_length(self, field: str) -> tuple[int, int]:
-        """Return the sum of the lengths of a text field, and how many rows have it."""
+        """Return the total length of a text field, and the number of rows that have it."""
         total, having = array("Q", self._column(f"sum_{field}"))
         return total, having
 
     def folders(self) -> list[str]:
-        """Return the folders in which the rows lie, by number."""
+        """Return the rows' folders, by number."""
         return _cut(self._column("folders"), [0, *self._folder_ends])
 
     def folder(self, number: int) -> str:
-        """Return a folder by its number."""
+        """Return the folder with a number."""
         start, ends = self._directory["folders"][0], self._folder_ends
         return _text(self._data[start + (ends[number - 1] if number else 0) : start + ends[number]])
 
     def some_folders(self, numbers: Collection[int]) -> Iterable[tuple[int, str]]:
-        """Return the number and the path of some folders."""
+        """Return the numbers and paths of some folders."""
         if len(numbers) * _FEW_FOLDERS > len(self._folder_ends):
             folders = self.folders()
             return ((number, folders[number]) for number in numbers)
@@ -124,7 +124,7 @@ class Table:
 
     @cached_property
     def is_session(self) -> bytes:
-        """For each folder, by number, whether it is an agent's session: 1 or 0."""
+        """For each folder, by number, 1 if it is an agent's session, else 0."""
         return self._column("is_session")
 
     @cached_property
@@ -138,7 +138,7 @@ class Table:
         return _text(self._data[start + begin : start + end])
 
     def _name_at(self, row: int) -> tuple[int, int]:
-        """Return where a row's name begins and ends; where all ends are is read for who asks for many."""
+        """Return the start and end of a row's name; after many calls, all positions are read."""
         self._named += 1
         if self._named * FEW < self._count and "_name_ends" not in self.__dict__:
             ends = self.some_numbers("name_ends", max(row - 1, 0), row + 1)
@@ -147,11 +147,11 @@ class Table:
         return ends[-2] if row else 0, ends[-1]
 
     def names(self) -> list[str]:
-        """Return the file name of every row."""
+        """Return the file names of all rows."""
         return _cut(self._column("names"), [0, *self._name_ends])
 
     def some_names(self, first: int, last: int) -> list[str]:
-        """Return the file names of the rows from `first` on, before `last`, without reading the whole column."""
+        """Return the file names of rows `first` to `last`, exclusive, without reading the whole column."""
         start = self._directory["names"][0]
         ends = [*(() if first else (0,)), *self.some_numbers("name_ends", max(first - 1, 0), last)]
         return _cut(self._data[start + ends[0] : start + ends[-1]], ends)
@@ -161,37 +161,37 @@ class Table:
         return self.numbers("name_ends")
 
     def members(self) -> tuple[array[int], array[int]]:
-        """Return the rows of all folders, each folder's in the order of its files, and where those of each end."""
+        """Return the rows of all folders, each folder's in the order of its files, and the end of each folder's."""
         return self.numbers("members"), self.member_ends
 
     @cached_property
     def member_ends(self) -> array[int]:
-        """Return where the rows of each folder end in those of all folders."""
+        """Return the end of each folder's rows among those of all folders."""
         return array("I", self._column("member_ends"))
 
     @cached_property
     def is_by_folder(self) -> bool:
-        """Whether the rows of each folder follow each other, and the folders are in the order of their numbers."""
+        """Whether the rows are sorted by folder number."""
         sizes = map(sub, self.member_ends, chain((0,), self.member_ends))
         cells = [number.to_bytes(_WIDTHS["I"], sys.byteorder) * size for number, size in enumerate(sizes)]
         return b"".join(cells) == self.packed("folder_of")
 
     def members_of(self, folder: int) -> array[int]:
-        """Return the rows of a folder, by its number, in the order of its files."""
+        """Return the rows of a folder, given its number, in the order of its files."""
         ends = self.member_ends
         return self.some_numbers("members", ends[folder - 1] if folder else 0, ends[folder])
 
     def counts(self) -> list[dict[Any, int]]:
-        """Return what the rows come to."""
+        """Return the totals of the rows; see `tally`."""
         counts: list[dict[Any, int]] = marshal.loads(self._column("counts"))
         return counts
 
     def newest(self) -> array[int]:
-        """Return the rows by their time, the newest first; those of one second by their paths, the last first."""
+        """Return the rows sorted by time, newest first; those of the same second by path, the last first."""
         return self.numbers("newest")
 
     def facts(self, row: int) -> dict[str, Any]:
-        """Return what a result shows of a row."""
+        """Return a row's facts."""
         block, place = divmod(row, FACTS_PER_BLOCK)
         if block not in self._facts:
             if len(self._facts) >= _BLOCKS_KEPT:
@@ -200,7 +200,7 @@ class Table:
         return self._facts[block][place]
 
     def all_facts(self) -> Iterator[dict[str, Any]]:
-        """Yield what a result shows of every row, and keep nothing of it."""
+        """Yield every row's facts, without caching."""
         for block in range(-(-self._count // FACTS_PER_BLOCK)):
             yield from self._fact_block(block)
 
@@ -215,7 +215,7 @@ class Table:
         return facts
 
     def rows(self, keep: Sequence[int]) -> list[IndexRow]:
-        """Return rows as they were put in: for moving them to another segment."""
+        """Return rows in their original form, for moving them to another segment."""
         folders, folder_of = self.folders(), self.numbers("folder_of")
         names, ends = self._column("names"), self._name_ends
         columns = {name: self.numbers(name) for name in CODES}
@@ -238,7 +238,7 @@ class Table:
 
 
 def _cut(data: bytes, ends: list[int]) -> list[str]:
-    """Return the names in a part of their column. ends: of each, behind where the part begins."""
+    """Return the names in a part of their column. ends: of the names, after the start of the part."""
     begin = ends[0]
     return [data[one - begin : two - begin].decode("utf-8", "surrogatepass") for one, two in pairwise(ends)]
 

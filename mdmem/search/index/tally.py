@@ -1,4 +1,4 @@
-"""What a segment's notes come to, counted when it is written: a vault's figures are added up from its segments."""
+"""Tally: totals of a segment's notes, counted when it is written; a vault's figures are their sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.layout import IndexRow
 
 QUARTER_SECONDS = 900
-"""No time zone begins its days at another moment than a quarter of an hour."""
+"""Every time zone begins its days at a multiple of this."""
 
 
 _PAGES = frozenset(map(KINDS.index, note.PAGES))
@@ -25,8 +25,8 @@ _PAGES = frozenset(map(KINDS.index, note.PAGES))
 class NoteCounts(NamedTuple):
     """Counts of notes, without pages and internal memories.
 
-    sums: pinned, and what was kept out: notes, private, redacted. quarters: by the quarter of an hour in which they
-    were made, since 1970. failures: by tool, else by kind. files: how often each was changed.
+    sums: pinned notes and, for what was hidden, the number of notes, private texts and secrets. quarters: by
+    quarter-hour of creation, since 1970. failures: by tool, else by kind. files: number of changes of each.
     """
 
     sums: dict[str, int]
@@ -39,7 +39,7 @@ class NoteCounts(NamedTuple):
 
 
 def of(rows: Iterable[IndexRow], *, internal: bool = False) -> NoteCounts:
-    """Count the notes of some rows. internal: internal memories, too."""
+    """Return the counts of some rows. internal: include internal memories."""
     counts = NoteCounts(*(Counter() for _ in NoteCounts._fields))
     for row in rows:
         if internal or not note.is_internal(row.path, row.facts["kind"]):
@@ -70,7 +70,7 @@ def _add(counts: NoteCounts, row: IndexRow) -> None:
 
 
 def deleted(leaf: Leaf) -> list[int]:
-    """Return the deleted rows of a segment that its counts have: no pages, unless something was kept out of them."""
+    """Return a segment's deleted rows that are in its counts: no pages, unless something was hidden in them."""
     flags = leaf.table.numbers("flags") if leaf.deleted else []
     lists = [leaf.terms.postings("facet", f"is:{state}") for state in ("private", "redacted")] if leaf.deleted else []
     kept_out = {row for found in lists if found for row in leaf.deleted.intersection(found[0])}
@@ -78,7 +78,7 @@ def deleted(leaf: Leaf) -> list[int]:
 
 
 def added(parts: Iterable[NoteCounts], less: NoteCounts) -> NoteCounts:
-    """Add up the counts of segments, without what was deleted from them."""
+    """Return the sum of segments' counts, minus those of deleted notes."""
     sums: list[Counter[Any]] = [Counter() for _ in NoteCounts._fields]
     for part in parts:
         for into, more in zip(sums, _each(part), strict=True):

@@ -1,8 +1,8 @@
-"""Which segments of the index are put together, so that there are few of them whatever the history.
+"""Tiers: chooses which segments to merge, so that there are always few.
 
-Every segment costs each search and each open a little; putting them together costs writing again. With these
-numbers a note is written nine times in a vault's life, one commit in twenty rewrites more than 20 notes, and
-there are never more than eight segments, beside those too large to be touched in passing.
+Every segment costs each search and open a little; merging costs rewriting. With these numbers, a note is written nine
+times in a vault's life, one commit in twenty rewrites more than 20 notes, and there are at most eight segments besides
+those too large to be merged in a commit.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 MAX_SEGMENTS = 8
 RATIO = 2
 SMALL_NOTES = 4096
-"""In daily use no more notes than this are rewritten at once; they are held in memory."""
+"""Maximum number of notes that a commit rewrites; they are held in memory."""
 MAX_DELETED = 0.3
 
 
 def to_merge(live: Sequence[int], deleted: Sequence[int]) -> list[int]:
-    """Choose segments, by their numbers of live and deleted notes, that one segment should replace.
+    """Return the segments that one segment should replace; together they have at most `SMALL_NOTES` notes.
 
-    live, deleted: one number for each segment, in the same order. No more than `SMALL_NOTES` notes are rewritten.
+    live, deleted: number of live and deleted notes of each segment, in the same order.
     """
     small = sorted((i for i, count in enumerate(live) if count <= SMALL_NOTES), key=lambda i: live[i])
     shrunk = [i for i in small if deleted[i] and deleted[i] >= MAX_DELETED * (live[i] + deleted[i])]
@@ -42,16 +42,16 @@ def to_merge(live: Sequence[int], deleted: Sequence[int]) -> list[int]:
 
 
 MAX_JOINED = 32_768
-"""No more notes than this are joined into one segment: a build that joins at its end stays below 120 MB."""
+"""Maximum number of notes in a joined segment: a build that joins at its end then stays below 120 MB."""
 LEAST_JOINED, FEW_SEGMENTS = 10_000, 4
-"""Joining fewer notes, or fewer segments, gains nothing that is noticed."""
+"""Joining fewer notes or segments has no noticeable benefit."""
 
 
 def to_join(live: Sequence[int]) -> tuple[int, int] | None:
-    """Choose neighbours among segments, by their numbers of live notes, that one segment should replace.
+    """Return adjacent segments that one segment should replace, as the first and the one after the last, or None.
 
-    Return the first and the one after the last. None of them has more than half of the notes, so that a note is
-    written again as often as the vault doubles.
+    live: the segments' numbers of live notes. None of these segments has more than half of their notes, so that a note
+    is rewritten as often as the vault doubles.
     """
     for first in range(len(live) if len(live) > MAX_SEGMENTS else 0):
         total, largest = 0, 0

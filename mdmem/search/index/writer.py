@@ -1,8 +1,8 @@
-"""The index written: by Whoosh's segment writer, through a storage and a codec of our own. Sole importer of whoosh.
+"""Writer: writes the index with Whoosh's segment writer, through our own storage and codec. Sole importer of whoosh.
 
-Whoosh gives the frame: schema, documents, segments, merging, commits. What it does slowly is replaced. Its own
-codec pickles and deflates a tuple for every 128 postings, and copies a whole segment at every open; ours writes
-arrays, and `mdmem.search.index.store` reads them without importing Whoosh, which costs four interpreter starts.
+Whoosh provides the frame: schema, documents, segments, merging, commits. Its slow parts are replaced. Its own codec
+pickles and deflates a tuple for every 128 postings, and copies a whole segment at every open; ours writes arrays, which
+`mdmem.search.index.store` reads without importing Whoosh, whose import costs four interpreter starts.
 `Searcher.refresh()`, `reader(reuse=)` and `BufferedWriter`, which bring deleted notes back, are never used.
 """
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _without_needless_imports() -> Iterator[None]:
-    """Allow importing Whoosh without two modules that it loads and does not need, half of its import time.
+    """Import Whoosh without two modules that it loads but does not need, which take half of its import time.
 
-    `cached_property`, which brings asyncio, is the standard library's here; of `urllib.request` one name is
-    imported and never called. Both names are given back at once, so that nobody else meets a stand-in.
+    `cached_property`, which loads asyncio, is replaced by the standard library's; from `urllib.request`, one name is
+    imported and never called. Both stand-ins are removed at once, so that no other import finds them.
     """
     needed: dict[str, tuple[str, Any]] = {
         "cached_property": ("cached_property", cached_property),
@@ -60,26 +60,26 @@ with _without_needless_imports():
     from whoosh.writing import SegmentWriter
 
 
-# -- what Whoosh is given ----------------------------------------------------------------------------
+# -- the interface to Whoosh ------------------------------------------------------------------------------
 
 
 SCHEMA = fields.Schema(row=fields.STORED())
-"""Of Whoosh's fields there is one: the terms of a note come counted, and go into posting lists of our own."""
+"""Whoosh has only one field: a note's terms come counted, and go into our own posting lists."""
 
 
 class Storage(FileStorage):
-    """The folder of an index; segments go there whole, and nothing temporary does."""
+    """The folder of an index, without temporary files: segments are written there as a whole."""
 
     def temp_storage(self, name: str | None = None) -> Storage:
-        """Return what is taken for a place for temporary files, of which ours have none."""
+        """Return this storage: nothing uses temporary files."""
         return self
 
     def destroy(self) -> None:
-        """Of a place for temporary files: there is nothing to remove."""
+        """Do nothing: there are no temporary files."""
 
 
 class Index(FileIndex):
-    """An index whose table of contents is ours: Whoosh's own is a pickle."""
+    """An index with our own table of contents: Whoosh's is a pickle."""
 
     def __init__(self, folder: str, found: Contents) -> None:
         self.storage = Storage(folder)
@@ -91,27 +91,27 @@ class Index(FileIndex):
 
 
 class Codec(base.Codec):
-    """Two files a segment: `.terms` with every posting list beside its term, `.rows` with what is kept of a note."""
+    """Two files per segment: `.terms` with the terms and posting lists, `.rows` with the rows of notes."""
 
     length_stats = False
 
     def per_document_writer(self, storage: Storage, segment: Segment) -> RowWriter:
-        """Return what collects rows."""
+        """Return the collector of rows."""
         return RowWriter(storage, segment)
 
     def field_writer(self, storage: Storage, segment: Segment) -> TermWriter:
-        """Return what writes posting lists."""
+        """Return the writer of posting lists."""
         return TermWriter(storage, segment)
 
     def new_segment(self, storage: Storage, indexname: str) -> Segment:
-        """Begin a segment."""
+        """Return a new segment."""
         return Segment()
 
 
 class Pool:
-    """Postings of a segment that is being written, grouped by field and term as they come. Whoosh's own sorts tuples.
+    """The postings of a segment being written, grouped by field and term on arrival; Whoosh's own pool sorts tuples.
 
-    Most terms occur once in a note: only other numbers are kept, by row.
+    Most terms occur once in a note, so only other frequencies are kept, by row.
     """
 
     def __init__(self) -> None:
@@ -119,21 +119,21 @@ class Pool:
         self._times: dict[str, dict[str, dict[int, int]]] = {field: defaultdict(dict) for field in FIELDS}
 
     def take(self, field: str, row: int, words: Mapping[str, int]) -> None:
-        """Take the terms of a note, with how often it has each; rows come in ascending order."""
+        """Add a note's terms with their frequencies; rows come in ascending order."""
         by_term, times_of = self._rows[field], self._times[field]
         deque(map(list.append, map(by_term.__getitem__, words), repeat(row)), maxlen=0)  # half the time of a loop
         for term, times in [one for one in words.items() if one[1] != 1]:
             times_of[term][row] = times
 
     def iter_postings(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield every list, packed, in the order of keys, and forget it."""
+        """Yield every encoded posting list in the order of keys, freeing each."""
         for field, begin in sorted(FIELDS.items(), key=lambda item: item[1]):
             by_term, times_of = self._rows.pop(field), self._times.pop(field)
             for term in [term for term in by_term if not term.isascii()]:
                 written = term.encode("utf-8", "replace").decode("utf-8")
-                if written != term:  # it has a lone surrogate
+                if written != term:  # has a lone surrogate
                     self._join(by_term, times_of, term, written)
-            for term in sorted(by_term):  # code points have the order of their UTF-8
+            for term in sorted(by_term):  # code points sort like their UTF-8
                 rows = by_term.pop(term)
                 times = times_of.get(term)
                 weights = list(map(times.get, rows, repeat(1))) if times else None
@@ -149,7 +149,7 @@ class Pool:
         times_of[into] = times
 
     def cleanup(self) -> None:
-        """There is nothing on disk to remove."""
+        """Do nothing: nothing is on disk."""
 
 
 class RowWriter(base.PerDocumentWriter):
@@ -182,21 +182,21 @@ class TermWriter(base.FieldWriter):
         contents.write(self._storage.folder, self._segment, ".terms", dictionary.pack(items))
 
     def close(self) -> None:
-        """Do nothing: all is written already."""
+        """Do nothing: everything is written already."""
         self.is_closed = True
 
 
 class Writer(SegmentWriter):
-    """Whoosh's writer, with postings grouped from the start, and committing to our table of contents."""
+    """Whoosh's writer with our pool of postings and our table of contents."""
 
     def __init__(self, index: Index, merged: View | None = None) -> None:
-        """Begin to write. merged: the index before, of which small segments are put together; None: none are."""
+        """Start writing. merged: the previous index, whose small segments are merged (None: merge none)."""
         super().__init__(index, codec=Codec(), compound=False, _lk=False)
         self.pool = Pool()
         self._merged = merged
 
     def put(self, document: Document) -> None:
-        """Put a note in."""
+        """Add a note."""
         self.perdocwriter.rows.append(document.row)
         for field, words in document.words.items():
             self.pool.take(field, self.docnum, words)
@@ -205,7 +205,7 @@ class Writer(SegmentWriter):
         self._added = True
 
     def segment(self) -> Segment:
-        """Write what was put in as a segment, which belongs to no index yet."""
+        """Write the added notes as a segment that belongs to no index yet."""
         if not self._added:
             return Segment("none")
         made: Segment = self._finalize_segment()
@@ -221,9 +221,9 @@ class Writer(SegmentWriter):
 
 
 class Batch:
-    """Changes that are being made.
+    """A set of changes in progress.
 
-    view: the index before them; the numbers of notes are its. is_first: there was no index.
+    view: the index before them, with its note numbers. is_first: there was no index.
     """
 
     def __init__(self, writer: Writer, view: View, *, is_first: bool) -> None:
@@ -232,23 +232,23 @@ class Batch:
         self.is_first = is_first
 
     def add(self, document: Document) -> None:
-        """Put a note in; an older version of it is not removed."""
+        """Add a note; an older version of it is not removed."""
         self._writer.put(document)
 
     def adopt(self, segments: list[Segment]) -> None:
-        """Take segments in that another process has made of notes which the index does not have."""
+        """Add segments that another process has made from notes not in the index."""
         self._writer.segments.extend(segments)
 
     def remove(self, note: int) -> None:
-        """Take a note out."""
+        """Remove a note."""
         self._writer.delete_document(note)
 
 
 @contextmanager
 def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
-    """Change an index that the caller has `alone`: the `with` block becomes visible at its end, as a whole or never.
+    """Change an index that the caller has locked with `alone`; the changes become visible after the block, atomically.
 
-    merge: put small segments together.
+    merge: merge small segments.
 
     Raises DamagedError when the index cannot be read.
     """
@@ -257,7 +257,7 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
     if found is None or view is None:
         found, view = Contents(0, []), View([], {})
         contents.remove_unused(folder, found)
-        files.remove(os.path.join(folder, contents.FOLDERS))  # an earlier index had what was looked at
+        files.remove(os.path.join(folder, contents.FOLDERS))  # it belongs to an earlier index
     writer = Writer(Index(folder, found), view if merge else None)
     try:
         yield Batch(writer, view, is_first=is_first)
@@ -268,10 +268,10 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
 
 
 def discard(folder: str, *, wait_seconds: float) -> None:
-    """Throw an index away; the next writer finds none.
+    """Delete an index; the next writer finds none.
 
     Raises:
-        BusyError: when another process is writing and does not end within `wait_seconds`.
+        BusyError: when another process is writing for longer than `wait_seconds`.
         ConfigError: when the folder is not the user's own.
     """
     with alone(folder, wait_seconds):
@@ -290,20 +290,20 @@ def _remove_all(folder: str) -> None:
 
 
 def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> bool:
-    """Throw away the segments of an index that are not what was written; return whether something was wrong with it.
+    """Remove the damaged segments of an index; return whether something was wrong with it.
 
-    All of it goes where it cannot be told which, and, if it is suspect, where reading failed though each is what was
-    written. Nothing goes when another process has done it already.
+    All of it is removed if the damaged segments cannot be determined or, with `is_suspect`, if reading failed although
+    every segment is undamaged. Nothing is removed if another process has done so already.
 
     Raises:
-        BusyError, ConfigError: as `discard`.
-        OSError, MemoryError: as `store.is_whole`.
+        BusyError, ConfigError: as in `discard`.
+        OSError, MemoryError: as in `store.is_whole`.
     """
     with alone(folder, wait_seconds):
         was_open = store.is_open(folder)
         try:
             found = contents.load(folder)
-        except Exception as error:  # whatever a damaged file makes a reader do
+        except Exception as error:  # a damaged file may raise anything
             if store.is_lacking(error):
                 raise
             found = None
@@ -311,19 +311,19 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> boo
         if found is None or (is_suspect and was_open and len(whole) == len(found.segments)):
             _remove_all(folder)
         elif len(whole) < len(found.segments):
-            files.remove(os.path.join(folder, contents.FOLDERS))  # every file is looked at again
+            files.remove(os.path.join(folder, contents.FOLDERS))  # every file is checked again
             contents.publish(folder, Contents(found.generation + 1, whole))
         else:
-            return is_suspect  # another process has done it
+            return is_suspect  # another process has repaired it
         return True
 
 
 @contextmanager
 def alone(folder: str, wait_seconds: float) -> Iterator[None]:
-    """Lock the index in a folder for the `with` block: no other process writes it meanwhile.
+    """Lock the index in a folder for the `with` block, so that no other process writes it.
 
     Raises:
-        BusyError: when another process is writing and does not end within `wait_seconds`.
+        BusyError: when another process is writing for longer than `wait_seconds`.
         ConfigError: when the folder is not the user's own.
     """
     store.own_folder(folder)
