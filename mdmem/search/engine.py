@@ -1,4 +1,4 @@
-"""Finding notes: a query, filters, an order, and for each note found what a person or an agent wants to see."""
+"""Engine: finds notes for a query with filters and an order, and returns them as hits."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
 SORTS = ("relevance", "newest", "oldest")
 PINNED, EDITED, RECENT = 0.15, 0.1, 0.05
-"""By what share a note gains that a person pinned or edited, or that is of today; a gain that halves in a month."""
+"""Relative bonus of a note that a person pinned or edited, or that is from today (halved every month)."""
 WORTH = {
     "prompt": 0.85, "response": 1.15, "summary": 1.15, **dict.fromkeys(notes.WRITTEN, 1.25),
     "observation": 0.7, "session": 0.6, "project": 0.6,
 }  # fmt: skip
-"""What a note is worth to an agent by its kind; 1 for other kinds."""
+"""Worth of a note to an agent, by kind; 1 for other kinds."""
 MAX_DOUBTED = 8
-"""Number of words of a question, pasted ones included, that can make a search look at every file."""
+"""Maximum number of a query's words, including pasted ones, that can trigger a check of every file."""
 _MONTH_SECONDS = 30 * 86_400
 _LOOK_AHEAD = 200
 """Number of notes after the last one shown that are still checked for duplicates of shown ones."""
 
 
 class SearchResult(NamedTuple):
-    """An answer. total: how many notes match, similar ones included, whatever part of them is in `hits`.
+    """The result of a search. total: number of matching notes, including similar ones, however many are in `hits`.
 
     hints: sentences for the user. suggestion: the query with unknown words replaced, or None.
-    changes: what bringing the index up to date came to.
+    changes: the result of updating the index.
     """
 
     hits: Sequence[SearchHit] = ()
@@ -60,15 +60,15 @@ class SearchResult(NamedTuple):
 
 
 class SearchOptions(NamedTuple):
-    """How a search is answered.
+    """Options of a search.
 
-    sort: one of SORTS. limit, offset: which part of the answer. collapse: notes that say the same count as one.
-    snippet_chars: the size of a snippet. now: another time than the clock's.
-    update: first bring the index up to date, without looking at every file unless a word is unknown or nothing is
-        found. Of what is found, every file is looked at.
-    check_shown, check_all: look at these files all the same where `update` is not wanted.
-    guess: a text whose words join those of the query, and count less.
-    here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
+    sort: one of SORTS. limit, offset: the part of the results. collapse: equal notes count as one.
+    snippet_chars: length of a snippet. now: a time other than the clock's.
+    update: first update the index, checking every file only if a word is unknown or nothing is found; then check the
+        files of all hits.
+    check_shown, check_all: check these files even without `update`.
+    guess: a text whose words are added to the query's, and count less.
+    here: where the query comes from; notes staged on another code branch are found only by `branch:` or `is:staged`.
     """
 
     sort: str = "relevance"
@@ -93,7 +93,7 @@ def search(
     options: SearchOptions = _DEFAULTS,
     **filters: str | Iterable[str] | None,
 ) -> SearchResult:
-    """Answer a query in the language of people (see `query`); never fails because someone else is writing.
+    """Answer a query in the query language (see `query`); never fails because another process is writing.
 
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
     """
@@ -124,7 +124,7 @@ def search(
         return SearchResult(hits, total, (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def has_unknown(view: View) -> bool:
-        """Somebody may just have written a word that no note has into an old one."""
+        """Whether a word is in no note: somebody may just have written it into an old one."""
         doubted = words_of(view)[:MAX_DOUBTED]
         return not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
 
@@ -144,12 +144,12 @@ def search(
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
-    """Update the index where that is wanted, without having anybody wait for a whole large vault."""
+    """Update the index if wanted, but do not index a whole large vault while somebody waits."""
     return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
 
 
 def _again_if_stale(config: Config, found: SearchResult, answer: Callable[[View], SearchResult]) -> SearchResult | None:
-    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one."""
+    """Return the result, or a new one if a file that it shows has changed since the short scan."""
     view = index.current(config)
     changed = view and scan.at_notes(config.vault, view, _notes(view, found.hits))
     if not changed:
@@ -166,7 +166,7 @@ def _notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
 
 
 def _topic(words: str) -> str:
-    """Return what a question about earlier work is about: `what did we decide about X` is a search for X."""
+    """Return the subject of a question about earlier work: `what did we decide about X` searches for X."""
     found = shape.of(words) if " " in words else None
     if found is None or found.grade < SURE or set(analysis.words(found.topic.lower())) <= STOPWORDS:
         return words
@@ -174,9 +174,9 @@ def _topic(words: str) -> str:
 
 
 def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10) -> Iterator[tuple[str, list[str]]]:
-    """Answer many questions, each a name and plain words without the query language, with the paths of notes.
+    """Yield the results of many questions, each a name and plain words, as the name and paths of notes.
 
-    The index is brought up to date once, before the first.
+    The index is updated once, before the first.
     """
     from mdmem.search.query import Query
 
@@ -192,7 +192,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
 
 
 def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> Set[int] | None:
-    """Return the notes that an agent may be shown, or None for all of them."""
+    """Return the notes that an agent may be shown (None: all)."""
     among = None
     if project is not None:
         among = view.of_project(project) | view.notes("facet", "project:")
@@ -205,7 +205,7 @@ def for_agent(view: View, project: str | None, without_session: str, here: Place
 
 
 def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:
-    """Return what a note is worth to an agent, whatever is asked, by its kind as well."""
+    """Return the function for a note's worth to an agent, whatever the question, including that of its kind."""
     worth, flags = prior(view, now), view.numbers("flags")
     by_place = [WORTH.get(kind, 1.0) for kind in KINDS]
     return lambda note: worth(note) * by_place[flags[note] // KIND_STEP]
@@ -219,11 +219,11 @@ def related(
     here: Place | None = None,
     update: bool = True,
 ) -> SearchResult:
-    """Find notes like one, by the words that are most its own.
+    """Return notes similar to one, by its most characteristic words.
 
-    reference: an id, the beginning of one, or a path; see `index.resolve`. here: as `search` takes it.
+    reference: an id, its beginning, or a path; see `index.resolve`. here: as for `search`.
 
-    Raises NotFoundError when no note, or more than one, answers to it.
+    Raises NotFoundError when no note, or more than one, matches.
     """
     changes, notices = _up_to_date(config, update=update)
     path = index.resolve(config, reference)
@@ -257,7 +257,7 @@ def _find(
     guessed: Iterable[Unit] = (),
     most: int | None = None,
 ) -> Mapping[int, float]:
-    """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units.
+    """Return the notes that match a query with their scores, 0 if nothing is ranked. words: the query's units.
 
     most: as for `ranking.scores`.
     """
@@ -283,14 +283,14 @@ def _units(view: View, asked: Query) -> list[Unit]:
 
 
 def guessed(view: View, config: Config, guess: str) -> list[Unit]:
-    """Take the words of a guess at what is looked for: each counts less than one that was asked for."""
+    """Return the units of a guess's words, each with less weight than a word of the query."""
     weight = config.settings.expand.weight
     units = ranking.affordable(view, units_of(view, guess), ranking.MAX_POSTINGS // 2) if guess and weight else []
     return [Unit(tuple((term, share * weight) for term, share in unit.terms)) for unit in units]
 
 
 def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
-    """Return how much more a note is worth, whatever is asked: what a person pinned, edited or kept, what is recent."""
+    """Return the function for a note's bonus, whatever the question: pinned, edited or reviewed, and recent notes."""
     created, flags = view.numbers_of("created"), view.numbers("flags")
     today = now.timestamp() if now is not None else time.time()
 
@@ -310,9 +310,9 @@ def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
 
 
 def in_order(view: View, found: Mapping[int, float], sort: str = "relevance") -> Iterator[int]:
-    """Yield the notes best first (or newest, or oldest); equals by path, so that the order is always the same.
+    """Yield the notes best first (or newest, or oldest), equal ones by path, so that the order is deterministic.
 
-    The paths of one second's notes are in the order of events: where the newest comes first, the last does.
+    Paths of notes of the same second are in the order of events; with the newest first, the last comes first.
     """
     ranked = sort == "relevance" and not isinstance(found, Unranked) and any(found.values())
     key: Callable[[int], float] = found.__getitem__ if ranked else view.numbers("created").__getitem__
@@ -322,16 +322,16 @@ def in_order(view: View, found: Mapping[int, float], sort: str = "relevance") ->
 
 
 def _wanted(options: SearchOptions) -> int:
-    """Return how many of the best notes an answer may need, those that are put further down among them."""
+    """Return how many of the best notes a result may need, including those that are moved down later."""
     return options.offset + 4 * options.limit + _LOOK_AHEAD + ranking.RERANKED + turn_groups.LOOKED_AT
 
 
 _FIRST = 250
-"""Number of notes that are put in order before the others, which are rarely asked for."""
+"""Number of notes sorted before the others, which are rarely needed."""
 
 
 def _by_key(found: Collection[int], key: Callable[[int], float], *, falls: bool) -> Iterator[int]:
-    """Yield notes in an order."""
+    """Yield notes sorted by key, the first _FIRST without sorting all."""
     rest = found
     if falls and len(found) > 2 * _FIRST:
         first = nlargest(_FIRST, found, key=key)
@@ -342,7 +342,7 @@ def _by_key(found: Collection[int], key: Callable[[int], float], *, falls: bool)
 
 
 def _part(view: View, order: Iterator[int], options: SearchOptions) -> dict[int, int]:
-    """Return the notes of a part of the answer, and how many notes further down say the same as each."""
+    """Return the notes of the requested part, each with the number of later notes that say the same."""
     end = options.offset + options.limit
     if not options.collapse:
         return dict.fromkeys(islice(order, options.offset, end), 0)

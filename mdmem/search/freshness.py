@@ -1,9 +1,9 @@
-"""Freshness: the index brought up to date before it is asked, and files looked at again before they are shown.
+"""Freshness: updates the index before a search, and rechecks files before they are shown.
 
-A short look before each question sees what was added, renamed or removed, and what was changed in place lately. An old
-note that was changed in place is seen when it is shown, when a word is asked for that no note has, when nothing is
-found, or when its turn has come; `mdmem index` looks at every file. Where there are very many notes, a process in the
-background looks at most of them, and the user is told.
+A short scan before each search notices added, renamed and removed notes, and recent edits in place. An old note edited
+in place is noticed when it is shown, when the query has a word that no note has, when nothing is found, or when its
+share comes; `mdmem index` checks every file. In a very large vault, a background process checks most notes, and the
+user is told.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
-"""How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+"""Time that a search waits for another writing process: without an index, and with one."""
 MOST_AT_ONCE = catchup.MOST_AT_ONCE
 BUSY = index.Changes(complete=False)
-"""What `bring_up_to_date` returns where another process is writing."""
+"""Result of `bring_up_to_date` if another process is writing."""
 LOOKING = (
     "Older notes are being checked for changes in the background."
     " To find what was just written into one of them, search again in a minute."
@@ -47,11 +47,11 @@ def bring_up_to_date(
     most: int | None = None,
     damage: Exception | None = None,
 ) -> tuple[Changes, tuple[str, ...]]:
-    """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
+    """Update the index before a search; return the changes, and messages for the user: a rebuild, a failed write.
 
-    most: where a vault of more notes than this has no complete index, index the newest, and let a process in the
-        background do the rest. damage: what reading the index raised. The other arguments are those of
-        `index.update`. A search never fails because someone else is writing: it answers from what is there.
+    most: if a vault with more notes than this has no complete index, index the newest and start a background process
+        for the rest. damage: the error that reading the index raised. The other arguments are those of `index.update`.
+        A search never fails because another process is writing: it uses the index as it is.
     """
     try:
         if wait_seconds is None:
@@ -79,9 +79,9 @@ def bring_up_to_date(
 
 
 def look_at_all(config: Config) -> tuple[str, ...]:
-    """Look for notes that were changed in place, wherever they are; return what a user should know.
+    """Check all notes for edits in place; return messages for the user.
 
-    In a large vault nobody waits until each has been looked at: a process in the background does it.
+    In a large vault, a background process does this, so that nobody waits for it.
     """
     if is_followed(config):
         return ()
@@ -93,29 +93,29 @@ def look_at_all(config: Config) -> tuple[str, ...]:
 
 
 followers: dict[str, Callable[[], bool]] = {}
-"""The folder of an index -> whether it has all that happened to the vault so far, as a watcher in this process knows:
-what was heard of and is not in it yet is taken in first."""
+"""Folder of an index -> function of a watcher in this process that adds pending changes to the index, and returns
+whether it is complete."""
 
 
 def is_followed(config: Config) -> bool:
-    """Whether a watcher in this process has taken in all changes, so that no file needs to be looked at."""
+    """Whether a watcher in this process has added all changes, so that no file needs to be checked."""
     has_taken_in = followers.get(config.index_dir)
     return has_taken_in is not None and has_taken_in()
 
 
 def _in_background(config: Config, reason: str = "") -> str:
-    """Start a process that finishes the index, unless one is at work, and return what a user is told of it.
+    """Start a process that finishes the index, unless one is running; return the message for the user.
 
     reason: why it is rebuilt, or "".
     """
-    if not completion.finish(config):  # the system starts no process, or state cannot be written
+    if not completion.finish(config):  # no process could be started, or the state folder is not writable
         said = _told(config, f"incomplete{f', since {reason}' if reason else ''}")
         return f"{said} `mdmem index` completes it."
     return _told(config, f"being rebuilt in the background, since {reason}" if reason else _BUILT)
 
 
 def being_built(config: Config) -> str:
-    """Return what a user is told while a process finishes the index in the background; "" else."""
+    """Return the message while a background process finishes the index; "" otherwise."""
     return _told(config, _BUILT) if completion.is_running(config) else ""
 
 
@@ -129,15 +129,15 @@ def _told(config: Config, what: str) -> str:
 
 
 def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:
-    """Return a view with the newest notes held in memory where another process is writing the index, and what to tell.
+    """Return a view with the newest notes in memory if another process is writing the index, and messages for the user.
 
-    None: the index is up to date, or so much is new that the answer comes from what is there.
+    None: the index is up to date, or so much is new that the search uses the index as it is.
     """
     if changes is not BUSY:
         return None, notices
     try:
         view = index.glance(config)
-    except Exception:  # noqa: BLE001 - a damaged index: whoever asks it finds that out and rebuilds it
+    except Exception:  # noqa: BLE001 - the next reader of a damaged index repairs it
         view = None
     return view, () if view is not None else notices
 
@@ -145,14 +145,14 @@ def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> 
 def _has_index(config: Config) -> bool:
     try:
         return index.current(config) is not None
-    except Exception:  # noqa: BLE001 - a damaged index is none; the update that follows says so
+    except Exception:  # noqa: BLE001 - a damaged index counts as none; the update reports it
         return False
 
 
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
-    """Return what `answer` makes of the index as it is.
+    """Return the result of `answer` for the present index.
 
-    Raises BusyError when there is no index yet, and another process makes it.
+    Raises BusyError when there is no index yet and another process is building it.
     """
     found = answered(config, lambda view: (answer(view),))
     if found is None:
@@ -161,13 +161,14 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
 
 
 def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
-    """Ask the index; None when there is none. What turns out to be damaged of it is rebuilt, and it is asked again.
+    """Return the result of `answer` for the index; None if there is none. A damaged index is repaired and asked again.
 
-    In a large vault a process in the background rebuilds it, and the rest is asked; `untold` returns what to tell.
+    In a large vault, a background process rebuilds what was removed, and the rest is asked; `untold` returns the
+    message.
 
     view: ask this one first.
 
-    Raises BusyError when it is damaged and another process is writing it.
+    Raises BusyError when the index is damaged and another process is writing it.
     """
     try:
         view = view or index.current(config)
@@ -185,9 +186,9 @@ def answered(config: Config, answer: Callable[[View], _Answer], view: View | Non
 
 
 _untold: dict[str, tuple[str, ...]] = {}
-"""What `untold` returns, by the folder of the index: `answered` returns an answer and cannot say it."""
+"""Messages for `untold`, by index folder: `answered` cannot return them."""
 
 
 def untold(config: Config) -> tuple[str, ...]:
-    """Return, once, what the user should know of an index that was damaged when it was asked."""
+    """Return, once, the messages about an index that was found damaged."""
     return _untold.pop(config.index_dir, ())

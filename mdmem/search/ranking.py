@@ -1,9 +1,9 @@
-"""The order of notes for a question: BM25F over four fields, and what stands around a note.
+"""Ranking: orders notes for a question with BM25F over four fields, and the context of a note.
 
-A note is rarely found by its own words alone. "In June!" answers a question whose words are in the note
-before it, and a session is about something that no single note of it says. So a note's neighbours in a
-numbered sequence count as a fifth field, and the folder it lies in adds what it scores as a whole. Both are
-computed from the posting lists that are read anyway, and cost nothing in the index.
+A note is rarely found by its own words alone. "In June!" answers a question whose words are in the note before it, and
+a session is about something that no single note of it says. So a note's neighbors in a numbered sequence count as a
+fifth field, and its folder adds its score as a whole. Both come from the posting lists that are read anyway, and cost
+nothing in the index.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ if TYPE_CHECKING:
 
 CONTEXT = 0.4
 PARENT = 0.8
-"""What the folder of a note counts, whatever it is."""
+"""Weight of a note's folder."""
 SESSION_PARENT = 0.4
-"""What the folder counts that is an agent's session: its notes repeat each other."""
+"""Weight of the folder if it is an agent's session, whose notes repeat each other."""
 COORDINATION = 0.5
-"""The share of a note's score that depends on how many of the words it matches."""
+"""Share of a note's score that depends on how many of the words it matches."""
 REACH = 2
-"""How many notes before and after count as context."""
+"""Number of notes before and after that count as context."""
 POOL = 120
-"""Of how many of the best notes the context is looked at."""
+"""Number of best notes whose context is considered."""
 MIN_UNITS = 8
 MAX_POSTINGS = 2000
-"""Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
+"""Words are used from the rarest on until their posting lists reach this length; `MIN_UNITS` are always used."""
 COMMON, COMMON_NOTES = 8, 4_000
-"""A word that more than one of so many notes has is common, where that is more notes than these."""
+"""A word is common if more than one in COMMON notes has it, and more than COMMON_NOTES."""
 TRIED = 3
-"""Of so many times as many notes as are wanted, what their bodies score is looked at first."""
+"""Factor on the number of wanted notes: this many are scored by their bodies first."""
 MAX_ABOVE = 100
-"""Of no more folders that score much, notes with a common word alone are looked at."""
+"""Maximum number of high-scoring folders whose notes with only a common word are considered."""
 _ROUNDED = 1 - 1e-9
-"""What a sum counts where others may have been rounded up."""
+"""Tolerance for rounding, applied to the threshold."""
 RERANKED = 150
-"""Number of the best notes that are reranked."""
+"""Number of best notes that are reranked."""
 AGAIN = (1.0, 0.7, 0.35)
-"""What the score counts of the first, the second and each further note of an agent's session."""
+"""Factors on the scores of the first, the second and each further note of an agent's session."""
 
 MAX_TYPICAL = 20
-"""Notes like another one are looked for by this many of its words."""
+"""Number of a note's words that similar notes are searched by."""
 
 
 def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
-    """Choose the words that say most for what they cost: the rarest. Words that no note has are left out."""
+    """Return the words that tell most for their cost, the rarest. Words that no note has are dropped."""
     costs = [(_cost(view, unit), place, unit) for place, unit in enumerate(asked)]
     taken: list[tuple[int, Unit]] = []
     spent = 0
@@ -77,7 +77,7 @@ def _cost(view: View, unit: Unit) -> int:
 
 
 class Scores(dict[int, float]):
-    """Notes and their scores. total: how many notes are found, of which it may have the best only."""
+    """Notes and their scores, possibly only the best. total: number of matching notes."""
 
     total = 0
 
@@ -91,15 +91,16 @@ def scores(
     surroundings: bool = True,
     most: int | None = None,
 ) -> Scores:
-    """Return every note that has one of the words a score; other notes are not in the answer.
+    """Return the score of every note with one of the words.
 
-    among: only these notes are in the answer. prior: what a note's score is multiplied by, whatever was asked; of
-    the best `POOL` notes only. surroundings: whether neighbours and folders count. most: of more notes, only so many of
-    the best, and their equals, are in the answer: before neighbours count, and `prior`, which changes `POOL` of them.
+    among: only these notes. prior: factor on a note's score, whatever the question; applied to the best `POOL` notes
+    only.
+    surroundings: whether neighbors and folders count. most: if more notes match, return only this many of the best and
+    those with equal scores, determined before neighbors and `prior`, which change `POOL` of them.
     """
     matches: list[Match] = []
-    total = array("d", [0.0]) * view.size  # a dictionary of all that are found would take ten times as much
-    covered = array("H", [0]) * view.size  # by how many words but the first
+    total = array("d", [0.0]) * view.size  # a dictionary would take ten times the memory
+    covered = array("H", [0]) * view.size  # number of further matching words
     notes = array("I")
     folders: dict[int, float] = {}
     found = _without_hopeless(view, asked, among, most if surroundings else None)
@@ -108,7 +109,7 @@ def scores(
         if surroundings:
             add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
-        del match  # or it is held while the next is looked for
+        del match  # free it before the next is looked up
     coordinated = _coordination(len(asked))
     folder_of, of_folder = view.numbers_of("folder_of", notes), _of_folders(view, folders)
 
@@ -127,13 +128,13 @@ def scores(
 
 
 def _coordination(units: int) -> list[float]:
-    """Return what the score of a note counts that has one of so many words, two, and so on."""
+    """Return the factors on the score of a note that has one, two, ... of `units` words."""
     share = COORDINATION / max(units, 1)
     return [1 - COORDINATION + share * (1 + times) for times in range(units)]
 
 
 def _of_folders(view: View, scores: Mapping[int, float]) -> list[float]:
-    """Return what every folder adds to the scores of its notes."""
+    """Return each folder's contribution to the scores of its notes."""
     is_session = view.is_session
     of_folder = [0.0] * len(is_session)
     for folder, score in scores.items():
@@ -142,7 +143,7 @@ def _of_folders(view: View, scores: Mapping[int, float]) -> list[float]:
 
 
 class _Found(NamedTuple):
-    """Where units are found; only these notes are in the answer, None for all. total: how many are found, if known."""
+    """The matches of units. notes: only these are in the result (None: all). total: number of notes, if known."""
 
     matches: Iterable[Match]
     notes: Collection[int] | None
@@ -155,10 +156,10 @@ def _is_common(view: View, unit: Unit) -> bool:
 
 
 def _without_hopeless(view: View, asked: Collection[Unit], among: Collection[int] | None, most: int | None) -> _Found:
-    """Return where units are found, without notes that cannot be among the `most` best; None: all are wanted.
+    """Return the matches of units, without notes that cannot be among the `most` best (None: return all).
 
-    A word that many notes have tells little, and what a body with it scores at most is known beforehand. Where enough
-    notes score more by their titles, their folders and other words, no other body is looked at.
+    A common word tells little, and the maximum score of a body with it is known in advance. If enough notes score
+    higher by titles, folders and other words, no other bodies are scored.
     """
     common = [unit for unit in asked if most is not None and _is_common(view, unit)]
     if most is None or len(common) != 1 or any(unit.in_code for unit in asked):
@@ -176,9 +177,9 @@ def _without_hopeless(view: View, asked: Collection[Unit], among: Collection[int
 def _promising(
     view: View, weight: float, common: Match, others: list[Match], among: Collection[int] | None, most: int
 ) -> list[int] | None:
-    """Return the notes that can be among the best, in order; None where they may be any.
+    """Return the notes that can be among the best, in order; None if any can.
 
-    common: where a common word is found, without what bodies score.
+    common: the match of a common word, without scores of bodies.
     """
     known, folders = dict[int, float](), dict[int, float]()
     for match in (common, *others):
@@ -210,7 +211,7 @@ def _promising(
 
 
 def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) -> int:
-    """Return how many notes are found."""
+    """Return the number of matching notes."""
     is_found = bytearray(view.size)
     for one in chain.from_iterable(match.lists for match in matches):
         for note in one.notes:
@@ -227,7 +228,7 @@ def _take(
     covered: MutableSequence[int],
     notes: array[int],
 ) -> None:
-    """Add what a word gives to what notes score in all; notes: those that have one of the words, in order."""
+    """Add a word's scores to the notes' totals. notes: collects those with one of the words, in order."""
     if among is not None:
         found = {note: score for note, score in found.items() if note in among}
     if not notes:
@@ -245,14 +246,14 @@ def _take(
 
 
 def largest(count: int, scores: Mapping[int, float]) -> list[int]:
-    """Return the notes with the highest scores, so many, the best first; equals stay in their order."""
-    least = min(nlargest(count, scores.values()), default=0.0)  # a heap of notes takes twice as long
+    """Return the `count` notes with the highest scores, best first; equal ones keep their order."""
+    least = min(nlargest(count, scores.values()), default=0.0)  # a heap of notes would take twice as long
     above = sorted((note for note, score in scores.items() if score > least), key=scores.__getitem__, reverse=True)
     return [*above, *islice((note for note, score in scores.items() if score == least), count - len(above))]
 
 
 def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[int]) -> None:
-    """Add to the scores of the pool's notes what stands before and after them."""
+    """Add to the scores of the pool's notes what their neighbors contribute."""
     lengths = view.lengths("body")
     beside: dict[int, list[int]] = {}
     norm: dict[int, float] = {}
@@ -276,9 +277,9 @@ def _add_context(view: View, matches: list[Match], pool: dict[int, float], cover
 
 
 def rerank(view: View, found: Scores) -> Scores:
-    """Change the scores and return them: among the best, each further note of a session counts less (`AGAIN`).
+    """Rerank the best notes in place: each further note of a session counts less (`AGAIN`). Return the scores.
 
-    An agent's session holds many notes on one thing, which would fill the first ten places.
+    An agent's session has many notes on the same subject, which would otherwise fill the first ten places.
     """
     seen: Counter[int] = Counter()
     spread: dict[int, float] = {}
@@ -292,7 +293,7 @@ def rerank(view: View, found: Scores) -> Scores:
 
 
 def typical(view: View, text: str) -> list[Unit]:
-    """Choose the words that tell a text from others: often in it, and rarely elsewhere."""
+    """Return the words that distinguish a text: frequent in it, and rare elsewhere."""
     worth = {
         term: times * rarity(view, term)
         for term, times in analysis.counts(text).items()

@@ -1,4 +1,4 @@
-"""One generation of the index, as one: its segments' rows are numbered through, and a note is such a number."""
+"""View: one generation of the index, with common numbers for the notes of all its segments."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 10_000
-"""Number of terms whose frequency is cached."""
+"""Maximum number of terms whose frequency is cached."""
 MAX_ANSWERS = 16
-"""Number of answers that are cached with a view."""
+"""Maximum number of answers cached with a view."""
 _MANY_MORE = 8
-"""In a list of so many times more rows, a row is looked for by bisection."""
+"""In a list with this many times more rows, deleted rows are found by bisection."""
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
@@ -36,7 +36,7 @@ _Answer = TypeVar("_Answer")
 def cached_with_view(
     function: Callable[Concatenate[View, _Given], _Answer],
 ) -> Callable[Concatenate[View, _Given], _Answer]:
-    """Wrap a function of a view so that its answers are cached for as long as the view is there, and no longer."""
+    """Cache a function's answers for a view as long as the view exists."""
 
     @wraps(function)
     def cached(view: View, /, *args: _Given.args, **named: _Given.kwargs) -> _Answer:
@@ -52,12 +52,12 @@ def cached_with_view(
 
 
 def path_facet(path: str) -> str:
-    """Return the facet that finds a note by its path: 64 bits of a hash, since paths are long."""
+    """Return the facet for a note's path: 64 bits of a hash, since paths are long."""
     return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
 
 
 def without(postings: Postings, deleted: Set[int]) -> Postings:
-    """Return a posting list without deleted rows. Where there are few, each is looked for in the list."""
+    """Return a posting list without the deleted rows; a few are found by bisection instead of checking every row."""
     rows, weights = postings
     if len(deleted) * _MANY_MORE > len(rows):
         kept = [row not in deleted for row in rows]
@@ -71,14 +71,14 @@ def without(postings: Postings, deleted: Set[int]) -> Postings:
 
 
 class View:
-    """What can be found in the index at one moment; it does not change, and stays readable when the index does.
+    """An immutable snapshot of the index; it stays readable when the index changes.
 
-    size: how many note numbers there are, deleted ones included. live: how many are not deleted.
-    files: what it is read from, with size, time and inode.
-    matches: where terms were found, by term and what it counts; see `ranking`.
-    folders: those that hold notes, by number: vault-relative, without a slash at the end.
-    turn_kinds: what turns were found to be, by folder and number of the turn; see `turn_groups.Kinds`.
-    answers: what functions said of it, by function and arguments; see `cached_with_view`.
+    size: number of note numbers, including deleted ones. live: number of notes that are not deleted.
+    files: the files it is read from, with size, mtime and inode.
+    matches: cached matches by term and weight; see `matches.known_match`.
+    folders: the folders with notes, by number: relative to the vault, without a trailing slash.
+    turn_kinds: cached kinds of turns, by folder and turn number; see `turn_groups.Kinds`.
+    answers: cached answers by function and arguments; see `cached_with_view`.
     """
 
     def __init__(self, leaves: Sequence[Leaf], files: dict[str, tuple[int, int, int]]) -> None:
@@ -100,7 +100,7 @@ class View:
     # -- words
 
     def count(self, field: str, term: str) -> int:
-        """Return in how many notes a term occurs; notes deleted since the last merge still count."""
+        """Return the number of notes with a term; notes deleted since the last merge still count."""
         known = self._counts.get((field, term))
         if known is None:
             if len(self._counts) >= MAX_COUNTS:
@@ -109,7 +109,7 @@ class View:
         return known
 
     def postings(self, field: str, term: str) -> list[tuple[Sequence[int], bytes | None]]:
-        """Return the notes in which a term occurs, with how often (None: once in each), by segments that have some."""
+        """Return the notes with a term and their term frequencies (None: all 1), one entry per segment that has any."""
         found: list[tuple[Sequence[int], bytes | None]] = []
         for leaf in self.leaves:
             postings = leaf.terms.postings(field, term)
@@ -121,15 +121,15 @@ class View:
         return found
 
     def each(self, field: str, term: str) -> Iterator[int]:
-        """Yield the notes in which a term occurs: a set of them may be of all notes."""
+        """Yield the notes with a term, without a set, which might hold all notes."""
         return chain.from_iterable(notes for notes, _ in self.postings(field, term))
 
     def notes(self, field: str, term: str) -> set[int]:
-        """Return the notes in which a term occurs."""
+        """Return the notes with a term."""
         return set(self.each(field, term))
 
     def with_any(self, facets: Iterable[str]) -> set[int]:
-        """Return the notes that have one of these facets."""
+        """Return the notes with one of these facets."""
         return set(chain.from_iterable(self.each("facet", facet) for facet in facets))
 
     def of_kinds(self, kinds: Iterable[str]) -> set[int]:
@@ -137,11 +137,11 @@ class View:
         return self.with_any(f"kind:{kind}" for kind in kinds)
 
     def of_project(self, name: str) -> set[int]:
-        """Return the notes of a project; "" for those of none."""
+        """Return the notes of a project; "" for notes of no project."""
         return self.notes("facet", f"project:{name}".lower())
 
     def of_session(self, session: str) -> set[int]:
-        """Return the notes of the session with this id, its page among them."""
+        """Return the notes of the session with this id, including its page."""
         return self.notes("facet", f"session:{session}".lower())
 
     @cached_property
@@ -150,7 +150,7 @@ class View:
         return frozenset(self.notes("facet", "is:internal"))
 
     def starting_with(self, field: str, prefix: str, limit: int = 1_000_000) -> dict[str, int]:
-        """Return the first `limit` terms that begin with `prefix`, in order, and how often they occur."""
+        """Return the first `limit` terms that begin with `prefix`, in order, each with its number of notes."""
         found: dict[str, int] = {}
         for leaf in self.leaves:
             for place, (term, count) in enumerate(leaf.terms.starting_with(field, prefix)):
@@ -160,7 +160,7 @@ class View:
         return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
 
     def terms(self, field: str, prefix: str) -> Iterator[str]:
-        """Yield the terms that begin with `prefix`, in order: there may be one for each of many notes."""
+        """Yield the terms that begin with `prefix`, in order, without a list: there may be one for every note."""
         of_leaves = ((term for term, _ in leaf.terms.starting_with(field, prefix)) for leaf in self.leaves)
         return (term for term, _ in groupby(merge(*of_leaves)))
 
@@ -175,7 +175,7 @@ class View:
         return {key[1:].decode("utf-8", "replace") for key in found}
 
     def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> Iterator[str]:
-        """Yield the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+        """Yield the terms with one of these lengths among the first `limit` that begin with `prefix`."""
         known: list[bytes] = []
         for leaf in self.leaves:
             own = leaf.terms.keys(field, prefix, limit)
@@ -185,9 +185,9 @@ class View:
         return (term for term in terms if len(term) in lengths)
 
     def with_facets(self, start: str, is_wanted: Callable[[bytes], object], part: bytes = b"") -> set[int]:
-        """Return the notes that have a facet which begins so and is wanted.
+        """Return the notes with a wanted facet that begins with `start`.
 
-        is_wanted: gets what comes after the beginning. part: what each wanted one has in it, if anything.
+        is_wanted: gets the rest of a facet. part: bytes that every wanted facet contains, if known.
         """
         known = 1 + len(start.encode("utf-8", "surrogatepass"))
 
@@ -204,7 +204,7 @@ class View:
 
     @cached_property
     def deleted(self) -> frozenset[int]:
-        """Return the numbers that stand for no note any more."""
+        """Return the numbers of deleted notes."""
         return frozenset(leaf.start + row for leaf in self.leaves for row in leaf.deleted)
 
     @cached_property
@@ -215,20 +215,20 @@ class View:
 
     @property
     def folder_of(self) -> Few | array[int]:
-        """Return the number of each note's folder."""
+        """Return the folder number of each note."""
         return self.numbers_of("folder_of")
 
     def path(self, note: int) -> str:
-        """Return a note's path: vault-relative, POSIX."""
+        """Return a note's path: relative to the vault, POSIX."""
         folder = self.folders[self.folder_of[note]]
         return f"{folder}/{self.name(note)}" if folder else self.name(note)
 
     def paths(self) -> list[str]:
-        """Return the path of every number, those of deleted notes included."""
+        """Return the paths of all note numbers, including deleted ones."""
         return self.some_paths(0, self.size)
 
     def some_paths(self, first: int, last: int) -> list[str]:
-        """Return the paths of the numbers from `first` on, before `last`, those of deleted notes included."""
+        """Return the paths of note numbers `first` to `last`, exclusive, including deleted ones."""
         paths: list[str] = []
         for leaf, start, end in self._rows(first, last):
             own = leaf.table.some_numbers("folder_of", start, end)
@@ -237,14 +237,14 @@ class View:
         return paths
 
     def _rows(self, first: int, last: int) -> Iterator[tuple[Leaf, int, int]]:
-        """Yield the segments in which these notes lie, and of each the first of its rows and the one after the last."""
+        """Yield the segments of these notes, each with its first row and the one after the last."""
         for leaf in self.leaves:
             start, end = max(first - leaf.start, 0), min(last - leaf.start, len(leaf.table))
             if start < end:
                 yield leaf, start, end
 
     def find(self, path: str) -> int | None:
-        """Return the note at a path; None when the index has none."""
+        """Return the note at a path, or None."""
         facet = path_facet(path)
         for leaf in reversed(self.leaves):
             postings = leaf.terms.postings("facet", facet)
@@ -254,11 +254,11 @@ class View:
         return None
 
     def name(self, note: int) -> str:
-        """Return a note's file name; of one in a part of a session with the part before it."""
+        """Return a note's file name, including the part of the session that it is in."""
         return self._numbered.name(note)
 
     def names(self, notes: Sequence[int]) -> list[str]:
-        """Return the file names of notes; of a folder's, which lie beside each other, all are read at once."""
+        """Return the file names of notes; adjacent ones, as in a folder, are read at once."""
         first, last = (min(notes), max(notes) + 1) if notes else (0, 0)
         parts = list(self._rows(first, last)) if last - first == len(notes) else []
         if len(parts) != 1:
@@ -269,17 +269,17 @@ class View:
 
     @cached_property
     def members(self) -> Members:
-        """Return the notes of each folder, by the folder's number."""
+        """Return the notes of each folder, by folder number."""
         return Members(self._numbered)
 
     @cached_property
     def is_session(self) -> bytes:
-        """For every folder, by its number, whether it is an agent's session: 1 or 0."""
+        """For each folder, by number, 1 if it is an agent's session, else 0."""
         return self.folders.is_session()
 
     @cached_property
     def folder_sizes(self) -> list[int]:
-        """Return how many notes each folder has, by the folder's number."""
+        """Return the number of notes of each folder, by folder number."""
         sizes = self.folders.sizes()
         folder_of = self.numbers_of("folder_of", self.deleted)
         for note in self.deleted:
@@ -287,12 +287,12 @@ class View:
         return sizes
 
     def in_folders(self, notes: Sequence[int]) -> Mapping[int, int] | Iterable[int]:
-        """Return the folder of each of these notes of a segment, which ascend; of many, how many each folder has."""
+        """Return the folder of each of a segment's notes (ascending), or for many notes, their number per folder."""
         return self._numbered.counts(notes) or map(self.numbers_of("folder_of", notes).__getitem__, notes)
 
     @cached_property
     def average_members(self) -> float:
-        """Return the mean number of notes in a folder, the vault's own not counted; 1 when there is none."""
+        """Return the mean number of notes per folder, without the vault's own; 1 if there are none."""
         sizes, root = self.folder_sizes, self.root
         alone = sizes[root] if root >= 0 else 0
         having = len(sizes) - sizes.count(0) - bool(alone)
@@ -300,12 +300,12 @@ class View:
 
     @cached_property
     def root(self) -> int:
-        """Return the number of the vault's own folder, or -1 when no note lies in it."""
+        """Return the number of the vault's own folder, or -1 if it has no notes."""
         found = self.folders.find("")
         return -1 if found is None else found
 
     def neighbours(self, note: int, reach: int) -> list[int]:
-        """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
+        """Return up to `reach` notes before and after a note in its folder's numbered sequence."""
         folder = self.folder_of[note]
         if folder not in self._sequences:
             if len(self._sequences) >= MAX_FOLDERS:
@@ -320,12 +320,12 @@ class View:
         return sequence[max(0, place - reach) : place] + sequence[place + 1 : place + 1 + reach]
 
     def members_of(self, folder: str) -> list[int]:
-        """Return the notes of a folder itself; of a session's also those in its parts."""
+        """Return the notes directly in a folder; for a session's, including those in its parts."""
         number = self.folders.find(folder)
         return [] if number is None else self.members[number]
 
     def lying_in(self, folder: str) -> Iterator[int]:
-        """Yield the notes that lie in a folder of the vault itself, which may be a part of a session."""
+        """Yield the notes directly in a folder on disk, which may be a part of a session."""
         above, name = split(f"{folder}/")
         return (note for note in self.members_of(above) if self.name(note).rpartition("/")[0] == name[:-1])
 
@@ -333,7 +333,7 @@ class View:
         return self._numbered.leaf(note)
 
     def newest(self) -> Iterator[int]:
-        """Yield every note, the newest first; those of one second by their paths, the last first."""
+        """Yield every note, newest first; those of the same second by path, the last first."""
 
         def of_leaf(leaf: Leaf) -> Iterator[int]:
             return (leaf.start + row for row in leaf.table.newest() if row not in leaf.deleted)
@@ -345,7 +345,7 @@ class View:
             yield from group if len(group) == 1 else sorted(group, key=self.path, reverse=True)
 
     def counts(self, notes: Iterable[int] | None = None) -> NoteCounts:
-        """Return what these notes come to; None: all but the internal memories."""
+        """Return the totals of these notes (None: all except internal memories)."""
         from mdmem.search.index import tally
 
         if notes is not None:
@@ -364,12 +364,12 @@ class View:
         return tally.added(own, tally.of(row for table, few in gone for row in table.rows(few)))
 
     def bytes(self) -> int:
-        """Return the size of all notes' files together."""
+        """Return the total size of all notes' files."""
         sizes = self.numbers("size")
         return sum(sizes) - sum(sizes[note] for note in self.deleted)
 
     def within(self, first: float, last: float) -> Iterator[int]:
-        """Yield the notes of a time: from `first` on, before `last`, in seconds since 1970."""
+        """Yield the notes created from `first` on and before `last`, in seconds since 1970."""
         created = self.numbers("created")
         for leaf in self.leaves:
             rows, start = leaf.table.newest(), leaf.start
@@ -378,21 +378,21 @@ class View:
             yield from (start + row for row in rows[low:high] if row not in leaf.deleted)
 
     def between(self, first: float, last: float) -> set[int]:
-        """Return the notes of a time, as a set."""
+        """Return the notes of `within` as a set."""
         return set(self.within(first, last))
 
     def latest(self, count: int) -> set[int]:
-        """Return the newest notes, so many, and those of the same second as the last of them."""
+        """Return the newest `count` notes, and all of the same second as the last of them."""
         last = next(islice(self.newest(), count - 1, None), None)
         return set(self.all) if last is None else self.between(self.number("created", last), float("inf"))
 
     def facts(self, note: int) -> dict[str, Any]:
-        """Return what a result shows of a note."""
+        """Return a note's facts."""
         leaf = self._leaf(note)
         return leaf.table.facts(note - leaf.start)
 
     def sketch(self, note: int) -> tuple[int, ...]:
-        """Return the sketch of a note's words."""
+        """Return a note's sketch of its words."""
         leaf = self._leaf(note)
         return leaf.table.sketch(note - leaf.start)
 
@@ -402,13 +402,13 @@ class View:
         return leaf.table.number(name, note - leaf.start)
 
     def stamp(self, note: int) -> tuple[int, int, int]:
-        """Return the time, size and inode of a note's file when it was read."""
+        """Return the mtime, size and inode of a note's file when it was read."""
         leaf = self._leaf(note)
         row = note - leaf.start
         return leaf.table.number("mtime_ns", row), leaf.table.number("size", row), leaf.table.number("inode", row)
 
     def stamps(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return the stamps of the notes from `first` on, before `last`."""
+        """Return the stamps of notes `first` to `last`, exclusive."""
         found: list[tuple[int, int, int]] = []
         for leaf, start, end in self._rows(first, last):
             columns = [leaf.table.some_numbers(name, start, end) for name in ("mtime_ns", "size", "inode")]
@@ -416,14 +416,14 @@ class View:
         return found
 
     def numbers(self, name: str) -> array[int]:
-        """Return a number of all notes: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`."""
+        """Return a column for all notes: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`."""
         if name not in self._arrays:
             few = self._few.pop(name, None)
             self._arrays[name] = self._numbered.numbers(name) if few is None else few.all
         return self._arrays[name]
 
     def numbers_of(self, name: str, *notes: Collection[int]) -> Few | array[int]:
-        """Return a number of some notes, by note; others can be asked for, but are read one by one."""
+        """Return a column for some notes, by note; others can be looked up too, but are read one by one."""
         if name in self._arrays:
             return self._arrays[name]
         if name not in self._few:
@@ -432,11 +432,11 @@ class View:
         return few if few.take(notes) else self.numbers(name)
 
     def lengths(self, field: str) -> array[int]:
-        """Return the length of a text field, in terms, of all notes."""
+        """Return the lengths of a text field, in terms, for all notes."""
         return self.numbers(f"length_{field}")
 
     def average_length(self, field: str) -> float:
-        """Return the mean length of a text field, over the notes that have it; 1 when none has."""
+        """Return the mean length of a text field among the notes that have it; 1 if none has."""
         if field not in self._averages:
             sums = [leaf.table.total_length(field) for leaf in self.leaves]
             self._averages[field] = sum(total for total, _ in sums) / (sum(having for _, having in sums) or 1) or 1.0
