@@ -68,7 +68,7 @@ def inherit(at: Capture) -> None:
     except OSError as error:
         from mdmem import log
 
-        log.write(at.config, "a fork could not take over what its parent remembers as private", error)
+        log.write(at.config, "could not copy what the parent session remembers as private to its fork", error)
 
 
 def _parents(transcript: str) -> set[str]:

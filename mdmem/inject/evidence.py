@@ -203,7 +203,7 @@ def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
 
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     if not answers:
-        return [], "nothing has a word of it"
+        return [], "nothing stored contains a word of it"
     first = max(answers, key=lambda answer: answer.score)
     near = [one for one in answers if one.score >= GAP * first.score]
     if shape is None:

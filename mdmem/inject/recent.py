@@ -114,7 +114,7 @@ def left_out(parsed: Parsed, agent: str = "") -> str:
     if people.keeps_private(parsed.meta):
         return "private"
     if agent and agent in (parsed.meta.get("loaded_by") or ()) and not _is_switched_off(parsed):
-        return "the agent loads its file by itself"
+        return "the agent loads its source file itself"
     status = parsed.meta.get("status")
     return "superseded" if parsed.meta.get("superseded_by") else str(status) if status in note.WITHHELD else ""
 

@@ -42,7 +42,7 @@ def test_hooks_that_store_to_another_vault_from_now_on_are_told(
 ) -> None:
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     told = [ask("--vault", vault, "install", agent, "--yes").stdout for vault in (one, one, two, two)]
-    assert [f"Until now it stored to {one}." in text for text in told] == [False, False, True, False]
+    assert [f"Before, it stored to {one}." in text for text in told] == [False, False, True, False]
 
 
 @pytest.mark.parametrize("client", ["opencode", "copilot"])

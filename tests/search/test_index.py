@@ -804,7 +804,7 @@ def test_a_flip_that_nobody_noticed_is_found_by_verify_and_repaired(vault: Path,
     terms.write_bytes(data)
     os.utime(terms, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
-    assert "not what was written" in index.verify(settings).damage
+    assert "changed after it was written" in index.verify(settings).damage
     assert index.verify(settings).agrees
     assert len(found(settings, "alpha", limit=100)) == 20
 

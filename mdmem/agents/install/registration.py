@@ -75,7 +75,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     if not dry_run:
         _use_launcher(file.path)
     was = _vault(own)
-    moved = f"Until now it stored to {was}." if was and vault and was != vault else ""
+    moved = f"Before, it stored to {was}." if was and vault and was != vault else ""
     note = " ".join(filter(None, [moved, found.note, _SHARED if shared else ""]))
     change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note=note)
     return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)

@@ -67,7 +67,7 @@ class _Guide:
         self.sums = numbers[starts + first_ends : starts + first_ends + sums].cast("I")
         self._packed, self._keys_at = packed, starts + first_ends + sums
         if self._ends[-1] != len(packed) - self._keys_at:
-            raise DamagedError("a dictionary of terms has a guide of another length")
+            raise DamagedError("a dictionary of terms has a guide of the wrong length")
 
     def first(self, number: int) -> bytes:
         """Return the first key of a block."""
@@ -120,7 +120,7 @@ class Dictionary:
         guide = self._guide
         data = self._data[guide.starts[number] : guide.starts[number + 1]]
         if zlib.crc32(data) != guide.sums[number]:
-            raise DamagedError("a block of a dictionary does not have its checksum")
+            raise DamagedError("a block of a dictionary has a wrong checksum")
         keys, ends = marshal.loads(data)
         return _Block(keys, array("Q", ends))
 

@@ -50,7 +50,7 @@ class SegmentFile:
         while len(data) < size:  # one call returns at most 2 GB
             more = os.pread(self._number, size - len(data), start + len(data))
             if not more:
-                raise DamagedError("a file of it was cut short")
+                raise DamagedError("one of its files was cut short")
             data += more
         return data
 

@@ -179,9 +179,9 @@ def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> S
     size, checksum, mtime_ns = segment.files[extension]
     file = SegmentFile(os.path.join(folder, segment.name + extension))
     if len(file) != size:
-        raise DamagedError(f"a file of it has {len(file)} bytes and not {size}")
+        raise DamagedError(f"one of its files has {len(file)} bytes instead of {size}")
     if (verify or file.mtime_ns != mtime_ns) and file.checksum() != checksum:
-        raise DamagedError("a file of it is not what was written")
+        raise DamagedError("one of its files was changed after it was written")
     return file
 
 

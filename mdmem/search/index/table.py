@@ -51,7 +51,7 @@ class Table:
         start, size, checksum = self._directory[name]
         data = self._data[start : start + size]
         if zlib.crc32(data) != checksum:
-            raise DamagedError(f"the column {name} of a segment does not have its checksum")
+            raise DamagedError(f"the column {name} of a segment has a wrong checksum")
         return data
 
     def packed(self, name: str) -> bytes:
@@ -77,7 +77,7 @@ class Table:
         width = _WIDTHS[code(name)]
         start, size, _ = self._directory[name]
         if not 0 <= first <= last <= size // width:
-            raise DamagedError(f"the column {name} of a segment does not have the rows {first} to {last}")
+            raise DamagedError(f"the column {name} of a segment has no rows {first} to {last}")
         return array(code(name), self._data[start + first * width : start + last * width])
 
     def numbers_at(self, name: str, rows: Sequence[int]) -> list[int]:

@@ -231,7 +231,7 @@ class _PromptReader:
         return sign, PromptTerm("phrase", bare)
 
 
-_AFTER = "{} needs something after it that is looked for in the text."
+_AFTER = "{} needs something after it to search the text for."
 
 
 def _needed(tree: PromptTerm | None, problem: str) -> PromptTerm:
