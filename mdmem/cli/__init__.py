@@ -13,7 +13,7 @@ from mdmem import quick_import
 from mdmem.errors import MdmemError, VaultError
 
 BROKEN_PIPE = 141
-"""The exit status where the reader of the output has gone: that of a program which SIGPIPE ends."""
+"""Exit status when the reader closes the output early: that of a program ended by SIGPIPE."""
 
 
 def main() -> NoReturn:
@@ -21,7 +21,7 @@ def main() -> NoReturn:
     _open_missing_streams()
     try:
         _run_or_explain()
-    except BrokenPipeError:  # the reader (head, less) has seen enough; Python must not complain when it flushes at exit
+    except BrokenPipeError:  # head or less has seen enough; Python must not complain when it flushes at exit
         _close_streams(1, 2)
         sys.exit(BROKEN_PIPE)
 
@@ -33,10 +33,10 @@ def _close_streams(*numbers: int) -> None:
 
 
 def _open_missing_streams() -> None:
-    """Open a stream that was closed (`>&-`), else the next file that is opened gets its number, and what is printed."""
+    """Open streams that were closed (`>&-`), or the next opened file would get their number, and the output."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this stream's
+            nowhere = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this stream's
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
 
@@ -44,11 +44,11 @@ def _run_or_explain() -> NoReturn:
     debug = "--debug" in sys.argv or bool(os.environ.get("MDMEM_DEBUG"))
     try:
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # names of files may hold what the terminal's encoding does not
+            if isinstance(stream, io.TextIOWrapper):  # file names may not fit the terminal's encoding
                 stream.reconfigure(errors="replace")
         code = _run()
-        sys.stdout.flush()  # here a reader that has gone is met, and not at exit
-        gc.freeze()  # or all that was made is looked through for cycles once more, a sixth of a short command
+        sys.stdout.flush()  # a closed pipe must fail here, not at exit
+        gc.freeze()  # skips the last garbage collection, a sixth of a short command's time
         sys.exit(code)
     except MdmemError as error:
         if debug:
@@ -70,14 +70,14 @@ def _run_or_explain() -> NoReturn:
             print(f"mdmem: the output cannot be written ({error.strerror or error}).", file=sys.stderr, flush=True)
             sys.exit(1)
         name = str(error.filename or "")
-        where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
+        where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
         print(
             f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may find the cause; `--debug` shows a traceback.",
             file=sys.stderr,
             flush=True,
         )
         sys.exit(1)
-    except Exception as error:  # the last resort: a fault of ours is a sentence, too
+    except Exception as error:  # the last resort: even a bug gets a message
         if debug:
             raise
         print(
@@ -90,7 +90,7 @@ def _run_or_explain() -> NoReturn:
 
 
 def _output_is_shut() -> bool:
-    """Whether what was printed cannot be written, as on a full disk; it goes nowhere then."""
+    """Whether stdout cannot be written, as on a full disk; if so, all output is discarded."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -100,7 +100,7 @@ def _output_is_shut() -> bool:
 
 
 def _shut_vault(error: OSError) -> str:
-    """Return what to tell of a failure that comes from a vault that cannot be written; "" for any other."""
+    """Return the message for an error that comes from an unwritable vault; "" for any other error."""
     if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return ""
     from mdmem import config
@@ -130,7 +130,7 @@ def _run() -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Abort as error:
         if isinstance(error.__context__, EOFError):
-            print("\nmdmem: stopped, since the question got no answer: stdin has ended.", file=sys.stderr, flush=True)
+            print("\nmdmem: stopped: stdin ended before the question was answered.", file=sys.stderr, flush=True)
         else:
             print("mdmem: stopped.", file=sys.stderr, flush=True)
         return 130
@@ -138,6 +138,6 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except SystemExit:
-        if sys.stdout is not stdout:  # click meets a closed pipe first, replaces both streams, and exits with 1
+        if sys.stdout is not stdout:  # click sees a closed pipe first, replaces both streams, and exits with 1
             raise BrokenPipeError from None
         raise

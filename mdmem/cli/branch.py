@@ -1,4 +1,4 @@
-"""`branch`: what waits on the code's branches; released when they are merged, or dropped."""
+"""`branch`: notes that wait on code branches, to be released or dropped."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ def _print_done(one: staged.Waiting, done: Applied) -> int:
 
 
 def _chosen(settings: Config, name: str, project: str) -> staged.Waiting:
-    """Find what waits on a branch."""
+    """Return the notes that wait on a branch."""
     from mdmem.search.staged import place
 
     found = [one for one in staged.waiting(settings) if one.branch == name and project in ("", one.project)]
     if not found:
-        raise NotFoundError(f"No notes wait on a branch {name!r:.80}. `mdmem branch list` shows what waits.")
+        raise NotFoundError(f"No notes wait on the branch {name!r:.80}. `mdmem branch list` shows the branches.")
     if len(found) > 1:
         here = place(settings, str(Path.cwd())).projects
         found = [one for one in found if one.project in here] or found

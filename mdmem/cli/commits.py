@@ -1,4 +1,4 @@
-"""`commit`, `log`, `why`, `diff`, `undo`: what git makes of a vault."""
+"""`commit`, `log`, `why`, `diff`, `undo`: the vault's history."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def print_result(done: CommitResult) -> int:
         warn(str(held))
     for change in done.staying:
         if change.kind == "changed":
-            text = f"{change.path} stays on this machine, but history has it from before. To remove it there, too:"
+            text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
             warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
     if done.staged:
         click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
@@ -91,7 +91,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
 
 
 def _catch_up(settings: Config, *, quiet: bool) -> None:
-    """Read what the transcripts of sessions tell that hooks have marked, and what agents remember by themselves."""
+    """Import what is missing of the sessions that hooks have marked, and the agents' own memory."""
     from mdmem import log
     from mdmem.capture.later import late
     from mdmem.transcripts import host_memory
@@ -113,13 +113,13 @@ def _catch_up(settings: Config, *, quiet: bool) -> None:
 
 
 def _update_index(settings: Config) -> None:
-    """Index what is new: a large vault, just imported or cloned, is more than injection has the time for."""
+    """Index what is new: injection has no time to index a large vault that was just imported or cloned."""
     from mdmem.search import index
 
     try:
         index.update(settings, wait_seconds=0)
     except (MdmemError, OSError):
-        pass  # whoever searches next does it, or says why not
+        pass  # the next search does it, or reports why not
 
 
 @click.command()
@@ -137,7 +137,7 @@ def _update_index(settings: Config) -> None:
 def log(
     settings: Config, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
 ) -> None:
-    """Show the journal: what was asked, how it ended, which files changed; the latest session first.
+    """Show the journal, newest session first: what was asked, how it ended, which files changed.
 
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
@@ -186,7 +186,7 @@ def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
 
 
 def _clock(session: LoggedSession) -> str:
-    """Return the local time a session began, as its folder has it."""
+    """Return the local time at which a session began, as in its folder's name."""
     name = session.folder.rpartition("/")[2]
     return f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
 

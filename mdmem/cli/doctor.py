@@ -1,4 +1,4 @@
-"""`doctor`: look at everything that can be wrong, say what to do, and do what is safe."""
+"""`doctor`: run all checks, say what to do, and fix what is safe to fix."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from mdmem.health import checks
 def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Check Python, git, settings, agents, notes, index and history; report what is wrong and how to fix it.
 
-    In a vault of more than 2,000 notes it reads only those that are new since the last check; --all and --only
-    read all of them, and so does a check every 30 days.
+    In a vault of more than 2,000 notes, it reads only those that are new since the last check. --all and --only
+    read every note, as does one check every 30 days.
 
     Exit status: 0 when nothing is wrong, 1 when something is.
 

@@ -1,4 +1,4 @@
-"""Group: the commands as click has them; a command's module is imported when it is run."""
+"""The click group of all commands; a command's module is imported only when the command is run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """One command: its module, the line that `mdmem --help` shows without loading that, its name there if another."""
+    """One command: its module, its line in `mdmem --help`, and the function's name where it differs."""
 
     module: str
     help: str
@@ -35,7 +35,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "Find": {
         "search": Command("finding.commands", "Search the notes."),
         "prompts": Command("finding.commands", "Search what you asked, word for word."),
-        "related": Command("finding.commands", "Find notes like one."),
+        "related": Command("finding.commands", "Find notes similar to one."),
         "fixes": Command("learned", "Show what solved an error before."),
         "about": Command("learned", "Show what is known about a file, a symbol, #123, a package."),
         "show": Command("reading", "Show one note."),
@@ -46,7 +46,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "sessions": Command("listing", "List sessions, newest first."),
         "history": Command("reading", "Read a session as a conversation."),
         "timeline": Command("reading", "Show what happened before and after a note."),
-        "decisions": Command("learned", "List the decisions that are in force."),
+        "decisions": Command("learned", "List the decisions in force."),
         "todo": Command("learned", "List what was left open."),
         "proposals": Command("learned", "List what waits for your decision."),
         "digest": Command("learned", "Summarize a day or a week as Markdown."),
@@ -74,7 +74,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "branch": Command("branch", "Release or drop notes that wait on a code branch.", "branch_group"),
         "forget": Command("remove", "Delete notes; they stay in history."),
         "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
-        "archive": Command("remove", "Pack the sessions of a past year, a file each."),
+        "archive": Command("remove", "Pack the sessions of a past year into one file each."),
         "watch": Command("watch", "Keep the index current and loaded, and commit after a quiet period.", "command"),
     },
     "Share": {
@@ -121,7 +121,7 @@ class LazyGroup(click.Group):
         return None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command that was typed, or name the nearest one."""
+        """Find the command that was typed, or suggest the nearest one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -163,7 +163,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
                  mdmem install claude-code  register the hooks
 
     Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
-    8 ambiguous name, 130 stopped by Ctrl-C, 141 the reader of the output has closed it (`| head`).
+    8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault
     end = settled.begin_fence(ctx.invoked_subcommand)
@@ -174,7 +174,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
 
 
 def _alone(ctx: click.Context) -> None:
-    """Show the home screen; the help where there is no vault yet."""
+    """Show the home screen, or the help if there is no vault yet."""
     from mdmem import config
 
     if os.path.isdir(config.load(ctx.obj).vault):  # noqa: PTH112 - nothing else here needs pathlib

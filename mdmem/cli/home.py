@@ -1,4 +1,4 @@
-"""What `mdmem` alone shows: whether it records, figures of today, open work, injected notes."""
+"""The home screen, shown by plain `mdmem`: whether it records, today's figures, open work, injected notes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _not_heard() -> str:
 
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
-    """Yield the lines about today, open ends and the review."""
+    """Yield the lines about today, open work and the review."""
     today = wording.day(timestamps.iso_time(now))
     began = [one for one in sessions.table(view) if one.day == today]
     days = sessions.by_day(view)
@@ -83,7 +83,7 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
 
 
 def _given(settings: Config) -> Iterator[list[Piece]]:
-    """Yield the lines about what memory gave back last."""
+    """Yield the lines about the latest injections."""
     given = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
     if given:
         yield []

@@ -1,4 +1,4 @@
-"""`import`: memory from before the first hook, and of agents that have none."""
+"""`import`: memory from before the first hook, and from agents without hooks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 POLL_SECONDS = 2.0
-"""How often `--follow` looks for what is new."""
+"""Seconds between checks for new transcripts with `--follow`."""
 
 
 class ImportRequest(NamedTuple):
-    """What was asked for on the command line.
+    """The options and arguments of an import.
 
-    first, last: the time from and until which, 0.0 for all. limit: how many sessions, 0 for all.
+    first, last: the bounds in time, 0.0 for none. limit: maximum number of sessions (0: no limit).
     """
 
     paths: tuple[Path, ...] = ()
@@ -50,20 +50,20 @@ class ImportRequest(NamedTuple):
 
     @property
     def chooses(self) -> bool:
-        """Whether only some sessions are wanted."""
+        """Whether only some sessions are selected."""
         return bool(self.project or self.first or self.last or self.limit)
 
     @property
     def looks(self) -> bool:
-        """Whether transcripts are looked into before they are imported: for a preview, or to choose among them."""
+        """Whether transcripts are surveyed before they are imported: for a preview or a selection."""
         return self.dry_run or self.chooses or not self.yes
 
 
 class ImportPlan(NamedTuple):
-    """What is to be imported.
+    """What an import will read.
 
-    surveys: what the transcripts hold, if they were looked into. files: how many the folders hold. known: how
-    many transcripts were imported before. found, at: all that was there, and when.
+    surveys: what the transcripts contain, if they were surveyed. files: number of files in the folders. known:
+    number of transcripts imported before. found, at: all transcripts on this machine, and when they were listed.
     """
 
     transcripts: list[Transcript]
@@ -91,12 +91,12 @@ class ImportPlan(NamedTuple):
 def import_(settings: Config, /, **given: Any) -> None:
     """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).
 
-    Without PATH, the memory files that agents keep, and the CLAUDE.md, AGENTS.md and GEMINI.md of your projects and
-    your own, are imported too, and followed from then on (`mdmem config set capture.host_memory false` turns that off).
+    Without PATH, it also imports the agents' own memory files and the CLAUDE.md, AGENTS.md and GEMINI.md of you and
+    your projects, and follows them from then on (`mdmem config set capture.host_memory false` turns that off).
 
     Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have stored, with
     their original times; sessions that hooks stored are completed. A folder of markdown, such as an Obsidian vault,
-    is copied to notes/imported/. Give the path of a `conversations.json` that ChatGPT or Claude.ai exported. Private
+    is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or Claude.ai. Private
     sections and secrets are removed from everything. --since, --until and --on select sessions by their last event.
 
     \b
@@ -153,7 +153,7 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 
 
 def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> ImportPlan:
-    """Find what there is to import; transcripts are looked into for a preview and to choose among them."""
+    """Find what there is to import; survey transcripts for a preview or a selection."""
     from mdmem.transcripts import markdown, sources
 
     at = time.time()
@@ -162,7 +162,7 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
     except NotFoundError:
         if not asked.follow or not all(path.expanduser().is_dir() for path in asked.paths):
             raise
-        found = sources.TranscriptSource([], [])  # the first session may come
+        found = sources.TranscriptSource([], [])  # the first session may appear later
     todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
     known = len(found.transcripts) - len(todo)
     surveys: list[Survey] = []
@@ -183,9 +183,9 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
 def _memory(
     settings: Config, asked: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
 ) -> list[MarkdownFolder]:
-    """Return what agents keep for themselves: here, in the places of sessions, and what is followed already.
+    """Return the agents' own memory: of this folder, of the sessions' folders, and what is followed already.
 
-    named: the folders that were asked for, and that are taken instead.
+    named: folders given on the command line, which replace all that.
     """
     from mdmem.transcripts import host_memory
 
@@ -225,7 +225,7 @@ def _import(
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (asked.paths or asked.looks):
-        folders = _memory(settings, asked, run.places)  # only now it is known where the sessions went on
+        folders = _memory(settings, asked, run.places)  # the sessions' folders are known only now
     run.folders(folders)
     if not stopped():
         host_memory.remember(settings, folders)
@@ -233,7 +233,7 @@ def _import(
 
 
 def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> Import:
-    """Begin a run, to which history says what must not come back."""
+    """Start a run that leaves out what history records as deleted or purged."""
     from mdmem.history import forget, purge_record
     from mdmem.transcripts.importer import Import
 
@@ -244,7 +244,7 @@ def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> I
 def _follow(
     settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> None:
-    """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
+    """Import changed transcripts, checking every `POLL_SECONDS`, until stopped."""
     from mdmem.transcripts import survey
     from mdmem.transcripts.sources import Watched
 
@@ -271,7 +271,7 @@ def _found(paths: tuple[Path, ...]) -> list[Transcript]:
     try:
         return sources.find(paths, os.environ).transcripts
     except NotFoundError:
-        return []  # it may come
+        return []  # it may appear later
 
 
 def _wait(stopped: Callable[[], int]) -> None:
@@ -284,7 +284,7 @@ _MANY = {"response": "answers", "summary": "summaries"}
 
 
 def _preview(plan: ImportPlan, *, as_json: bool) -> None:
-    """Show what there is to import: projects, sessions, prompts, dates."""
+    """Print what would be imported: projects, sessions, prompts, dates."""
     from mdmem.transcripts import survey
 
     rows = survey.rows(plan.surveys)
@@ -318,7 +318,7 @@ def _row(row: SurveyRow) -> tuple[str, ...]:
 
 
 def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
-    """Show what came of an import; `before`: how many transcripts earlier runs had done."""
+    """Print the result of an import. before: number of transcripts that earlier runs imported."""
     if as_json:
         facts = {name: getattr(tally, name) for name in ("sessions", "known", "private", "failed")}
         skipped = {why: count for why, count in sorted(tally.skipped.items()) if count}
@@ -327,11 +327,11 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
         return
     if stopped:
         click.echo("Stopped. The next `mdmem import` continues from here.")
-    click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing was new.")
+    click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing new to import.")
     if tally.known:
         click.echo(f"{plural.number(tally.known, 'note')} already stored.")
     if tally.private:
-        click.echo(f"{plural.number(tally.private, 'event')} of private turns: nothing of them was stored.")
+        click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
     if tally.failed:
         click.echo(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
     passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]

@@ -1,4 +1,4 @@
-"""`index`: the index brought up to date, rebuilt, or proved to agree with the files."""
+"""`index`: update, rebuild or verify the index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     """Update the index from the files. Every search does this by itself.
 
-    Queued notes, which the vault could not take, are written first.
+    It first writes queued notes: those that could not be written to the vault before.
 
     \b
     Example:  mdmem index --verify
@@ -50,9 +50,9 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
 
 
 def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = False) -> None:
-    """Index what a command has brought into the vault, so that the first prompt finds it.
+    """Index what a command added to the vault, so that the next prompt finds it.
 
-    goes_on: the command has more to do; in a large vault another process indexes, and takes what it held with it.
+    goes_on: the command has more to do; in a large vault another process indexes, so that the memory is freed.
     """
     from mdmem.search import index as engine
 

@@ -1,4 +1,4 @@
-"""`hook`, `inject`, `injections`: what agents run, and what they are given, when, and why."""
+"""`hook`, `inject`, `injections`: what agents run, and what they were given, when and why."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         _offer_moved(settings, assumed.place, gone)
     _print(found, settings.settings.inject.after_chars)
     if started:
-        click.echo(f"\nA session that starts here would be given about {block.tokens(started.text)} tokens:\n")
+        click.echo(f"\nA session started here would be given about {block.tokens(started.text)} tokens:\n")
         click.echo(render.safe(started.text))
     else:
-        click.echo("\nA session that starts here would be given nothing.")
+        click.echo("\nA session started here would be given nothing.")
 
 
 def _offer_moved(settings: Config, place: Project, gone: list[MovedProject]) -> None:
-    """Print what to do where no note is of this project, which may have lain elsewhere."""
+    """Print what to do for a project without notes, which may have been moved or renamed."""
     who = render.safe(journal.identity(place))
     click.echo("This project has no notes.")
     for one in gone:
@@ -99,7 +99,7 @@ def _start_of(event: Event) -> Event:
 
 
 def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
-    """Count the notes of a project, under all its names, and of the vault: no pages, and no internal memories."""
+    """Count the notes of a project under all its names, and of the vault, without pages and internal memories."""
     others = view.internal | view.of_kinds(note.PAGES)
     of_project = view.with_any(f"project:{name}".lower() for name in names)
     return len(of_project - others), view.live - len(others)
@@ -137,7 +137,7 @@ def _is_shown(found: Explanation, one: Found) -> bool:
 
 
 def _left_out(found: Explanation, one: Found) -> str:
-    """Return why an answer is not in the block, or "" where it is."""
+    """Return why an answer is not in the block; "" if it is."""
     if _is_shown(found, one):
         return ""
     return one.left_out or ("no room" if found.asked or found.trigger else "the prompt asks for nothing")
@@ -145,15 +145,16 @@ def _left_out(found: Explanation, one: Found) -> str:
 
 def _print(found: Explanation, long: int) -> None:
     if found.private or found.excluded:
-        click.echo(f"Nothing: {'all of the prompt is private' if found.private else 'the project is excluded'}.")
+        why = "the whole prompt is private" if found.private else "the project is excluded"
+        click.echo(f"Nothing would be injected: {why}.")
         return
     asked = found.asked
-    told = f', by "{render.safe(asked.words)}" ({asked.language})' if asked else ""
+    told = f' (recognized by "{render.safe(asked.words)}", {asked.language})' if asked else ""
     once = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
     click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade] if asked else 'no'}{told}.")
-    click.echo(f"Triggers the search that runs once a session: {once.get(found.trigger, 'no')}.")
+    click.echo(f"Triggers the once-per-session search: {once.get(found.trigger, 'no')}.")
     query = render.safe(" ".join(found.query.split()))
-    click.echo(f"Searched by: {query or 'nothing; it asks for what was done last'}\n")
+    click.echo(f"Searched for: {query or 'nothing, because it asks for the latest work'}\n")
     rows = [
         (
             f"{one.answer.score:.2f}",
@@ -266,7 +267,7 @@ _PATH = "path:"
 
 
 class MovedProject(NamedTuple):
-    """A project of the journal, where it was, and the page whose `identity` says what belongs to it."""
+    """A project whose folder is gone: its name, that folder, and the page whose `identity` to extend."""
 
     name: str
     was: str
@@ -274,7 +275,7 @@ class MovedProject(NamedTuple):
 
 
 def candidates(config: Config, place: Project) -> list[MovedProject]:
-    """Return the projects that may be the one in `place` under an earlier path, those of the same name first.
+    """Return the projects that may be the one in `place` under an earlier path, same name first.
 
     A project with a remote is recognized by its remote in any folder, so it is left out.
     """

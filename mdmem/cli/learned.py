@@ -48,7 +48,7 @@ def decisions(
 
     unknown = [kind for kind in kinds if kind not in learned.KINDS]
     if unknown:
-        raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}; not {unknown[0]}.")
+        raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}, not {unknown[0]}.")
     wanted = kinds or ("decision",)
     note_rows.refresh(settings)
     found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
@@ -149,7 +149,7 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
     if not found:
-        click.echo("No edit is known to have solved this error." if text else "No fix yet.", err=True)
+        click.echo("No edit is known to have solved this error." if text else "No fixes yet.", err=True)
 
 
 @click.command()
@@ -223,7 +223,7 @@ def digest(
     as_json: bool,
     **when: str | None,
 ) -> None:
-    """Sum up what was asked, what came out, decisions, work, fixes and files, as markdown, from the notes alone.
+    """Summarize prompts, outcomes, decisions, open work, fixes and files as Markdown, from the notes alone.
 
     With --prose or `learn.prose`, a model that you chose adds a paragraph (`mdmem help learn`). Without a time,
     it covers the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
@@ -247,12 +247,12 @@ def digest(
 
 def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
     if prose and for_agent:
-        raise UsageError("--for-agent is read by an agent, which writes its own prose: leave --prose out.")
+        raise UsageError("--for-agent does not go with --prose: the agent that reads it can write its own.")
     return not for_agent and (settings.settings.learn.prose if prose is None else prose)
 
 
 def _prose(settings: Config, found: DigestNotes) -> DigestProse:
-    """Ask a model; the user is told why there is no paragraph."""
+    """Have a model write the paragraph; if there is none, print why."""
     from mdmem.views.digests import prose
 
     made = prose.write(settings, found, now=time.time())
@@ -332,7 +332,7 @@ def proposals(
 
 
 def ask(settings: Config, found: Iterable[Proposal]) -> None:
-    """Ask a person about each proposal, and carry out the answers."""
+    """Ask the user about each proposal, and carry out the answers."""
     from mdmem.learn import proposals as learned
 
     for one in found:

@@ -1,4 +1,4 @@
-"""`list`, `sessions`, `tree`: what is in the vault, without a question."""
+"""`list`, `sessions`, `tree`: what is in the vault."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
 
 
 def _relative(root: str, folder: str) -> str | None:
-    """Return a folder's path within the vault, "" for the vault itself; None when it lies outside."""
+    """Return a folder's path in the vault: "" for the vault itself, None for a folder outside it."""
     path = os.path.normpath(Path(root) / Path(folder).expanduser())
     if path == root:
         return ""
@@ -172,7 +172,7 @@ def _label(name: str, notes: int) -> list[Piece]:
 
 
 def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
-    """Yield each line below a folder: what leads to it, and its label."""
+    """Yield the lines below a folder: branch, then label."""
     below = found.folders(top) if depth else []
     names = found.files(top) if depth and files else []
     hidden = [max(0, len(part) - limit) if limit else 0 for part in (below, names)]
@@ -205,25 +205,25 @@ class Tree:
         self._sums = list(accumulate(map(sizes.__getitem__, self._paths), initial=0))
 
     def _below(self, folder: str) -> tuple[int, int]:
-        """Return the places of a folder itself and of those below it: the first, and the one after the last."""
+        """Return the range of a folder and those below it: the first place, and the one after the last."""
         if not folder:
             return 0, len(self._paths)
         return bisect_left(self._paths, f"{folder}/"), bisect_left(self._paths, f"{folder}{_AFTER_SLASH}")
 
     def notes(self, folder: str) -> int:
-        """Return how many notes lie in and below a folder."""
+        """Return the number of notes in and below a folder."""
         first, last = self._below(folder)
         return self._sums[last] - self._sums[first]
 
     def folders(self, folder: str) -> list[str]:
-        """Return the names of the folders in one, sorted."""
+        """Return the names of a folder's subfolders, sorted."""
         first, last = self._below(folder)
         cut = len(folder) + 1 if folder else 0
         names = {path[cut : path.find("/", cut)] for path in self._paths[first:last]}
         return sorted(names - {""})
 
     def files(self, folder: str) -> list[str]:
-        """Return the names of the notes that lie in a folder itself, sorted."""
+        """Return the names of the notes directly in a folder, sorted."""
         return sorted(self._view.name(note) for note in self._view.members_of(folder))
 
     def nested(self, folder: str, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`note`, `append`, `tag`, `pin`, `unpin`, `edit`: what people write, and what they say of what was captured."""
+"""`note`, `append`, `tag`, `pin`, `unpin`, `edit`: writing notes, and marking captured ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mdmem.errors import UsageError
 from mdmem.vault import archives, journal, user_notes
 from mdmem.vault import note as notes
 
-HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the note; an empty text discards it. -->"
+HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the note; an empty text discards it. -->"
 
 
 @click.command("note")
@@ -29,13 +29,13 @@ HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the
     shell_complete=options.projects,
     help="The project it belongs to (default: this folder's; '' for none).",
 )
-@click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="What it is.")
+@click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="Kind of note.")
 @click.option(
     "--supersedes",
     metavar="NOTE",
     default="",
     shell_complete=options.notes,
-    help="The note that no longer holds because of it.",
+    help="The earlier note that this one replaces.",
 )
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
 @click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
@@ -83,7 +83,7 @@ def _tell_what_was_kept_out(settings: Config, path: str) -> None:
 
 
 def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
-    """Return the body and the title, asked for where they are missing."""
+    """Return the body and the title; open the editor if there is no text."""
     if text and text != "-":
         return text, title
     if text == "-" or not sys.stdin.isatty():
@@ -103,7 +103,7 @@ def _from_editor(settings: Config, title: str) -> tuple[str, str]:
 
 
 def _shaped(settings: Config, title: str, body: str, project: str) -> str:
-    """Return a text in the vault's own template for notes; without one it stays as it is."""
+    """Return a text in the vault's own template for notes, or unchanged if there is none."""
     from mdmem.vault import template
 
     today = time.strftime("%Y-%m-%d", time.localtime(options.now()))
@@ -126,7 +126,7 @@ def _project_here(settings: Config) -> str:
 @options.as_json("an object with the path")
 @options.in_vault
 def append(settings: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
-    """Add TEXT, or stdin, at the end of NOTE. Only notes that somebody wrote take text, not captured ones.
+    """Add TEXT, or stdin, at the end of NOTE. Captured notes are refused: add only to notes that somebody wrote.
 
     \b
     Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."
@@ -201,7 +201,7 @@ def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
 
 
 def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
-    paths = [_path(settings, reference) for reference in references]  # all of them are there before one is changed
+    paths = [_path(settings, reference) for reference in references]  # check that all exist before changing any
     done = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in done]

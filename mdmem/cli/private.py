@@ -39,7 +39,7 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except FileNotFoundError:
-        raise NotFoundError("There is no such file. To check a text: echo 'TEXT' | mdmem privacy check") from None
+        raise NotFoundError(f"There is no file {file}. To check a text: echo 'TEXT' | mdmem privacy check") from None
     text = data.decode("utf-8", "replace")
     rules = privacy.Rules.of(config.load(vault).settings)
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
@@ -53,7 +53,7 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     for item in found:
         click.secho(f"line {item.line}, column {item.column}: {item.rule}", err=True, dim=True)
     if cleaned.unclosed:
-        kept, out = "its text is stored, as privacy.unclosed says", "what follows it is kept out"
+        kept, out = "its text is stored (privacy.unclosed)", "everything after it is kept out"
         what = kept if rules.unclosed == "keep" else out
         render.warn(f"A private tag is not closed: {what}.")
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
@@ -82,7 +82,7 @@ def keep_last(vault: str | None, as_json: bool) -> None:
 @options.as_json('an object: paused, session ("": all), until ("": until `mdmem resume`)')
 @click.pass_obj
 def pause(vault: str | None, length: str | None, session: str | None, as_json: bool) -> None:
-    """Store nothing until `mdmem resume`, or for a while: no session at all, or one session.
+    """Stop storing, in all sessions or in one, until `mdmem resume` or for a while.
 
     \b
     Example:  mdmem pause --for 1h

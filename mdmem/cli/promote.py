@@ -1,4 +1,4 @@
-"""`promote`: a note becomes part of an instruction file that agents load by themselves, and leaves it again."""
+"""`promote`: put a note into an instruction file that agents load by themselves, or take it out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mdmem.vault import people, promotion
 
 _DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _MAX_CHARS = 8_000
-"""Every session pays for an instruction file: a longer note belongs into the vault."""
+"""Every session pays for an instruction file, so a longer note stays in the vault."""
 
 
 @click.command()
@@ -56,7 +56,7 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
 
 
 def _target(given: str) -> Path:
-    """Return the file that is meant: as named, else the first known one in this project's working tree."""
+    """Return the file named by --to, else the first known instruction file in this project's work tree."""
     from mdmem import project
 
     if given:
@@ -93,7 +93,7 @@ def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str
 
 
 def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
-    """Return the note's id, and the file's text without it; a note that was deleted is known by its id alone."""
+    """Return the note's id, and the file's text without it; a deleted note is found by its id."""
     from mdmem.search import index
 
     note_id = notes.id_in_reference(reference)

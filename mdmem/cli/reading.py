@@ -1,4 +1,4 @@
-"""`show`, `history` and `timeline`: one note, and what happened around it, read from beginning to end."""
+"""`show`, `history` and `timeline`: read a note, a session, or the notes around a note."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOCK = "🔒"
 INDENT = 7
 LONG_MS = 1000
-"""How long a tool ran is said from here on."""
+"""Shorter tool runs are shown without their duration."""
 
 
 @click.command()
@@ -42,7 +42,7 @@ def history(settings: Config, session: str, project: str | None, full: bool, as_
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
-    What was kept out as private is shown as a lock. The agent's own command to resume the session comes first.
+    A lock stands for what was kept out as private. The agent's own command to resume the session comes first.
 
     \b
     Example:  mdmem history
@@ -116,7 +116,7 @@ _SPEAKERS = {"prompt": ("you", "cyan"), "response": ("", "green"), "summary": ("
 
 
 def _run(step: ConversationStep, marker: str) -> Iterator[Piece]:
-    """Show on one line what a tool did, and how it went."""
+    """Yield the pieces of one line: what a tool did, and how it ended."""
     title = _readable(str(step.meta.get("title", step.path)), marker)
     yield "▸ ", "dim"
     yield title, ""
@@ -174,7 +174,7 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
 
 
 _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"])
-"""Front matter that matters to machines more than to readers: `--raw` shows it."""
+"""Front matter for machines rather than readers; `--raw` shows it."""
 
 
 @click.command()
@@ -190,7 +190,7 @@ def show(
     settings: Config, reference: str, raw: bool, only_path: bool, in_editor: bool, at: str | None, as_json: bool
 ) -> None:
     """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. In a pipe it is printed unchanged;
-    on a terminal it is rendered, with the notes that link to it and those that its front matter links to.
+    on a terminal it is rendered, followed by its typed links and the notes that link to it.
 
     \b
     Example:  mdmem show mem:7m2x4kd9qp
@@ -221,7 +221,7 @@ def show(
 
 
 def _joined(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
-    """Return the notes that link to this one, and its typed links; none where the index cannot be asked."""
+    """Return the notes that link to this one, and its typed links; none if the index cannot be read."""
     from mdmem.learn import relations
     from mdmem.views import rows
 

@@ -1,4 +1,4 @@
-"""`forget`, `purge`, `archive`: deleting notes, truly deleting them, and packing those of a past year."""
+"""`forget`, `purge`, `archive`: delete notes, delete text from history, pack the notes of a past year."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def forget(
 ) -> int:
     """Delete notes; naming a session deletes all of its notes. They stay in history until `mdmem purge`.
 
-    A session's page on which you have written stays, with your words only; its own path deletes it.
+    A session page that you have written on is kept with only your words; name its path to delete it.
 
     \b
     Example:  mdmem forget 7gk2q9m4x1
@@ -73,7 +73,7 @@ def forget(
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     for path in worded:
-        click.echo(f"You have written on {safe(path)}: it stays, with your words. Its path deletes it.")
+        click.echo(f"You have written on {safe(path)}: it is kept with only your words. Name its path to delete it.")
     if not yes:
         options.confirm(f"Forget {plural.number(len(targets), 'note')}?")
     return _forget(settings, targets, yes=yes)
@@ -90,7 +90,7 @@ def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) 
 
 
 def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
-    """Delete notes, and print how they come back; return the exit status."""
+    """Delete notes, and print how to restore them; return the exit status."""
     from mdmem.history import forget as work
 
     with progress.ProgressBar("Committing") as bar:
@@ -108,7 +108,7 @@ def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
 
 
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
-    """Warn of notes that cannot be brought back, since the privacy gate or a person keeps them out of history."""
+    """Warn of notes that cannot be restored, because the privacy gate or a person keeps them out of history."""
     for path in paths[:SHOWN]:
         click.secho(
             f"{safe(path)} is not in history: it holds private text or a secret, or stays on this machine.", fg="yellow"
@@ -144,17 +144,15 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
         _print_plan(planned)
         if planned.other_case:
             again = shlex.quote(f"(?i){re.escape(target)}")
-            places = plural.number(planned.other_case, "file or object holds", "files and objects hold")
-            click.echo(
-                f"{places} it in other letters, capital or small: mdmem purge --regex {safe(again)} finds these, too."
-            )
+            places = plural.number(planned.other_case, "file or object contains", "files and objects contain")
+            click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(again)} finds these too.")
     found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
     if not really or not (found or yes):
         if as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
             click.echo("Nothing was changed. --apply does it." if found else "There is nothing to purge.")
-        return 1 if yes else 0  # who confirms means it to be done
+        return 1 if yes else 0  # --yes without --apply: the caller expected a change
     if not yes:
         options.confirm("This rewrites every commit and cannot be undone. Continue?")
     with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:
@@ -178,7 +176,7 @@ def _print_plan(planned: PurgePlan) -> None:
 
 
 def _renames(paths: dict[str, str]) -> dict[str, str]:
-    """Return the new name of each folder and file whose own name changes, once; of another depth, its new path."""
+    """Return the new name of each folder and file that is renamed; a whole path where the depth changes."""
     made: dict[str, str] = {}
     for old, new in paths.items():
         before, after = old.split("/"), new.split("/")
@@ -232,7 +230,7 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
     if done.commits:
         indexing.leave_complete(settings, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
-            if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
+            if upkeep.refresh(settings, now=time.time()):  # links must point to where the notes are now
                 commit.commit(settings, tell=bar.step)
     if as_json:
         print_json(done)

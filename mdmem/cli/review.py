@@ -1,4 +1,4 @@
-"""`review`: what was captured since a person last looked, session by session or note by note."""
+"""`review`: go through what was captured since the last review, session by session or note by note."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OF_TWO = {
     "s": ("skip", "decide later, or in your editor"),
     **{key: CHOICES[key] for key in "q?"},
 }
-"""What can be done about a place that two machines changed."""
+"""Answers for a line that two machines changed."""
 
 SHOWN_CHARS = 1500
 MAX_ASKS = 12
@@ -63,7 +63,7 @@ MAX_RUNS = 100
 
 
 class ReviewDecision(NamedTuple):
-    """What was decided on a screen: how often each answer was given, what changes, and whether that was all."""
+    """The answers on a screen: how often each was given, the changes to make, and whether to quit."""
 
     counts: Counter[str]
     steps: list[RewriteStep]
@@ -124,7 +124,7 @@ def review(
     decided = None
     while decided is None:
         decided = _ask(settings, screens)
-    # A narrowed review has not seen everything, so the next one shows the rest.
+    # A filtered review has not shown everything: the next one shows the rest.
     status = _carry_out(settings, seen, decided, complete=not decided.quits and not narrowed)
     return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
 
@@ -137,7 +137,7 @@ def _screen_of(item: ReviewItem) -> ReviewScreen:
 
 
 def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> None:
-    """List what there is to review, a line a screen."""
+    """List what there is to review, one line per screen."""
     for choice in choices:
         click.echo(f"both versions  {safe(_place(choice))}")
     for screen in screens:
@@ -146,7 +146,7 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
 
 
 def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, complete: bool) -> int:
-    """Change what was decided, and commit it; return the exit status."""
+    """Make the changes and commit them; return the exit status."""
     from mdmem.history import review as work
 
     told = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
@@ -159,7 +159,7 @@ def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
 
 
 def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
-    """Ask which version stays where two machines changed the same line; False for quit."""
+    """Ask which version stays where two machines changed the same line; return False for quit."""
     from mdmem.history.merging import undecided
 
     for number, choice in enumerate(choices, 1):
@@ -182,7 +182,7 @@ def _place(choice: OpenChoice) -> str:
 
 
 def _ask_proposals(settings: Config, project: str) -> int:
-    """Ask about what agents and rules propose, behind the notes: what was decided of those is kept by now."""
+    """Ask about proposals of agents and rules. This comes last, when the decisions on notes are saved."""
     from mdmem.cli import learned as commands
     from mdmem.learn import proposals as learned
     from mdmem.views import rows
@@ -194,9 +194,9 @@ def _ask_proposals(settings: Config, project: str) -> int:
 
 
 def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
-    """Ask about each screen; going back takes the decision on the one before back. None for back from the first.
+    """Ask about each screen. `back` revokes the previous decision; from the first screen, return None.
 
-    When stdin ends after a decision, that is "quit".
+    The end of stdin after a decision counts as "quit".
     """
     decided: list[ReviewDecision] = []
     while len(decided) < len(screens):
@@ -219,13 +219,13 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None
             return None
         decided.pop()
         while decided and not screens[len(decided)].session and screens[len(decided)].items[0].change == "deleted":
-            decided.pop()  # nothing was asked there
+            decided.pop()  # that screen asked nothing
     counts: Counter[str] = sum((one.counts for one in decided), Counter())
     return ReviewDecision(counts, [step for one in decided for step in one.steps], bool(decided and decided[-1].quits))
 
 
 def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
-    """Ask about a session; None for back."""
+    """Ask about a session; return None for back."""
     from mdmem.history import review as work
 
     _show_session(screen, place)
@@ -255,7 +255,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
 
 
 def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
-    """Return the steps that keep what a session left, after one of its notes was edited where that was asked for."""
+    """Return the steps that keep a session's notes; first let the user edit one, if that was the answer."""
     from mdmem.history import review as work
 
     items = [item for item in screen.items if item.change != "deleted"]
@@ -269,12 +269,12 @@ def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteSt
         try:
             steps += _decided(settings, item, "edit") if item is edited else [work.decide(settings, item)]
         except NotFoundError:
-            continue  # deleted meanwhile
+            continue  # deleted in the meantime
     return steps
 
 
 def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision | None:
-    """Ask about one note until the answer can be followed; None for back."""
+    """Ask about one note until the answer can be carried out; return None for back."""
     _show(settings, item, place)
     if item.change == "deleted":
         return _without_steps("skip")
@@ -324,7 +324,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
 
 
 def _known(settings: Config, name: str) -> str:
-    """Return the id of the note that was typed."""
+    """Return the id of the note that the user named."""
     from mdmem.history import find
 
     try:
@@ -334,7 +334,7 @@ def _known(settings: Config, name: str) -> str:
 
 
 def _line(screen: ReviewScreen) -> str:
-    """Return what `--list` says of a screen."""
+    """Return the line that `--list` prints for a screen."""
     item = screen.items[0]
     name = screen.session[:8] if screen.session else item.id
     what = _counted(screen) if screen.session else item.change
@@ -349,7 +349,7 @@ def _counted(screen: ReviewScreen) -> str:
 
 
 def _show_session(screen: ReviewScreen, place: str) -> None:
-    """Show what was asked in a session, what came of it, and what was written; its tool runs as a number."""
+    """Show a session's prompts, last answer and written notes, and the number of its tool runs."""
     first = screen.items[0]
     asks = screen.titles("prompt")
     click.echo()

@@ -1,4 +1,4 @@
-"""`mcp`: memory as tools, for any client of the Model Context Protocol; `web`: the vault in a browser."""
+"""`mcp`: the vault as tools for MCP clients; `web`: the vault in a browser."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
               mdmem mcp --http --port 8765
     """
     if not over_http and (port or host != "127.0.0.1"):
-        raise click.UsageError("--port and --host go with --http.")
+        raise click.UsageError("--port and --host need --http.")
     try:
         if over_http:
             _serve_http(vault, host, port)
@@ -72,14 +72,19 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
 
 @click.command()
 @click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
-@click.option("--port", type=options.WholeNumber(1, 65_535), metavar="PORT", help="Use this port, and no other.")
+@click.option(
+    "--port",
+    type=options.WholeNumber(1, 65_535),
+    metavar="PORT",
+    help="Use this port only (default: the vault's own, or any free one).",
+)
 @click.option("--no-open", is_flag=True, help="Only print the link.")
 @click.pass_obj
 def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     """Show the vault in your browser: today live, sessions, search, review, what was injected, health.
 
-    Only this machine can reach it, and only a browser that was opened with the printed link, which works once.
-    It needs the extra: pip install 'mdmem[web]'. `mdmem help web` says more.
+    Only this machine can reach it, and only a browser that opened the printed link, which works once.
+    It needs the extra: pip install 'mdmem[web]'. `mdmem help web` has the details.
 
     \b
     Example:  mdmem web
@@ -132,7 +137,7 @@ def _recorded_day(root: Path) -> Config:
 
     scratch = day.prepare(root)
     day.replay(scratch, render.console())
-    os.environ |= scratch.env  # what this process starts, such as git and checks, stays in the throwaway home
+    os.environ |= scratch.env  # programs started from here, such as git, must stay in the throwaway home
     settings = config.load(str(scratch.vault), scratch.env)
     commit.commit(settings)
     return settings

@@ -1,4 +1,4 @@
-"""`stats`: what is in the vault, as small bars, and what it costs."""
+"""`stats`: what is in the vault, as bars, and what it costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mdmem.views import wording
 MOST_DAYS = 14
 MOST_ROWS = 8
 BAR_CHARS, NARROW_BAR_CHARS = 24, 12
-"""How long the longest bar is, and where the terminal is narrower than `NARROW` columns."""
+"""Length of the longest bar, normally and on a terminal narrower than `NARROW` columns."""
 NARROW = 60
 
 
@@ -73,7 +73,7 @@ def _summary(found: dict[str, Any]) -> str:
 
 
 def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the last days that the notes span, those without a note too."""
+    """Return the last days that the notes span, including days without a note."""
     if not days:
         return []
     last = date.fromisoformat(max(days))
@@ -123,7 +123,7 @@ def _storage(found: dict[str, int]) -> str:
 
 
 def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) -> None:
-    """Print what a model was asked: every call as JSON, summed up by day or hour and caller for people."""
+    """Print the model calls: each one as JSON, or for people the sums by caller and day or hour."""
     from mdmem.search.expansion import ledger
 
     if as_json:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 @options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept")
 @click.pass_obj
 def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
-    """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge is the remote's
-    history replaced, and new notes from other machines are kept.
+    """Commit, fetch, merge and push, with any git remote. Nothing is lost: the remote's history is replaced only
+    after a purge, and even then new notes from other machines are kept.
 
-    Where two machines changed the same line, the note keeps both versions, and `mdmem review` asks which stays (status
-    1).
+    Where two machines changed the same line, the note keeps both versions, and `mdmem review` asks which one stays
+    (status 1).
 
     \b
     Example:  git -C ~/mdmem remote add origin git@example.org:me/memory.git
@@ -61,7 +61,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
             upkeep.refresh(settings, now=time.time(), background=True)
         done = work.sync(settings, remote, mode, bar.step)
         if index.takes_memory(settings, len(done.received)):
-            from mdmem.system import memory  # what it needs takes long to load for a sync that brings little
+            from mdmem.system import memory  # slow to load, and not needed by every sync
 
             memory.give_back()
             bar.step("Indexing")
@@ -69,7 +69,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         if done.received or brought:
             bar.step("Making pages")
             if upkeep.refresh(settings, now=time.time(), everything=True):
-                later = work.sync(settings, remote, mode, bar.step)  # other machines need not make these pages again
+                later = work.sync(settings, remote, mode, bar.step)  # so that other machines need not make them
                 done = done.with_later(later)
     if as_json:
         print_json(done._asdict() | {"received": list(done.received)})
@@ -79,7 +79,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
 
 
 def _tell(done: Synced) -> None:
-    """Print what a sync did, and what it leaves to a person."""
+    """Print what a sync did, and what is left for the user to decide."""
     from mdmem.history.git import part
 
     click.echo(f"Received {plural.number(len(done.received), 'file')}, sent {plural.number(done.sent, 'commit')}.")
@@ -97,8 +97,8 @@ def _tell(done: Synced) -> None:
         other = f"the other version is beside {path}, with .conflict- in its name"
         warn(f"Both machines changed {path}: {other}. Delete one.")
     for path in done.refused:
-        why = "is not a plain file, so it was skipped" if part.can_be(path) else "is not a name that this system allows"
-        warn(f"The remote's {path} {why}.")
+        why = "it is not a regular file" if part.can_be(path) else "this system does not allow its name"
+        warn(f"Skipped the remote's {path}: {why}.")
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:
@@ -116,7 +116,7 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
 
 
 def _sync_every(settings: Config, minutes: int) -> None:
-    """Write how often the watcher syncs into the user's own settings, and say what comes of it."""
+    """Set in the user's own config.toml how often the watcher syncs, and print the effect."""
     from mdmem.cli.setup import config_file
     from mdmem.watcher import client
 
@@ -128,7 +128,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
     click.echo(f"The watcher syncs every {plural.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
     if not client.status(settings)["running"]:
         click.echo(
-            "No watcher is running: `mdmem watch --background` starts one, `mdmem install service` one at every login."
+            "No watcher is running. `mdmem watch --background` starts one; `mdmem install service`, one at every login."
         )
 
 
@@ -146,8 +146,8 @@ def clone(
 ) -> None:
     """Set up this machine with a vault from a remote, at PATH (default: the vault in use, else ~/mdmem).
 
-    With --since or --project, it checks out part of the vault: those sessions, and all notes. It syncs both ways, and
-    what is not here is not deleted elsewhere; `mdmem sync --whole` fetches the rest.
+    With --since or --project, it checks out only a part of the vault: those sessions, and all notes. That part syncs
+    both ways, and the rest is not deleted elsewhere; `mdmem sync --whole` fetches it.
 
     \b
     Example:  mdmem clone git@example.org:me/memory.git
@@ -167,11 +167,11 @@ def clone(
         return
     if {one.name for one in root.iterdir()} == {".git"}:
         begin = f"mdmem init {shlex.quote(str(root))}"
-        click.echo(f"The remote is empty. Run `mdmem sync` where the notes are, then here; or begin with `{begin}`.")
+        click.echo(f"The remote is empty. Run `mdmem sync` where the notes are, then here; or start with `{begin}`.")
         return
     click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
     if any(part):
-        click.echo(safe(f"It is a part of the whole ({part}); `mdmem sync --whole` fetches the rest."))
+        click.echo(safe(f"This is only a part of it ({part}); `mdmem sync --whole` fetches the rest."))
 
 
 @click.command()
@@ -194,7 +194,7 @@ def export(
 ) -> None:
     """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
 
-    `mdmem export site DIR` writes a site of plain files with a search; open its index.html, no server is needed.
+    `mdmem export site DIR` writes a searchable site of plain files: open its index.html; no server is needed.
 
     \b
     Example:  mdmem export week.html --since 1w
@@ -211,11 +211,11 @@ def export(
 
 
 def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[int, str]:
-    """Write what is wanted; return the number of notes, and what to say of it."""
+    """Write the export; return the number of notes, and the message."""
     from mdmem.views import exports
     from mdmem.views.vault_pages import upkeep
 
-    with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is exported as it is
+    with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is still exported
         upkeep.refresh(settings, now=time.time())
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:

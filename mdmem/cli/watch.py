@@ -1,4 +1,4 @@
-"""`watch`: keep the index current, answer from a warm searcher, commit after a quiet time. Never needed."""
+"""`watch`: keep the index current, answer searches from memory, commit after a quiet period. Optional."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from mdmem.errors import BusyError, MdmemError, no_vault
 from mdmem.watcher import client
 
 START_SECONDS = 20.0
-"""How long `--background` waits for the new watcher to answer."""
+"""Seconds that `--background` waits for the new watcher to answer."""
 
 RESTART_SECONDS = 1.0
-"""The process that serves hooks is started again after this long, after twice as long when it ended at once…"""
+"""Pause before the process that serves hooks is restarted; it doubles each time that process ends early…"""
 MAX_RESTART_SECONDS = 300.0
-"""…and never later than this."""
+"""…up to this."""
 
 
 SILENT = (
-    "A watcher is there but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` lets a"
-    " suspended one go on, `kill PID` ends it; `pgrep -f 'mdmem.*watch'` shows its PID."
+    "A watcher is running but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` continues a"
+    " suspended one, `kill PID` ends it; `pgrep -f 'mdmem.*watch'` shows its PID."
 )
 
 
@@ -46,7 +46,7 @@ SILENT = (
 def command(settings: Config, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered from memory.
 
-    Everything works without it. One watcher per vault; Ctrl-C stops it and leaves nothing behind.
+    Everything works without it. There is one watcher per vault; Ctrl-C stops it and leaves nothing behind.
 
     \b
     Example:  mdmem watch --background
@@ -80,11 +80,11 @@ def _work(settings: config.Config) -> None:
 
 @contextmanager
 def _hooks_served() -> Iterator[None]:
-    """Serve hooks in a process of its own while the block runs; where there can be none, hooks do without."""
+    """Serve hooks in a separate process while the block runs; where that is impossible, hooks run by themselves."""
     from mdmem.agents.install import launcher
 
     path = launcher.socket_path()
-    if not hasattr(os, "fork") or not Path(path).parent.is_dir():  # no agent starts the launcher
+    if not hasattr(os, "fork") or not Path(path).parent.is_dir():  # then no agent uses the launcher
         yield
         return
     over = threading.Event()
@@ -101,7 +101,7 @@ def _hooks_served() -> Iterator[None]:
                 suppress(OSError),
                 subprocess.Popen(words, stdin=alive, stdout=null, stderr=null, cwd=os.sep, **system.detached()),
             ):
-                pass  # it ends from time to time, and at the end of the block
+                pass  # waits for its end; it restarts from time to time
             has_worked = time.monotonic() - started > MAX_RESTART_SECONDS
             pause = RESTART_SECONDS if has_worked else min(2 * pause, MAX_RESTART_SECONDS)
             over.wait(pause)
@@ -117,7 +117,7 @@ def _hooks_served() -> Iterator[None]:
 
 
 def _on_signals(end: Callable[[], None]) -> None:
-    """Call `end` when the process is asked to end; in a thread, since the one that is stopped may hold a lock."""
+    """Call `end` when the process is told to stop; in a thread, since the interrupted one may hold a lock."""
     heard, told = os.pipe()
     if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on
         os.set_blocking(told, False)
@@ -134,14 +134,14 @@ def _on_signals(end: Callable[[], None]) -> None:
 
 
 def _lock(settings: config.Config) -> IO[str]:
-    """Return the vault's watcher lock, which the system frees when this process dies."""
+    """Take the vault's watcher lock, which the system frees when this process dies, and return it."""
     path = Path(settings.state_dir) / "watch.lock"
     files.make_folder(settings.state_dir)
     file = path.open("a+", encoding="utf-8")
     if not system.lock(file.fileno()):
         file.close()
         raise BusyError(
-            f"Another watcher is already running on {settings.vault}; `--status` shows it, `--stop` stops it."
+            f"A watcher is already running on {settings.vault}: `mdmem watch --status` shows it, `--stop` stops it."
         )
     return file
 

@@ -232,7 +232,7 @@ def test_an_explanation_shows_what_a_session_would_begin_with(day: Day) -> None:
     app.mkdir(exist_ok=True)
     shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(app)).stdout
 
-    start = shown.partition("A session that starts here would be given about ")[2]
+    start = shown.partition("A session started here would be given about ")[2]
     assert "<mdmem-context" in start
     assert "date parser" in start
 

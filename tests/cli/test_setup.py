@@ -166,7 +166,7 @@ def test_a_vault_made_without_git_is_named_and_completed_later(
         done = ask("init")
 
     assert done.returncode == 7
-    assert f"The vault is at {home / 'mdmem'}, without a history." in done.stderr
+    assert f"The vault is at {home / 'mdmem'}, but has no history." in done.stderr
     ask("init", check=True)
     assert len(git(home / "mdmem", "log", "--oneline").splitlines()) == 1
 

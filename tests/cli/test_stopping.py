@@ -189,7 +189,7 @@ def test_ctrl_c_stops_between_two_things_and_a_second_one_says_what_is_left(capf
         signal.raise_signal(signal.SIGINT)
 
     assert told.steps == [("Deleting", 0, 2), ("Making pages", 0, 0)]
-    assert "is being committed" in first
+    assert "committing what was changed" in first
     assert "mdmem commit" not in first
     assert capfd.readouterr().err.endswith("some changes are not committed. Commit them: mdmem commit\n")
 

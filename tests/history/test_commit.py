@@ -419,7 +419,7 @@ def test_a_text_that_is_marked_private_after_it_was_committed_is_said_to_be_in_h
         in told
     )
     assert "The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too." in told
-    assert "notes/offer.md stays on this machine, but history has it from before." in told
+    assert "notes/offer.md stays on this machine, but earlier commits contain it." in told
     assert "mdmem purge --history-only notes/offer.md --apply" in told
 
 

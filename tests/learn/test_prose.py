@@ -118,7 +118,7 @@ def test_no_model_is_asked_unless_the_user_says_so(at: Work, server: Server) -> 
     at.day.run(*SPAN, "--no-prose")
     at.day.run("digest", "latest", "--for-agent")
     assert len(server.requests) == 1
-    assert "leave --prose out" in str(at.day.attempt("digest", "latest", "--for-agent", "--prose").exception)
+    assert "does not go with --prose" in str(at.day.attempt("digest", "latest", "--for-agent", "--prose").exception)
 
 
 @pytest.mark.slow

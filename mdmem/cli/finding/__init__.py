@@ -1,1 +1,1 @@
-"""`search`, `prompts` and `related`: the commands, what they print, and a plain search without loading click."""
+"""`search`, `prompts` and `related`: the commands, their output, and a plain search that does not load click."""

@@ -1,4 +1,4 @@
-"""`search`, `prompts` and `related`: from words, or from a note, to notes."""
+"""`search`, `prompts` and `related`: find notes by words, or by another note."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Question(click.Command):
-    """A command whose words may begin with a dash: `-pytest` and `-kind:prompt` say what is not wanted."""
+    """A command whose words may begin with a dash: `-pytest` and `-kind:prompt` exclude."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -112,12 +112,15 @@ def search(
 
 
 def _guess(settings: Config, text: str) -> str:
-    """Ask a model to guess the note that is looked for; "" when none is there, and the user is told."""
+    """Have a model draft the note; without an answer, print that and return ""."""
     from mdmem.search.expansion import hyde
 
     guess = hyde.guess(settings, text, caller="search") if text else ""
     if text and not guess:
-        click.echo("No model helped with this search; `mdmem stats --model` shows the calls.", err=True)
+        click.echo(
+            "No model helped with this search: only your words were used. `mdmem stats --model` lists the calls.",
+            err=True,
+        )
     return guess
 
 
@@ -141,7 +144,7 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> SearchResult:
-    """Search the vault as it was, which the index does not know: words, kind and project only."""
+    """Search a past state of the vault. Without an index, only words, kind and project can be asked for."""
     from mdmem.history import past
     from mdmem.search.engine import SearchResult
     from mdmem.search.hits import SearchHit

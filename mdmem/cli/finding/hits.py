@@ -1,4 +1,4 @@
-"""What a search prints: hits as text or JSON, files by their names, remarks. The watcher is asked first."""
+"""Running a search, by the watcher if there is one, and printing hits, file names and remarks."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 EVERYTHING = 1_000_000
-"""What `--limit 0` means to a search."""
+"""The limit that a search gets for `--limit 0`."""
 MAX_WARM = 1_000
-"""More hits than this are not asked of the watcher, which sends all of them at once."""
+"""A search for more hits than this bypasses the watcher, which sends all of them at once."""
 
 
 def show(
     settings: Config, result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int, as_json: bool
 ) -> None:
-    """Print what was found, and on stderr what is to be said of it."""
+    """Print the hits, and remarks about them on stderr."""
     if as_json:
         print_json(result, files)
     else:
@@ -45,12 +45,12 @@ def show(
 
 
 def named(settings: Config, text: str, limit: int) -> list[str]:
-    """Return the files beside notes whose names hold the words."""
+    """Return the files beside notes whose names contain the words."""
     return attachments.named(settings.vault, text, settings.settings)[:limit]
 
 
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
-    """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
+    """Search by the watcher, or without one in this process. how: fields of `SearchOptions`."""
     asked = settled.query({}, query) if isinstance(query, str) else query
     here = staged.place(settings, settled.here())
     if how["limit"] <= MAX_WARM:
@@ -63,7 +63,7 @@ def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | Warm
 
 
 def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
-    """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
+    """Print hits, best first: rank, date, kind, title and citation; path; snippet with the words marked."""
     hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
         more = plural.number(hit.similar, "more note says", "more notes say")
@@ -75,7 +75,7 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
 
 
 def print_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> None:
-    """Print hits as JSON, and files by their names below."""
+    """Print hits as JSON, then the files."""
     hits = ({key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits)
     rows = ({**hit, "score": round(hit["score"], 4)} for hit in hits)
     like = dict.fromkeys(warm_search.HIT_KEYS, "")
@@ -92,7 +92,7 @@ def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
 
 
 def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
-    """Cut a snippet into what was looked for and what is around it."""
+    """Split a snippet into the words that matched and the text around them."""
     end = 0
     for start, stop in hit.spans:
         yield render.safe(hit.snippet[end:start]), ""
@@ -105,7 +105,7 @@ NOTHING = "Nothing found. Try other words or fewer filters; a note need not cont
 
 
 def _nothing(settings: Config) -> str:
-    """Return the message for a search without hits: the vault may be empty, or only a part of it may be here."""
+    """Return the message for a search without hits; the vault may be empty, or only partly on this machine."""
     from mdmem.history.git import part
     from mdmem.views import rows
 
@@ -117,7 +117,7 @@ def _nothing(settings: Config) -> str:
 
 
 def print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:
-    """Print hints, another spelling, and how many there are, on stderr."""
+    """Print hints, a suggested spelling and the number of hits on stderr."""
     for hint in result.hints:
         print(f"hint: {hint}", file=sys.stderr, flush=True)
     if result.suggestion:

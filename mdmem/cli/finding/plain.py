@@ -1,7 +1,6 @@
-"""Plain: a search for words, with the options that are used most, runs without loading click, which costs more than it.
+"""A plain search, for words with the most common options, runs without click: loading that takes longer than searching.
 
-What a line means is not said twice: anything but words, and these options with values that need no check, is left to
-the command.
+All other command lines, and values that must be checked, are left to the click command.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _FILTERS = {"--kind": "kind", "--project": "project", "--session": "session", "-
 
 
 def run(line: Sequence[str]) -> bool:
-    """Search as a command line says; False when it is not a plain one, and nothing was done."""
+    """Run a plain search; return False, with nothing done, for any other command line."""
     given_vault, rest = (line[1], line[2:]) if line[:1] == ["--vault"] and len(line) > 2 else (None, line)
     asked = None if os.environ.get("_MDMEM_COMPLETE") else parse(rest)
     if asked is None:
@@ -74,5 +73,5 @@ def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | N
 
 
 def _is_number(value: str) -> bool:
-    """Whether a value is a number that needs no check; click refuses one that is too large."""
+    """Whether a value is a number that needs no check; click rejects one that is too large."""
     return value.isascii() and value.isdigit() and len(value) < 10

@@ -1,1 +1,1 @@
-"""Commands that set mdmem up: init, install, settings, templates, completion, and the demo."""
+"""Commands that set mdmem up: init, install, status, settings, templates and the demo."""

@@ -1,6 +1,6 @@
-"""A settings file changed in one place: every comment, blank line and other value stays as its owner wrote it.
+"""Changing one value in a settings file; comments, blank lines and other values stay as they are.
 
-The line is found and changed as text. Then both versions are parsed, to check that only this value has changed.
+The line is found and changed as text. Then both versions are parsed to check that only this value has changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRIES = 5
 
 
 def values(path: str) -> dict[str, Any]:
-    """Read a settings file as dotted keys; one that is missing or broken says nothing."""
+    """Return a settings file's values by dotted key; {} if it is missing or broken."""
     try:
         return config.flatten(tomllib.loads(files.read_any(path, config.MAX_FILE_BYTES).decode("utf-8-sig")))
     except (OSError, ValueError):
@@ -28,14 +28,14 @@ def values(path: str) -> dict[str, Any]:
 
 
 def change(path: str, key: str, value: Any, default: str) -> None:
-    """Set one key, or with None comment it out at its default, in a file that is made when it is missing.
+    """Set one key in a file, which is created if missing; None comments the key out at its default.
 
     default: the default as TOML.
 
     Raises:
-        ConfigError: when the file is no regular one or not valid TOML, or writes the key in a form that cannot be
-            changed in place.
-        BusyError: when somebody else keeps changing it.
+        ConfigError: when the file is not a regular file or not valid TOML, or writes the key in a form that cannot
+            be changed in place.
+        BusyError: when another program keeps changing it.
     """
     real = Path(os.path.realpath(path))
     if real.exists() and not real.is_file():
@@ -51,7 +51,7 @@ def change(path: str, key: str, value: Any, default: str) -> None:
 
 
 def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
-    """Return the text of a settings file with one key set; `change` says the rest. Raises ConfigError as `change`."""
+    """Return the text of a settings file with one key set. Parameters and ConfigError are those of `change`."""
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -73,7 +73,7 @@ def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
 
 
 def _with_line(lines: list[str], section: str, name: str, written: str) -> list[str]:
-    """Return the lines with this one where the key is set, else where it is commented out, else in its section."""
+    """Return the lines with `written` in place of the key's line, else of its comment, else added to its section."""
     start, end = _bounds(lines, section)
     for at in range(start, end):
         if toml_text.key(lines[at]) == name:
@@ -84,7 +84,7 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
         if lines[at].lstrip().startswith("#") and toml_text.key(lines[at].lstrip("# ")) == name:
             return [*lines[:at], written, *lines[at + 1 :]]
     if written.startswith("#"):
-        return lines  # not set here, and nothing to say about it
+        return lines  # not set here, so there is nothing to comment out
     if start > 0 or not section:
         return [*lines[:start], written, *lines[start:]]
     above = lines[:-1] if lines[-1] == "" else lines
@@ -92,7 +92,7 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
 
 
 def _bounds(lines: list[str], section: str) -> tuple[int, int]:
-    """Return the lines of a section, its heading not among them; (0, 0) when there is none."""
+    """Return the range of a section's lines, without its heading; (0, 0) when there is no such section."""
     headings = {at: names for at, line in enumerate(lines) if (names := toml_text.header(line)) is not None}
     start = 0 if not section else next((at + 1 for at in headings if ".".join(headings[at]) == section), 0)
     if section and not start:
@@ -101,12 +101,12 @@ def _bounds(lines: list[str], section: str) -> tuple[int, int]:
 
 
 def _comment(line: str) -> str:
-    """Return the comment behind a value, with the space before it; "" when there is none."""
+    """Return the comment after a value, with the space before it; "" when there is none."""
     for at, letter in enumerate(line):
         if letter == "#":
             try:
                 tomllib.loads(line[:at])
             except tomllib.TOMLDecodeError:
-                continue  # inside the value
+                continue  # a # inside the value
             return line[len(line[:at].rstrip()) :]
     return ""

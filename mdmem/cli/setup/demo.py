@@ -1,4 +1,4 @@
-"""`demo`: a recorded working day through the real hooks, in a scratch vault that stays for a look around."""
+"""`demo`: replay a recorded working day through the real hooks, into a scratch vault that is kept to explore."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUERY = "date parser ISO 8601"
 
 
 class Scratch(NamedTuple):
-    """Where the demo plays: a vault, the project that the recorded sessions worked on, and an environment."""
+    """The demo's surroundings: a vault, the project of the recorded sessions, and an environment."""
 
     root: Path
     vault: Path
@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
     "--at", metavar="DIR", type=click.Path(path_type=Path), help="Use this folder instead of a new scratch folder."
 )
 def demo(at: Path | None) -> None:
-    """Replay a recorded day through the real hook commands, each a process of its own, into a scratch vault.
+    """Replay a recorded day into a scratch vault, through the real hook commands, one process per event.
 
     Your own vault, settings and agents are not touched.
 
@@ -65,7 +65,7 @@ def demo(at: Path | None) -> None:
 
 
 def _remove(root: Path) -> None:
-    """Remove the scratch folder, into which a hook that was stopped with us may still write for a moment."""
+    """Remove the scratch folder; a hook that was stopped too may still write to it for a moment."""
     end = time.monotonic() + 5
     while root.exists() and time.monotonic() < end:
         shutil.rmtree(root, ignore_errors=True)
@@ -101,14 +101,14 @@ def _play(root: Path, console: Console) -> None:
 
 
 def prepare(root: Path) -> Scratch:
-    """Make a scratch vault and a small project under git, both empty, below `root`."""
+    """Create an empty scratch vault and an empty git project below `root`."""
     vault, project, home = root / "vault", root / "notes-app", root / "home"
     for folder in (vault, project, home / "state", home / "cache", home / "config", home / "run"):
         folder.mkdir(parents=True, mode=0o700)
     env = {name: value for name, value in os.environ.items() if not name.startswith("MDMEM_")}
     env |= {f"XDG_{name.upper()}_HOME": str(home / name) for name in ("state", "cache", "config", "data")}
     env |= {"XDG_RUNTIME_DIR": str(home / "run"), "MDMEM_VAULT": str(vault)}
-    env["MDMEM_INJECT_DEADLINE_SECONDS"] = "20"  # it is to show what there is, also on a busy machine
+    env["MDMEM_INJECT_DEADLINE_SECONDS"] = "20"  # the demo must show its results on a busy machine too
     repository.init(project)
     with (project / ".git" / "config").open("a", encoding="utf-8") as file:
         file.write('[remote "origin"]\n\turl = https://github.com/acme/notes-app.git\n')
@@ -118,9 +118,9 @@ def prepare(root: Path) -> Scratch:
 
 
 def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str]]:
-    """Send the recorded payloads to the registered commands; return the payloads that ask for memories, answered.
+    """Send the recorded payloads to the registered commands; return those that ask for memories, with the answers.
 
-    Raises MdmemError when a hook does not end as it must: with 0, and nothing on stderr.
+    Raises MdmemError when a hook exits with another status than 0, or prints to stderr.
     """
     with _environment(scratch.env):
         launcher.use(str(scratch.root / "settings.json"))
@@ -138,7 +138,7 @@ def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str
 
 
 def recording(project: Path) -> Iterator[tuple[datetime, dict[str, Any]]]:
-    """Read the recorded day: when each payload came, and the payload, as if it came from `project`."""
+    """Yield the recorded day: each payload's time, and the payload as if it came from `project`."""
     here = json.dumps(str(project))[1:-1]
     for line in RECORDING.read_text(encoding="utf-8").splitlines():
         item = json.loads(line.replace("{{project}}", here))
@@ -146,10 +146,10 @@ def recording(project: Path) -> Iterator[tuple[datetime, dict[str, Any]]]:
 
 
 def _run(command: str, payload: dict[str, Any], env: dict[str, str]) -> str:
-    # The agent, too, gives the registered line to a shell.
+    # Agents run the registered line in a shell, too.
     done = subprocess.run(["/bin/sh", "-c", command], input=json.dumps(payload).encode(), capture_output=True, env=env)
     if done.returncode != 0 or done.stderr:
-        raise MdmemError(f"A hook ended with {done.returncode} and said: {done.stderr.decode(errors='replace')[:400]}")
+        raise MdmemError(f"A hook exited with {done.returncode}: {done.stderr.decode(errors='replace')[:400]}")
     return done.stdout.decode()
 
 

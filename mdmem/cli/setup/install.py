@@ -1,4 +1,4 @@
-"""`init`, `install`, `uninstall`: from nothing to a working memory."""
+"""`init`, `install`, `uninstall`: create a vault, register hooks, remove them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattribu
 @options.as_json("an object: vault, made, named_in_config")
 @click.pass_obj
 def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
-    """Make a vault at PATH (default: the vault in use, else ~/mdmem). Safe to run again.
+    """Create a vault at PATH (default: the vault in use, else ~/mdmem). Safe to run again.
 
     \b
     Example:  mdmem init ~/notes/memory
@@ -47,8 +47,8 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     other = repository.is_inside_other_repository(root)
     if other and not inside:
         raise VaultError(
-            f"{root} lies inside the git repository {other}. A vault is a repository of its own: choose a folder"
-            " outside, or use --inside if you mean it."
+            f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"
+            " folder outside, or use --inside to create it there anyway."
         )
     if _is_foreign(root) and not inside:
         raise VaultError(
@@ -60,7 +60,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         try:
             made = make_vault(settings, bar.step)
         except GitError:
-            click.echo(f"The vault is at {root}, without a history. Run `mdmem init` again once git works.", err=True)
+            click.echo(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.", err=True)
             raise
     before = config.load().vault
     named = _remember_vault(root) if path else False
@@ -70,7 +70,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return
     if made:
-        click.echo(f"The vault is at {root} (made {', '.join(made)}).")
+        click.echo(f"The vault is at {root} (created {', '.join(made)}).")
     else:
         click.echo(f"The vault at {root} is complete; nothing was changed.")
     if named:
@@ -85,9 +85,9 @@ def _is_foreign(root: Path) -> bool:
 
 
 def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
-    """Make a vault's folders, files, repository and first commit where they are missing; return the files made.
+    """Create what a vault lacks of folders, files, repository and first commit; return the files it created.
 
-    tell: is told what is being done.
+    tell: called with the progress.
     """
     from mdmem.history import commit, review
     from mdmem.history.git import repository
@@ -104,14 +104,14 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
     if made or not has_history:
         commit.commit(settings, tell=tell)
     if not has_history and not is_captured:
-        review.end_import(settings, "")  # a folder of one's own notes: nobody asks what one wrote oneself
+        review.end_import(settings, "")  # the user's own notes need no review
     return made
 
 
 def settings_text() -> str:
     """Write `mdmem.toml` with every setting that a vault may hold, commented out, at its default."""
     lines = [
-        "# What this vault stores and shows. Every line is a default: take its `#` away to change it.",
+        "# What this vault stores and shows. Every line is a default: remove its `#` to change it.",
         "# A vault can only make a setting stricter; `mdmem config set --user` loosens one, in your own config.toml.",
     ]
     section = ""
@@ -136,14 +136,14 @@ def _make(path: Path, text: str) -> bool:
 
 
 def _remember_vault(root: Path) -> bool:
-    """Name the vault in the user's config.toml, unless it is found without, or something is named already."""
+    """Name the vault in the user's config.toml, unless it is found anyway, or another vault is named already."""
     if Path(config.load().vault) == root:
         return False
     from mdmem.cli.setup import config_file
 
     file = config.user_file(os.environ)
     if "vault" in config_file.values(file) or os.environ.get("MDMEM_VAULT"):
-        click.echo(f"MDMEM_VAULT or {file} names another vault: use `--vault {root}`, or change it.", err=True)
+        click.echo(f"MDMEM_VAULT or {file} names another vault. Change that, or use `--vault {root}`.", err=True)
         return False
     config_file.change(file, "vault", str(root), "")
     return True
@@ -153,7 +153,7 @@ SCOPES = click.Choice(["user", "project", "local"])
 
 
 class InstallRequest(NamedTuple):
-    """What was asked for on the command line."""
+    """The options and arguments of `install`."""
 
     agents: tuple[str, ...]
     scope: str
@@ -214,7 +214,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:
-        launch.compile_all()  # hooks write no bytecode
+        launch.compile_all()  # hooks do not write bytecode themselves
     changes = list(_changes(asked, names, settings, settings.vault if vault else None))
     if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
@@ -229,7 +229,7 @@ def install(vault: str | None, /, **given: Any) -> None:
 
 
 def _found(asked: InstallRequest) -> list[str]:
-    """Return the agents and clients on this machine, if the user wants them all."""
+    """Return the agents and clients found on this machine, after asking unless --all is given."""
     from mdmem.agents.install import known, mcp_registration
 
     names = [found.agent for found in known.detect()] + (mcp_registration.detect() if asked.with_mcp else [])
@@ -244,7 +244,7 @@ def _found(asked: InstallRequest) -> list[str]:
 def _changes(
     asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None
 ) -> Iterator[registration.SettingsChange]:
-    """Register hooks and server, the status line, what is asked of agents, and further settings that the user wants."""
+    """Register hooks and server, the status line, the advice on notes, and further settings that the user wants."""
     from mdmem.cli.setup import protocol
 
     for name in names:
@@ -269,7 +269,7 @@ def _print_diffs(changes: list[registration.SettingsChange]) -> None:
 def _register(
     name: str, scope: str, vault: str | None, *, with_mcp: bool, dry_run: bool
 ) -> Iterator[registration.SettingsChange]:
-    """Register one agent; without `vault`, one that was registered before stays registered."""
+    """Register one agent; without `vault`, a vault that was registered before is kept."""
     from mdmem.agents.install import mcp_registration, registration
     from mdmem.agents.install.known import AGENTS, CLIENTS
 
@@ -285,7 +285,7 @@ def _register(
 def _accept(
     name: str, scope: str, also: tuple[str, ...], *, asks: bool, dry_run: bool
 ) -> Iterator[registration.SettingsChange]:
-    """Add the further settings that the user wants; those that are not named are asked about on a terminal."""
+    """Add the further settings that `--also` names; with `asks`, ask about the others."""
     from mdmem.agents.install import offers
 
     for offer in offers.OFFERS.get(name, ()):

@@ -1,4 +1,4 @@
-"""The protocol: a short text in the agent's own instruction file on when to save a note, where the user wants that."""
+"""The protocol: optional advice in an agent's instruction file on when to save a note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmem.agents.install.settings_file import SettingsFile, diff
 from mdmem.vault import promotion
 
 NAME = "protocol"
-"""What the markers around the text name, in the place of a note's id."""
+"""The name in the markers around the text, in place of a note's id."""
 MAX_CHARS = 1_500
 TITLE = "Memory"
 TEXT = """

@@ -1,4 +1,4 @@
-"""`config`: reading and changing settings, with what each is for."""
+"""`config`: read and change settings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def config_group() -> None:
 
 
 VAULT = Setting("~/mdmem", "Where your vault is.", key="vault", env="MDMEM_VAULT")
-"""The one setting that the rest hangs on; it is not a row of the table, since no vault can hold it."""
+"""Where the other settings are found. It is no row of the table, because no vault can hold it."""
 
 
 def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001 - click's signature
@@ -43,7 +43,7 @@ def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[An
 
 
 def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001
-    """Complete the value of a setting that takes one of a few."""
+    """Complete the value of a setting that has a fixed set of values."""
     row = next((row for row in SETTINGS if row.key == ctx.params.get("key")), None)
     few = ("true", "false") if row and isinstance(row.default, bool) else row.choices if row else ()
     return [value for value in few if value.startswith(incomplete)]
@@ -141,14 +141,14 @@ def _change(
 
 
 _OWN = ("privacy.patterns",)
-"""Settings that hold what must not be committed with a vault."""
+"""Settings whose values must not be committed with a vault."""
 
 
 def _why_own(row: Setting[Any]) -> str:
     if row.key in _OWN:
-        return "It is written to your own config.toml, since the vault's file is committed with the vault."
-    why = "This" if row.user_only else "A value that loosens a setting"
-    return f"{why} is read from your own config.toml only, never from a vault."
+        return "It was written to your own config.toml, because the vault's file is committed with the vault."
+    why = "cannot set this" if row.user_only else "can only make a setting stricter"
+    return f"It was written to your own config.toml: a vault's file {why}."
 
 
 @config_group.command("list", short_help="List every setting: value, source and meaning.")
@@ -156,7 +156,7 @@ def _why_own(row: Setting[Any]) -> str:
 @options.as_json("an array of the objects that `get` prints")
 @click.pass_obj
 def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None:
-    """List every setting with its value and its meaning, and where a value comes from.
+    """List every setting with its value, where the value comes from, and its meaning.
 
     \b
     Example:  mdmem config list --changed
@@ -214,9 +214,9 @@ config_group.add_command(templates.obsidian)
 
 
 def known(key: str) -> Setting[Any]:
-    """Find a setting by its key, or by the last part of it where that is enough.
+    """Return a setting by its key, or by the last part of it where that is unique.
 
-    Raises ConfigError when there is none; the message names the nearest.
+    Raises ConfigError when there is none; the message suggests the nearest.
     """
     found = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
     if len(found) == 1:
@@ -227,7 +227,7 @@ def known(key: str) -> Setting[Any]:
 
 
 def read_value(row: Setting[Any], words: tuple[str, ...]) -> Any:
-    """Read a value as a person types it: TOML, or a bare text, or yes and no, or a list word by word.
+    """Parse a value as a person types it: TOML, a bare text, yes or no, or a list word by word.
 
     Raises ConfigError when it has the wrong type or is not among the choices.
     """
@@ -247,7 +247,7 @@ def read_value(row: Setting[Any], words: tuple[str, ...]) -> Any:
 
 
 _NEVER_SPLIT = ("privacy.patterns", "internal.trust")
-"""Lists whose items may hold a comma."""
+"""Lists whose items may contain a comma."""
 _YES_AND_NO = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -259,18 +259,18 @@ def _toml(text: str) -> Any:
 
 
 def value_of(found: Config, row: Setting[Any]) -> Any:
-    """Return the value of a setting as it counts."""
+    """Return the value of a setting that is in effect."""
     return found.vault if row is VAULT else found.settings.values[row.key]
 
 
 def printed(found: Config, row: Setting[Any]) -> Any:
-    """Return the value of a setting as it may be printed: of a key, whose it is."""
+    """Return the value of a setting as it may be printed: an API key becomes its provider's name."""
     value = value_of(found, row)
     return [f"{str(item).split(' ')[0]} …" for item in value] if row.secret else value
 
 
 def _loosens(found: Config, row: Setting[Any], value: Any) -> bool:
-    """Whether a value would not count in the vault's file, since it is looser than the user's own or the default."""
+    """Whether the vault's file could not set a value, because it is looser than the user's own or the default."""
     user = config_file.values(files(found)["user"])
     return row.stricter is not neither and config.stricter(row, user, value) != value
 

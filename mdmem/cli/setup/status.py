@@ -1,4 +1,4 @@
-"""`status`: who is registered and was heard of, and what is lost or left out."""
+"""`status`: which agents are registered and were heard from, and what was lost or left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options.with_settings
 def status(settings: Config, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered and when it was last heard from; which clients have the
-    MCP server; whether storing is paused; and what waits or is lost.
+    MCP server; whether storing is paused; and which notes are queued or lost.
 
     \b
     Example:  mdmem status --json
@@ -51,7 +51,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.secho(alarm, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
-        click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
+        click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         last = timestamps.readable(row["last_seen"] or "")
@@ -65,7 +65,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if left:
         count = plural.number(len(left), "file")
         click.echo(
-            f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
+            f"{count} of the vault neither committed nor synced, such as {left[0]}; see `mdmem doctor --only history`."
         )
 
 
@@ -75,7 +75,7 @@ def _tell(row: dict[str, Any], seen: str, options: str) -> None:
     if row["problem"]:
         click.echo(f"  {row['problem']}")
     if row["state"] == "outdated":
-        click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
+        click.echo(f"  `mdmem install {row['agent']} {options}` updates it.")
 
 
 def _last_seen(last: LastEvent | None) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""`config template`, `config obsidian`: shapes of notes, and views for Obsidian, put into a vault for its owner."""
+"""`config template`, `config obsidian`: copy note templates and Obsidian views into a vault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def template_command(settings: Config, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
 
     NAME is prompt, observation, response, summary, session, project or note. Delete the file to use mdmem's own
-    again. `mdmem doctor` says when a template would lose something.
+    again. `mdmem doctor` reports a template that would lose part of a note.
 
     \b
     Example:  mdmem config template note
@@ -82,14 +82,14 @@ def obsidian(settings: Config, as_json: bool) -> None:
         render.print_json({"made": made})
         return
     click.echo(
-        f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
+        f"Created {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
         if made
         else "Nothing to add: all of it already exists."
     )
 
 
 def _add_types(vault: str) -> bool:
-    """Add the types of mdmem's properties to those that Obsidian knows; a type that is set stays."""
+    """Add the types of mdmem's properties to Obsidian's; keep types that are already set."""
     path = Path(vault, ".obsidian", "types.json")
     try:
         held: Any = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

@@ -1,1 +1,1 @@
-"""What commands share: options, tables, styled lines, the pager and the editor."""
+"""What commands share: options, tables, styled lines, pager and editor."""

@@ -1,4 +1,4 @@
-"""`open`, and the programs in which a person reads and writes: their editor, Obsidian, VS Code."""
+"""`open`, and the programs to read and write notes in: the user's editor, Obsidian, VS Code."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError
 
 _IN_TERMINAL = ("sensible-editor", "nano", "vim", "vi")
-"""Editors that, without a terminal, wait for ever for somebody to type."""
+"""Editors that, without a terminal, wait forever for input."""
 
 
 def words() -> list[str]:
-    """Return the command line of the user's editor: $VISUAL, $EDITOR, or one that is there.
+    """Return the command line of the user's editor: $VISUAL, $EDITOR, or one that is installed.
 
     Raises MdmemError when there is none.
     """
@@ -51,7 +51,7 @@ def edit(path: str) -> None:
 def ask(config: Config, text: str) -> str:
     """Open `text` in the user's editor; return what they saved.
 
-    The draft lies in the user's own runtime folder, and goes when they are done: it may hold what is private.
+    The draft may be private: it is kept in the user's own runtime folder, and deleted afterwards.
 
     Raises MdmemError when the editor cannot be started or fails.
     """
@@ -79,7 +79,7 @@ def _obsidian(path: str) -> list[str]:
 
 
 def _opener() -> str:
-    """Return the program that opens what the desktop knows how to open."""
+    """Return the desktop's program for opening any file."""
     if sys.platform == "darwin":
         return "open"
     return next((name for name in ("wslview", "xdg-open", "gio") if shutil.which(name)), "xdg-open")
@@ -95,7 +95,7 @@ WAYS: dict[str, Callable[[str], list[str]]] = {
 
 
 def way(vault: str) -> str:
-    """Return where to open: in Obsidian if the vault has been there, in VS Code if it is here, else in the editor."""
+    """Return where to open: Obsidian if it has opened the vault before, VS Code if installed, else the editor."""
     if Path(vault, ".obsidian").is_dir():
         return "obsidian"
     return "code" if shutil.which("code") else "editor"

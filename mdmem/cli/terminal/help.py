@@ -1,4 +1,4 @@
-"""`help`: the help pages that come with mdmem, shown with a pager; `completion`: the shell's help."""
+"""`help`: the help pages, shown in a pager; `completion`: scripts for shells."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ SHELLS = {
 @click.command()
 @click.argument("shell", metavar="[SHELL]", type=click.Choice(list(SHELLS)), required=False)
 def completion(shell: str | None) -> None:
-    """Print the script that makes SHELL (default: the one in $SHELL) complete mdmem's words.
+    """Print the completion script of mdmem for SHELL (default: the one in $SHELL).
 
     \b
     Example:  mdmem completion bash >> ~/.bashrc

@@ -1,4 +1,4 @@
-"""What several commands take: the filters of the query language as options, `--limit`, `--json`."""
+"""Options that several commands share: the query language's filters, `--limit`, `--json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 def in_vault(command: Function) -> Function:
-    """Pass a command the settings of the vault, which must be there, as its first argument."""
+    """Pass a command the settings of the vault, which must exist, as its first argument."""
     return _given(settings, command)
 
 
@@ -43,7 +43,7 @@ def _given(load: Callable[[str | None], Config], command: Function) -> Function:
         try:
             return command(found, *words, **given)
         finally:
-            freshness = sys.modules.get("mdmem.search.freshness")  # not loaded by a command that asks no index
+            freshness = sys.modules.get("mdmem.search.freshness")  # loaded only by commands that use the index
             for notice in freshness.untold(found) if freshness else ():
                 click.echo(f"mdmem: {notice}", err=True)
 
@@ -63,7 +63,7 @@ def window(command: Function) -> Function:
 
 
 def span(given: Mapping[str, Any]) -> tuple[str, str]:
-    """Return when what `--since`, `--until` and `--on` ask for begins, and ends, as notes write it; "" for no bound.
+    """Return the bounds that `--since`, `--until` and `--on` set, as notes write times; "" for no bound.
 
     Raises UsageError when one cannot be read.
     """
@@ -75,7 +75,7 @@ def span(given: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def fits(created: str, first: str, last: str) -> bool:
-    """Whether a time, as notes write it, is within the span that `span` returned."""
+    """Whether a time, as notes write it, is within the bounds that `span` returned."""
     return created >= first and (not last or created < last)
 
 
@@ -85,7 +85,7 @@ def as_json(what: str) -> Callable[[Function], Function]:
 
 
 def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
-    """Raise UsageError where a question would be asked of a program."""
+    """Raise UsageError if a question would be asked while a program reads the output."""
     from mdmem.errors import UsageError
 
     if as_json and not yes:
@@ -94,7 +94,7 @@ def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
 
 @contextlib.contextmanager
 def answered(otherwise: str) -> Iterator[None]:
-    """Raise UsageError, which says what to do `otherwise`, where a question meets the end of stdin."""
+    """Raise UsageError if stdin ends at a question. otherwise: what to do instead, for its message."""
     from mdmem.errors import UsageError
 
     try:
@@ -110,7 +110,7 @@ def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
     """Ask a question that `--yes` answers.
 
     Raises:
-        UsageError: when nobody can answer it.
+        UsageError: when there is no terminal to ask on.
         click.Abort: when the answer is no.
     """
     with answered("Add --yes to go on without being asked."):
@@ -143,11 +143,11 @@ def limit(default: int, what: str = "results") -> Callable[[Function], Function]
 
 
 MOST_OF_ALL = 1_000_000_000
-"""No command counts further than this."""
+"""The largest number that an option accepts."""
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within bounds, called so where another text is refused."""
+    """A whole number within bounds; `name` is what the error message calls it."""
 
     name = "whole number"
 
@@ -156,24 +156,24 @@ class WholeNumber(click.IntRange):
 
 
 def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
-    """Add an option that takes a number, which is `least` or more."""
+    """Add an option that takes a number, at least `least`."""
     return click.option(
         *names, type=WholeNumber(least), metavar="N", default=default, show_default=bool(default), help=said
     )
 
 
 def several(*names: str, metavar: str, said: str, complete: Function | None = None) -> Callable[[Function], Function]:
-    """Add an option that may be given several times. complete: what completes its value."""
+    """Add an option that may be given several times. complete: completes its value."""
     return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=said)
 
 
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
-    """Complete a word that is one of some names."""
+    """Complete a word from a list of names."""
     return lambda ctx, _, begin: [name for name in names(ctx) if name.startswith(begin)]
 
 
 def _in_index(key: str) -> Function:
-    """Complete the value of a facet from the index as it is; it is not updated for a keystroke."""
+    """Complete the value of a facet from the index, which is not updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -200,7 +200,7 @@ def _in_index(key: str) -> Function:
 
 
 def _keyed(found: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
-    """Complete the key of one of some items, each with its text; nothing is updated for a keystroke."""
+    """Complete the key of an item, shown with its text; nothing is updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -248,7 +248,7 @@ STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
 notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
 open_work, proposals = _keyed(_open_work), _keyed(_proposals)
-"""What completes an option or argument of each sort in a shell."""
+"""Shell completion for each sort of option and argument."""
 
 OF_FILTERS = {
     "kind": kinds, "project": projects, "session": sessions, "tool": tools, "tag": tags, "agent": agents,
@@ -257,13 +257,13 @@ OF_FILTERS = {
 
 
 def filter_words(ctx: click.Context, param: click.Parameter, begin: str) -> list[CompletionItem]:
-    """Complete the value of a filter among the words of a question, as in `kind:pro`."""
+    """Complete the value of a filter typed among the words of a query, as in `kind:pro`."""
     from click.shell_completion import CompletionItem
 
     before = list(ctx.params.get(param.name or "") or ())
     written, colon, value = begin.rpartition(":")
     key = written
-    if begin == ":" or (before[-1:] == [":"] and not colon):  # bash takes a colon for a word of its own
+    if begin == ":" or (before[-1:] == [":"] and not colon):  # bash treats a colon as a word of its own
         key, written = "".join(before[-1:] if colon else before[-2:-1]), ""
     else:
         written += colon

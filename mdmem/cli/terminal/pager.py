@@ -1,4 +1,4 @@
-"""The pager: output that is longer than the terminal is high is shown page by page."""
+"""The pager: output longer than the screen is shown page by page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LESS = "FRX"
-"""How `less` is started where $LESS does not say it: colors are shown, and one page is printed and left."""
+"""Options of `less` if $LESS sets none: quit if it fits on one screen, show colors, keep the screen."""
 
 
 class _Kept(io.TextIOWrapper):
-    """Keeps what is printed, which looks to those who print as it will on the terminal."""
+    """Collects output, and poses as a terminal so that it is styled like one."""
 
     def isatty(self) -> bool:
         return True
 
 
 def paged(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Show what a command prints in the pager when it is longer than the terminal is high; not in a pipe."""
+    """Show a command's output in the pager when it is longer than the screen; not in a pipe."""
 
     @functools.wraps(command)
     def shown(*words: Any, **given: Any) -> Any:
@@ -48,7 +48,7 @@ def paged(command: Callable[..., Any]) -> Callable[..., Any]:
 def pager() -> list[str]:
     """Return the command line of the user's pager: $MDMEM_PAGER, $PAGER, less; [] for none."""
     import shlex
-    import shutil  # only for a terminal: it takes as long to load as a search takes to look
+    import shutil  # needed on a terminal only: loading it takes as long as a search
 
     for name in ("MDMEM_PAGER", "PAGER"):
         if name in os.environ:
@@ -67,7 +67,7 @@ def _show(data: bytes, line: list[str]) -> None:
             subprocess.run(line, input=data, env={"LESS": LESS, **os.environ})
             return
         except (OSError, KeyboardInterrupt):
-            pass  # printed as it is, then
+            pass  # printed without a pager then
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()

@@ -15,14 +15,14 @@ from mdmem.cli.terminal import render
 from mdmem.steps import Tell
 
 AFTER_SECONDS = 1.0
-"""Shorter work shows nothing."""
+"""Shorter work shows no bar."""
 
 
 class ProgressBar:
-    """A bar that appears when the work has taken a second; use it in a `with` statement.
+    """A bar that appears once the work has taken a second; use it in a `with` statement.
 
-    Work that tells nothing for long, such as git's, has it as well: on a terminal a thread waits for that second.
-    in_bytes: the work is counted in bytes, and its rate is shown. shown: False for a command that is to be quiet.
+    A timer draws it first, so it also appears for work that reports no progress, such as git's.
+    in_bytes: the work is counted in bytes, and its rate is shown. shown: False for a quiet command.
     """
 
     def __init__(self, what: str, *, in_bytes: bool = False, shown: bool = True) -> None:
@@ -51,13 +51,13 @@ class ProgressBar:
                 self._bar.stop()
 
     def tell(self, done: int, total: int, made: str = "") -> None:
-        """Show how far the work is, and what was made so far; total: 0 when it is not, or no more, known."""
+        """Show the progress, and what was made so far. total: 0 if unknown."""
         self._told = (self._told[0], done, total, made)
         if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
             self._draw()
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show what is being done now, and how far it is; as `steps.Tell`."""
+        """Show the current step and its progress; a `steps.Tell`."""
         self._told = (what, *self._told[1:])
         self.tell(done, total)
 
@@ -70,7 +70,7 @@ class ProgressBar:
             if is_first:
                 self._bar = _bar(in_bytes=self._in_bytes)
             count = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
-            if self._drawn != (what, bool(total)):  # rich never takes a total back
+            if self._drawn != (what, bool(total)):  # rich cannot unset a total
                 for task in list(self._bar.task_ids):
                     self._bar.remove_task(task)
                 self._bar.add_task(what, total=total or None, completed=done, made=made, count=count)
@@ -84,9 +84,9 @@ class ProgressBar:
 def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
     """Yield a `tell` that lets Ctrl-C stop the work only between two reports of `what`.
 
-    A second Ctrl-C stops it at once, and prints what is left to be done.
+    A second Ctrl-C stops it at once, and prints what is left to do.
     """
-    said = b"\nmdmem: stopping; what was changed is being committed. Ctrl-C again leaves that to you.\n"
+    said = b"\nmdmem: stopping; committing what was changed. Press Ctrl-C again to skip that.\n"
     with presses_of_ctrl_c(said) as presses:
 
         def stopping(now: str, done: int, total: int) -> None:
@@ -104,14 +104,14 @@ def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
 
 @contextmanager
 def presses_of_ctrl_c(said: bytes = b"") -> Iterator[Callable[[], int]]:
-    """Yield how often Ctrl-C was pressed: the first time only writes what is `said`, the second stops at once."""
+    """Yield a counter of Ctrl-C presses. The first press only prints `said`; the second stops at once."""
     pressed: list[int] = []
 
     def press(number: int, _: object) -> None:
         pressed.append(number)
         if len(pressed) > 1:
             raise KeyboardInterrupt
-        os.write(2, said)  # `print` may be just at work on the same stream
+        os.write(2, said)  # the signal may have interrupted a `print` to the same stream
 
     before = signal.signal(signal.SIGINT, press)
     try:

@@ -1,4 +1,4 @@
-"""How values look on a terminal: JSON, styled lines, tables; plain text in a pipe, for which rich is not loaded."""
+"""Printing values: JSON, styled lines, tables. Output to a pipe is plain text, and does not load rich."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Piece = tuple[str, str]
-"""A text, and its style as rich names it."""
+"""A text and its style, in rich's notation."""
 
 
 def toml(value: Any) -> str:
-    """Write a setting's value as TOML has it."""
+    """Return a setting's value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
         return f"[{', '.join(toml(item) for item in value)}]"
     if not isinstance(value, str):
         return str(value)
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's escapes are TOML's, but for one
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one that TOML adds
 
 
 def as_json(value: Any) -> str:
-    """Write a value as JSON, readable in any script; bytes of a file name that are not text stay escaped.
+    """Return a value as JSON, without escaping other scripts; bytes of a file name that are not text stay escaped.
 
-    A named tuple becomes an object, a number that JSON does not have a text.
+    A named tuple becomes an object, and a number that JSON lacks, such as infinity, a string.
     """
     value = _plain(value)
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -39,12 +39,12 @@ def as_json(value: Any) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON on a line."""
+    """Print a value as JSON on one line."""
     print(as_json(value))
 
 
 def print_array(values: Iterable[Any]) -> None:
-    """Print values as a JSON array on a line, each as it comes."""
+    """Print values as a JSON array on one line, each as soon as it is there."""
     print("[", end="")
     for place, value in enumerate(values):
         print(", " if place else "", as_json(value), sep="", end="")
@@ -69,19 +69,19 @@ def warn(text: str) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return rich's console for stdout or stderr: color on a terminal only (NO_COLOR is honoured)."""
+    """Return rich's console for stdout or stderr: color on a terminal only (and not with NO_COLOR)."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def is_terminal() -> bool:
-    """Whether a person is looking."""
+    """Whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def safe(text: str) -> str:
-    """Return stored text without control characters, but for line breaks and tabs."""
+    """Return stored text without control characters, except line breaks and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" or c == "\u200d" else "\ufffd" for c in text)
@@ -91,7 +91,7 @@ def safe(text: str) -> str:
 
 
 def terminal() -> Console | None:
-    """Return rich's console where a person is looking, None in a pipe."""
+    """Return rich's console on a terminal, None in a pipe."""
     return console() if is_terminal() else None
 
 
@@ -105,7 +105,7 @@ def write(lines: Iterable[Iterable[Piece]]) -> None:
 
     for line in lines:
         text = Text.assemble(*line)
-        # Wrapped between words; a path that is longer than the screen stays one word, to be copied.
+        # Wrap between words only: a long path must stay in one piece to be copied.
         room = screen.width - (len(text.plain) - len(text.plain.lstrip()))
         screen.print(text, soft_wrap=any(len(word) > room for word in text.plain.split()))
 
@@ -126,15 +126,15 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
 
 GAP = "  "
 MIN_CHARS = 12
-"""A column that gives way is never narrower than this."""
+"""Minimum width of a cropped column."""
 LEAST_LAST = 20
-"""Where the last column would be narrower than this, and says more, it gets a line of its own."""
+"""If cropping would leave the last column narrower than this, it gets a line of its own."""
 
 
 class Column(NamedTuple):
-    """How one column looks. style: as rich names it. gives: is cropped where the line would not fit.
+    """How one column looks. style: in rich's notation. gives: cropped if the line does not fit.
 
-    styles: a style for a cell's text, before `style`.
+    styles: styles by a cell's text, which override `style`.
     """
 
     style: str = ""
@@ -156,10 +156,10 @@ TITLE = Column(gives=True)
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "") -> None:
-    """Print rows, a line each; a cell's line breaks become spaces. Columns that are empty throughout are left out.
+    """Print rows, one line each. Line breaks in cells become spaces; empty columns are left out.
 
-    They are cropped to the width of a terminal, and whole in a pipe. On a narrow terminal the title gets a line of its
-    own, together with the columns that do not fit.
+    Columns are cropped to the terminal's width, and printed whole in a pipe. On a narrow terminal, the title and the
+    columns that do not fit get a line of their own.
     """
     screen = terminal()
     kept, cells, widest = _read(len(columns), rows)
@@ -185,9 +185,9 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
 
 
 def _read(count: int, rows: Iterable[Sequence[str]]) -> tuple[list[int], Iterator[list[str]], list[int]]:
-    """Read rows of so many cells: which columns have something in them, their cells, and how wide each is at most.
+    """Read rows of `count` cells; return the places of the columns that are not empty, their cells, and their widths.
 
-    A row is held as one string: there may be as many as a vault has notes.
+    A row is held as one string to save memory: a vault may have very many notes.
     """
     widest, longest = [0] * count, [0] * count
     held = []
@@ -214,7 +214,7 @@ def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) 
 
 
 def _width(text: str) -> int:
-    """Count the columns of a terminal that a text takes: two for most of Chinese, none for accents."""
+    """Return the width of a text in terminal columns: two for most Chinese characters, none for accents."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -229,13 +229,13 @@ def _cropped(text: str, width: int) -> str:
 
 
 def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) -> list[int]:
-    """Return how wide each column is. widest: how wide its widest cell is, of further columns as well."""
+    """Return the width of each column. widest: the width of each one's widest cell, possibly of further columns too."""
     widths = list(widest[: len(columns)])
     giving = [place for place, column in enumerate(columns) if column.gives]
     if room is None or not giving:
         return widths
     over = sum(widths) + len(GAP) * (len(widths) - 1) - room
-    for place in giving:  # the last one is the title: what a person reads gives way last
+    for place in giving:  # the title is the last column, so it is cropped last
         less = min(max(over, 0), max(widths[place] - MIN_CHARS, 0))
         widths[place] -= less
         over -= less
@@ -243,7 +243,7 @@ def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) 
 
 
 def bar(value: float, most: float, chars: int) -> str:
-    """Draw a value as a bar of blocks, an eighth of a block fine; anything but 0 is seen. chars: of `most`."""
+    """Draw a value as a bar, in eighths of a block; anything above 0 is visible. chars: the length for `most`."""
     if value <= 0 or most <= 0:
         return ""
     eighths = max(round(value / most * chars * 8), 1)

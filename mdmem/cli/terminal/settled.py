@@ -1,6 +1,6 @@
-"""What a command begins with, without click: the settings of its vault, the query from words and options, and a fence.
+"""What commands need first, without click: the vault's settings, the query from words and options, and a fence.
 
-The fence marks what is printed to an agent as memory, so that no part of it is stored as something new.
+The fence marks output to an agent as memory, so that no part of it is stored as something new.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def query(given: Mapping[str, Any], text: str = "") -> Query:
-    """Read what was asked in words, and add the filters that a command was given as options.
+    """Return the query of the words, with the filters of the options added.
 
-    Raises UsageError when the value of an option cannot be read; in the words, that is a hint.
+    Raises UsageError when an option's value cannot be read; in the words, that is only a hint.
     """
     from mdmem.errors import UsageError
     from mdmem.search import query as language
@@ -36,7 +36,7 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
 
 
 def settings(given_vault: str | None) -> Config:
-    """Load the settings of a vault that must be there; what is wrong with them is said on stderr.
+    """Return the settings of a vault; print what is wrong with them on stderr.
 
     Raises VaultError when there is no vault.
     """
@@ -52,7 +52,7 @@ def settings(given_vault: str | None) -> Config:
 
 
 def here() -> str:
-    """Return the current folder; "" where somebody has removed it."""
+    """Return the current folder; "" if it was deleted."""
     try:
         return os.getcwd()  # noqa: PTH109 - pathlib costs more than the rest of a plain search
     except OSError:
@@ -60,19 +60,19 @@ def here() -> str:
 
 
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "COPILOT_CLI")
-"""What agents set for the commands that they run."""
+"""Environment variables that agents set for the commands they run."""
 
 FENCED = frozenset(
     ["search", "related", "show", "list", "sessions", "history", "timeline", "digest", "log", "review", "why", "diff"]
 )
-"""The commands that print what notes say."""
+"""The commands that print text of notes."""
 
 _FOR_PROGRAMS = frozenset(["--json", "--raw", "--path", "--open", "--queries", "-h", "--help"])
-"""With these options a program reads the output, or there is none of a note."""
+"""With these options, a program reads the output, or it contains no note."""
 
 
 def begin_fence(command: str | None) -> str:
-    """Print the beginning of the fence where an agent reads a command's output as text; return its end, "" for none."""
+    """Print the start of the fence if an agent reads a command's output as text; return the end, "" for no fence."""
     is_text = command in FENCED and _FOR_PROGRAMS.isdisjoint(sys.argv)
     if not is_text or sys.stdout.isatty() or not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return ""
