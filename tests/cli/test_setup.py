@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,13 @@ def test_making_a_vault_again_changes_nothing(ask: Run, home: Path) -> None:
     done = ask("init", check=True)
     assert "nothing was changed" in done.stdout
     assert (home / "mdmem" / "README.md").read_text() == "my own words"
+
+
+def test_a_vault_that_lacks_only_its_history_is_told_of_it(ask: Run, home: Path) -> None:
+    ask("init", check=True)
+    shutil.rmtree(home / "mdmem" / ".git")
+    done = ask("init", check=True)
+    assert "(created .git)" in done.stdout
 
 
 def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
     repository.init(root)
     if made or not has_history:
         commit.commit(settings, tell=tell)
+    if not has_history:
+        made.append(".git")
     if not has_history and not is_captured:
         review.end_import(settings, "")  # the user's own notes need no review
     return made
