@@ -1,1 +1,1 @@
-"""Pages: the vault in a browser, on loopback, for its owner alone."""
+"""The vault in a browser, on loopback, for its owner alone."""

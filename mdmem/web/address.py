@@ -1,4 +1,4 @@
-"""Addresses of pages, and which addresses in a note may become links."""
+"""Addresses of pages, and the rules for which addresses in a note become links."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ _ATTACHMENTS = {
     **attachments.PICTURES, "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv",
     "txt": "text/plain", "json": "application/json", "zip": "application/zip", "mp3": "audio/mpeg", "mp4": "video/mp4",
 }  # fmt: skip
-"""The ending of a file that a note may show, or lead to -> its type."""
+"""File ending -> type, for the files that a note may show or link to."""
 
 
 def note(name: str, path: str = "") -> str:
-    """Return the address of a note's page: with its id when that is a plain one, else with its path."""
+    """Return the address of a note's page: by its id if that is plain, else by its path."""
     return f"/note/{quoted(name if _PLAIN_ID.fullmatch(name) or not path else path)}"
 
 
 def quoted(path: str) -> str:
-    """Return a path as addresses have it; bytes of a file's name that are not text are bytes there, too."""
+    """Return a path quoted for an address; bytes of a file name that are not text are kept as bytes."""
     return quote(os.fsencode(path), safe="/")
 
 
 def session(name: str, turn: int = 0) -> str:
-    """Return the address of a session's page, or of one of its turns on it."""
+    """Return the address of a session's page, or of one turn on it."""
     page = f"/session/{quote(name, safe='')}"
     return f"{query(page, turn=turn)}#turn-{turn}" if turn else page
 
 
 def attachment_type(path: str) -> str:
-    """Return the type of a file that a note may show or lead to; "" for others."""
+    """Return the type of a file that a note may show or link to; "" for others."""
     return _ATTACHMENTS.get(path.rpartition(".")[2].lower(), "") if "." in path else ""
 
 
 def attachment(path: str, base: str = "") -> str:
-    """Return the address of an attachment. base: the folder of the note that shows it, where it may be a mere name."""
+    """Return the address of an attachment. base: the folder of its note, if `path` may be a bare file name."""
     return query(f"/attachment/{quoted(path)}", **({"from": base} if base else {}))
 
 
 def picture(target: str, base: str) -> str:
-    """Return the address of a picture of the vault that a note in the folder `base` shows; "" when it is none."""
+    """Return the address of a picture in the vault, linked from a note in `base`; "" if it is not a picture."""
     to = in_note(target, base)
     return to if to.startswith("/attachment/") and attachment_type(to).startswith("image/") else ""
 
@@ -61,25 +61,25 @@ def file(path: str, project_name: str = "") -> str:
 
 
 def search(words: str, **filters: str) -> str:
-    """Return the address of a search's page."""
+    """Return the address of the search page."""
     return query("/search", q=words, **filters)
 
 
 def query(page: str, /, **values: str | int) -> str:
-    """Return a page's address with those values that are not empty."""
+    """Return a page's address with the values that are not empty."""
     given = {name: str(value) for name, value in values.items() if value not in ("", 0)}
     return f"{page}?{urlencode(given)}" if given else page
 
 
 def local(to: str) -> str:
-    """Return an address of ours; anything that could lead to another site becomes the first page."""
+    """Return the address if it is a page of ours; anything that could lead to another site becomes "/"."""
     parts = markup.split(to)
     plain = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
     return to if plain and not parts.scheme and not parts.netloc else "/"
 
 
 def in_note(target: str, base: str) -> str:
-    """Return where a link in a note leads: a page of ours, an outside address that is safe, or "" for no link.
+    """Return the target of a link in a note: a page of ours, a safe outside address, or "" for no link.
 
     base: the folder of the note, relative to the vault.
     """
@@ -92,7 +92,7 @@ def in_note(target: str, base: str) -> str:
     if path.startswith(("/", "..")):
         return ""
     if not path.endswith((".md", ".markdown")):
-        # What lies in the journal was captured: its links are about files of a project.
+        # Notes in the journal were captured: their links mean files of a project.
         return attachment(path) if attachment_type(path) and not path.startswith("journal/") else ""
     folder, _, name = path.rpartition("/")
     if journal.is_page(path):
@@ -102,7 +102,7 @@ def in_note(target: str, base: str) -> str:
 
 
 def in_help(target: str) -> str:
-    """Return where a link in a help page leads: another help page, or a safe address outside."""
+    """Return the target of a link in a help page: another help page, or a safe outside address."""
     name, dot, _ = target.partition(".md")
     if dot and re.fullmatch(r"[\w-]+", name):
         return f"/help/{name}"

@@ -1,4 +1,4 @@
-"""The application: the page of each address, and the page of each error."""
+"""The application: which page answers an address, and which an error."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Handler = Callable[[PageRequest], Response]
 
 
 class _NameConvertor(PathConvertor):
-    regex = r"[\s\S]*"  # a file's name may hold line breaks
+    regex = r"[\s\S]*"  # a file name may contain line breaks
 
 
 register_url_convertor("name", _NameConvertor())
 
 STREAM_SECONDS = 100.0
-"""A stream of events ends by itself before the guard ends it; the browser asks again at once."""
+"""A stream of events ends itself before the guard would end it; the browser reconnects at once."""
 
 PAGES: dict[str, Handler] = {
     "/": today.today,
@@ -61,7 +61,7 @@ PAGES: dict[str, Handler] = {
     "/help": manual.index,
     "/help/{name}": manual.topic,
 }
-"""An address -> the page that answers it."""
+"""Address -> the page that answers it."""
 
 STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _STATUS = {
@@ -75,7 +75,7 @@ _STATUS = {
 
 
 def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
-    """Return the whole application, the guard before it."""
+    """Return the whole application behind its guard."""
     routes = [Route(address, _endpoint(site, handler)) for address, handler in PAGES.items()]
     routes += [
         Route("/do/check", _endpoint(site, writing.checked, alone=False), methods=["POST"]),
@@ -89,7 +89,7 @@ def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
 
 
 def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
-    """Wrap a page: it runs in a thread, one at a time where it uses the index, and its errors are pages too."""
+    """Wrap a page: it runs in a thread, alone if it uses the index, and its errors become pages."""
 
     def answer(request: Request, body: bytes) -> Response:
         with site.live.lock if alone else nullcontext():
@@ -98,7 +98,7 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
                 return handler(page)
             except (MdmemError, OSError) as error:
                 return _problem(page, error)
-            except Exception as error:  # noqa: BLE001 - a fault of one page must not end the others
+            except Exception as error:  # noqa: BLE001 - a bug in one page must not end the others
                 log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
                 text = f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
                 return page.page("problem", status=500, problem=text, choices=[])
@@ -113,7 +113,7 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
 
 
 def _problem(page: PageRequest, error: Exception) -> Response:
-    """Answer with what went wrong; what is missing while the index is being built may be there in a moment."""
+    """Return the page of an error; while the index is being built, what is missing may appear in a moment."""
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     if status == 404 and not isinstance(error, _NoPageError) and freshness.being_built(page.config):
         status = 503
@@ -124,7 +124,7 @@ def _problem(page: PageRequest, error: Exception) -> Response:
 
 
 class _NoPageError(NotFoundError):
-    """No page has this address."""
+    """There is no page with this address."""
 
 
 def _nothing_here(request: PageRequest) -> Response:
@@ -151,7 +151,7 @@ async def _static(request: Request) -> Response:
 
 
 def _live(site: Site) -> Any:
-    """Send a page what is new, as server-sent events; one that missed something is told at once."""
+    """Send news as server-sent events; a page that missed an event is told at once."""
 
     async def stream(after: int) -> AsyncIterator[str]:
         yield "retry: 300\n\n"

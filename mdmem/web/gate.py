@@ -1,4 +1,4 @@
-"""The guard before the pages: the HTTP server's guard, with a cookie instead of a token, and for this user only."""
+"""The guard of the pages: the HTTP server's guard with a cookie instead of a token, for this user only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mdmem.server import guard
 from mdmem.server.guard import Guard, Headers
 
 ENTER = "/enter"
-"""The one path that is answered without a cookie: it takes the key."""
+"""The only path that is answered without a cookie: it takes the key."""
 
 _FORM = b"application/x-www-form-urlencoded"
 
@@ -30,12 +30,12 @@ _POLICY = {
 
 SECURITY = (
     (b"content-security-policy", "; ".join(f"{name} {value}" for name, value in _POLICY.items()).encode()),
-    (b"referrer-policy", b"same-origin"),  # with "no-referrer" a browser hides the origin of our own forms as well
+    (b"referrer-policy", b"same-origin"),  # "no-referrer" would also hide the origin of our own forms
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
-"""Sent with every page: no inline script or style, nothing from elsewhere, no frame around it."""
+"""Sent with every page: no inline script or style, nothing from other sites, no framing."""
 
 
 WORDS = {
@@ -46,14 +46,14 @@ WORDS = {
     413: "The form is too long, so nothing was saved. Go back: the browser still has what you wrote.",
     415: "Only forms are accepted.",
 }
-"""What a browser is told with each status that is refused."""
+"""Status of a refused request -> the text that the browser shows."""
 
 
 class PageGuard(Guard):
-    """Lets in the browsers that came by a link of this process; nobody else gets anything."""
+    """Admits only browsers that opened a link of this process."""
 
     words = WORDS
-    most = 3 * guard.MAX_BODY_BYTES  # browsers write a character of a form in up to three bytes for each of its own
+    most = 3 * guard.MAX_BODY_BYTES  # form encoding takes up to three bytes per byte
 
     def __init__(self, app: Any, hosts: Iterable[str], port: int, browsers: Browsers) -> None:
         super().__init__(app, hosts, "")
@@ -62,9 +62,9 @@ class PageGuard(Guard):
         self._browsers = browsers
 
     def admit(self, scope: Any, headers: Headers) -> int | None:
-        """Return the status with which a request of our own origin is refused, or None."""
+        """Return the status that refuses a request of our own origin; None to admit it."""
         if is_another_user(scope.get("client"), self._port):
-            return 403  # they see the link in the list of processes, and perhaps the cookie on a port of theirs
+            return 403  # they can see the link in the process list, and perhaps get the cookie on their own port
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405
         if scope["path"] == ENTER and scope["method"] == "GET":
@@ -78,11 +78,11 @@ class PageGuard(Guard):
             if len(kinds) != 1 or kinds[0].partition(b";")[0].strip().lower() != _FORM:
                 return 415
             if not headers.get(b"origin") and not headers.get(b"sec-fetch-site"):
-                return 403  # every browser names where a form comes from
+                return 403  # every browser sends the origin of a form
         return None
 
     def _sent(self, headers: Headers) -> str:
-        """Return the value of our cookie; "" when it was sent twice."""
+        """Return the value of our cookie; "" if it was sent twice."""
         pairs = (pair.strip() for line in headers.get(b"cookie", []) for pair in line.decode("latin-1").split(";"))
         found = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
         return found[0] if len(found) == 1 else ""
@@ -93,19 +93,19 @@ class PageGuard(Guard):
 
 
 def cookie_name(port: int) -> str:
-    """Return the name of the cookie: browsers share cookies between ports, so that it names the port."""
+    """Return the name of the cookie. It contains the port, because browsers share cookies between ports."""
     return f"mdmem-{port}"
 
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _CLIENT, _SERVER, _USER = 1, 2, 7
-"""The columns of a client's line in the tables."""
+"""Columns of the system's tables of connections."""
 
 
 def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
-    """Whether a connection to our `port` comes from a process of another user, other than root's.
+    """Whether a connection to our `port` comes from a process of another user, except root.
 
-    False where the system does not say, such as on macOS and Windows.
+    False where the system does not tell, as on macOS and Windows.
     """
     if client is None or not hasattr(os, "getuid"):
         return False
@@ -114,7 +114,7 @@ def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
 
 
 def user_of(client_port: int, port: int) -> int | None:
-    """Return the id of the user who connected from `client_port` to `port` on loopback; None when nothing says so."""
+    """Return the id of the user who connected from `client_port` to `port` on loopback; None if unknown."""
     ends = (f"0100007F:{client_port:04X}", f"0100007F:{port:04X}")
     for table in TABLES:
         try:
@@ -130,11 +130,11 @@ def user_of(client_port: int, port: int) -> int | None:
 
 
 MAX_BROWSERS = 64
-"""The oldest goes when another one comes."""
+"""Maximum number; a new one replaces the oldest."""
 
 
 class Message(NamedTuple):
-    """What a page says once of what was just done. undo: the commit that takes it back, or ""."""
+    """A message that the next page shows once. undo: the commit to revert, or ""."""
 
     text: str
     undo: str = ""
@@ -142,7 +142,7 @@ class Message(NamedTuple):
 
 
 class Browser:
-    """One browser that was let in. csrf: what its forms must hold. messages: what its next page says."""
+    """A browser that was admitted. csrf: the token that its forms must contain. messages: for its next page."""
 
     def __init__(self) -> None:
         self.cookie = secrets.token_urlsafe(32)
@@ -150,13 +150,13 @@ class Browser:
         self.messages: list[Message] = []
 
     def take_messages(self) -> list[Message]:
-        """Return what is to be said, and forget it."""
+        """Return the waiting messages and remove them."""
         taken, self.messages = self.messages, []
         return taken
 
 
 class Browsers:
-    """All browsers that were let in. They are kept in memory only: a cookie is invalid after this process has ended."""
+    """All admitted browsers. They are kept in memory only, so a cookie becomes invalid when this process ends."""
 
     def __init__(self) -> None:
         self._keys: list[str] = []
@@ -169,7 +169,7 @@ class Browsers:
         return key
 
     def enter(self, key: str) -> Browser | None:
-        """Return a new browser for a key that was not used yet; None for any other."""
+        """Return a new browser for an unused key; None for any other key."""
         for known in self._keys:
             if hmac.compare_digest(known.encode(), key.encode("utf-8", "replace")):
                 self._keys.remove(known)
@@ -179,6 +179,6 @@ class Browsers:
         return None
 
     def of_cookie(self, value: str) -> Browser | None:
-        """Return the browser whose cookie this is."""
+        """Return the browser with this cookie."""
         sent = value.encode("utf-8", "replace")
         return next((one for one in self._known if hmac.compare_digest(one.cookie.encode(), sent)), None)

@@ -1,4 +1,4 @@
-"""What happens while somebody looks: the index kept current, and every open page told that there is something new."""
+"""Live updates: keep the index current, and notify every open page of changes."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from mdmem.views import injections, rows
 from mdmem.watcher import events
 
 AGAIN_SECONDS = 1.0
-"""After so long, what could not be indexed is tried again."""
+"""Seconds until failed indexing is tried again."""
 
 END_SECONDS = 2.0
-"""So long the threads that watch may take to end; at the end of the process they are broken off."""
+"""Seconds that the watching threads may take to end; after that, the process ends without them."""
 
 STATE_SECONDS = 0.5
-"""How often the few files of state are looked at that pages show: what was given, what waits, what was lost."""
+"""Seconds between checks of the state files that pages show: injections, queued and lost notes."""
 
 
 class LiveEvent(NamedTuple):
-    """Something is new. number: from 1 on. title: of the newest note, "" where no note came."""
+    """Something changed. number: counts from 1. title: of the newest note, "" if no note was added."""
 
     number: int
     title: str
 
 
 class Live:
-    """The vault as it is now, for pages. `lock` is held by who uses the index."""
+    """The current vault, for pages. Whoever uses the index holds `lock`."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -56,30 +56,30 @@ class Live:
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[LiveEvent]]] = set()
 
     def start(self) -> None:
-        """Begin to watch the vault and the state folder."""
+        """Start watching the vault and the state folder."""
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._watch_vault, self._watch_state)]
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Watch no more; what is being indexed may be finished, within `END_SECONDS`."""
+        """Stop watching; indexing in progress has `END_SECONDS` to finish."""
         self._stop.set()
-        self._dirty.sweep()  # wakes the thread that waits for something to happen
+        self._dirty.sweep()  # wakes the thread that waits for changes
         until = time.monotonic() + END_SECONDS
         for thread in self._threads:
             thread.join(max(until - time.monotonic(), 0.0))
 
     def view(self) -> View:
-        """Return the index with what has happened so far.
+        """Return the index, up to date.
 
         Raises:
-            BusyError: when there is none yet, since another process makes it.
+            BusyError: when there is no index yet, because another process is building it.
         """
         with self.lock:
             paths = self._dirty.take_few()
             if paths and not self._index(paths):
                 self._dirty.sweep()
-            if index.opened(self.config) is None:  # its owner has deleted it
+            if index.opened(self.config) is None:  # the user has deleted it
                 freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
             found = freshness.ask(self.config, lambda view: view)
             self._tell(found)
@@ -99,7 +99,7 @@ class Live:
                 self._dirty.sweep()
 
     def _index(self, paths: set[str] | None) -> bool:
-        """Index these paths, or look at the whole vault; False when that has to be done again."""
+        """Index these paths, or the whole vault for None; return False if it has to be tried again."""
         if completion.is_running(self.config):
             return False
         return self._attempt(lambda: index.update_outside(self.config, paths=paths, wait_seconds=1.0))
@@ -113,7 +113,7 @@ class Live:
         return self._attempt(tell)
 
     def _attempt(self, work: Callable[[], object]) -> bool:
-        """Do something with the index; False when it could not be done: whoever watches goes on."""
+        """Do something with the index; return False if that failed, so that watching goes on."""
         try:
             work()
         except BusyError:
@@ -124,7 +124,7 @@ class Live:
         return True
 
     def _tell(self, view: View) -> None:
-        """Notify every page when the index is another one than before."""
+        """Notify every page if the index has changed."""
         if view is self._view:
             return
         first, self._view = self._view is None, view
@@ -156,7 +156,7 @@ class Live:
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Queue[LiveEvent]]:
-        """Subscribe to every event from now on, in the event loop that this is called from."""
+        """Subscribe to every event from now on, in the caller's event loop."""
         listener = (asyncio.get_running_loop(), asyncio.Queue[LiveEvent]())
         self._listeners.add(listener)
         try:
@@ -166,9 +166,9 @@ class Live:
 
 
 def _newest(view: View) -> tuple[int, dict[str, str]]:
-    """Return the second in which the newest notes were made, and their titles by path.
+    """Return the second in which the newest notes were created, and their titles by path.
 
-    A note that is dated ahead, by a clock that was wrong, is not the newest until then.
+    A note dated in the future, by a wrong clock, does not count until then.
     """
     created, flags, now = view.numbers("created"), view.numbers("flags"), time.time()
     pages = {KINDS.index(kind) for kind in note.PAGES}

@@ -1,6 +1,6 @@
-"""`mdmem web`: a port on loopback, a link that works once, and the pages until the process is stopped.
+"""`mdmem web`: serve the pages on loopback until the process is stopped, and give out links that work once.
 
-Another `mdmem web` of the vault asks the one that runs for a link, over a socket of the user alone.
+Another `mdmem web` of the same vault asks the running one for a link, over a socket private to the user.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mdmem.web.site import Site
 
 HOST = "127.0.0.1"
 _NEXT_TO = 1
-"""The pages of a vault have the port beside the one on which its tools are served."""
+"""A vault's pages use the port next to that of its MCP server."""
 
 
 def listen(config: Config, port: int | None) -> socket.socket:
-    """Open a port on loopback: the named one and no other, else the vault's own or any that is free.
+    """Open a port on loopback: exactly the given one; without one, the vault's own or any free port.
 
     Raises:
-        UsageError: when the named port is taken.
+        UsageError: when the given port is taken.
     """
     return ports.listen(HOST, port or ports.default_port(config.vault) + _NEXT_TO, exact=port is not None)
 
@@ -38,9 +38,9 @@ def listen(config: Config, port: int | None) -> socket.socket:
 def run(
     config: Config, opened: socket.socket, tell: Callable[[str], None], *, demo: bool = False, beside: bool = False
 ) -> None:
-    """Serve the pages until the process is told to end. tell: is called once, with the link that opens a browser.
+    """Serve the pages until the process is told to stop. tell: called once, with the link to open.
 
-    beside: another process serves the vault, and gives links to those who ask for them.
+    beside: whether another process already serves the vault, and answers requests for links.
 
     Raises:
         VaultError: when there is no vault.
@@ -70,7 +70,7 @@ def run(
 
 
 _WAIT_SECONDS = 1.0
-"""How long another writer of the index is waited for: what it leaves out is found while pages are shown."""
+"""Seconds to wait for another writer of the index; what is missing then is indexed while pages are shown."""
 
 NAME = "web"
 """The socket's name in the vault's runtime folder."""
@@ -78,6 +78,6 @@ _SECONDS = 20.0
 
 
 def link(config: Config) -> str:
-    """Return a new link to the pages that are served of this vault; "" when nobody serves them."""
+    """Return a new link from the process that serves this vault; "" if there is none."""
     said = client.ask(config, client.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
     return said.decode("ascii", "replace") if said.startswith(b"http://") else ""

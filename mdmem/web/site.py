@@ -1,4 +1,4 @@
-"""One request as a page sees it, and the page that answers it, from a template."""
+"""A request as pages see it, and responses from templates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_FIELDS = 200
 
 
 class Site(NamedTuple):
-    """What all requests share. memo: what is kept between requests. demo: whether the vault is a throwaway one."""
+    """What all requests share. memo: values kept between requests. demo: whether the vault is a throwaway one."""
 
     config: Config
     live: Live
@@ -38,7 +38,7 @@ class Site(NamedTuple):
 
 
 class OpenNote(NamedTuple):
-    """A note as its file is now. number: its place in the index, None when it is not in there."""
+    """A note, read from its file. number: its place in the index, None if it is not indexed."""
 
     path: str
     data: bytes
@@ -47,7 +47,7 @@ class OpenNote(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return its id, or its path when it has none."""
+        """Return its id, or its path if it has none."""
         return str(self.parsed.meta.get("id") or self.path)
 
     @property
@@ -57,7 +57,7 @@ class OpenNote(NamedTuple):
 
 
 class PageRequest:
-    """One request of a browser that was let in. form: the fields of a POST, each with its first value."""
+    """A request of an admitted browser. form: the fields of a POST, each with its first value."""
 
     def __init__(self, site: Site, request: Request, body: bytes = b"") -> None:
         self.site = site
@@ -76,21 +76,21 @@ class PageRequest:
 
     @cached_property
     def view(self) -> View:
-        """Return the index as it is now."""
+        """Return the current index."""
         return self.site.live.view()
 
     def number(self, name: str, default: int = 1) -> int:
-        """Return a number of the query, at least 1; the default when it is none."""
+        """Return a number from the query, at least 1; the default if it is not a number."""
         text = self.query.get(name, "")
         return min(max(int(text), 1), 1_000_000) if text.isascii() and text.isdigit() else default
 
     def note(self, reference: str) -> OpenNote:
-        """Open the note with this id or path.
+        """Return the note with this id or path.
 
         Raises:
             NotFoundError: when there is none, more than one, or it is an internal memory.
         """
-        view = self.view  # with what was written a moment ago
+        view = self.view  # includes what was just written
         path = index.resolve(self.config, reference, look=False)
         data = disk.read_path(self.config.vault, path)
         parsed = note.parse(data or b"")
@@ -99,12 +99,12 @@ class PageRequest:
         return OpenNote(path, data, parsed, view.find(path))
 
     def row(self, name: str) -> rows.NoteRow | None:
-        """Return what the index knows of the note with this id; None when there is none."""
+        """Return the row of the note with this id from the index; None if there is none."""
         found = self.view.notes("facet", f"id:{name.lower()}") - self.view.internal
         return rows.row(self.view, min(found)) if found else None
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """Answer with a template; a request for a part gets the template's part without the frame around it."""
+        """Return a page from a template; a request for a part gets only the template's `live` block."""
         part = "part" in self.query
         made = _environment().get_template(f"{template}.html")
         html = made.render(
@@ -119,10 +119,10 @@ class PageRequest:
             live_number=self.site.live.last.number,
             **values,
         )
-        return HTMLResponse(html.encode("utf-8", "replace"), status)  # names of files may hold what is no text
+        return HTMLResponse(html.encode("utf-8", "replace"), status)  # file names may contain bytes that are not text
 
     def back(self, to: str) -> Response:
-        """Send the browser to a page of ours, after something was done."""
+        """Redirect to a page of ours, after an action."""
         return RedirectResponse(address.local(to), 303)
 
 
@@ -133,7 +133,7 @@ NAVIGATION = (
     (("/injected", "Injected"), ("/preview", "Preview")),
     (("/health", "Health"), ("/help", "Help")),
 )
-"""The pages that every page leads to: what is remembered, what you write and decide, what agents get, and mdmem."""
+"""The navigation: what is remembered, what you write and decide, what agents get, and mdmem itself."""
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +162,7 @@ def _environment() -> Environment:
 
 
 def weekday(day: str) -> str:
-    """Write a day as `Monday 14 September 2026`."""
+    """Return a day as `Monday 14 September 2026`."""
     try:
         found = date.fromisoformat(day)
     except ValueError:

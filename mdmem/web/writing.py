@@ -1,4 +1,4 @@
-"""What a page may change: pin, tag, a note's text, forget and undo, review. Each is what the command line does."""
+"""What pages can change: pin, tag, a note's text, forget, undo, review. Each does what the command does."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from mdmem.web.site import OpenNote, PageRequest
 
 
 class ForgedError(MdmemError):
-    """A form that no page of ours made for this browser."""
+    """A form that is not from a page of ours for this browser."""
 
 
 def do(request: PageRequest) -> Response:
-    """Do what a form asks for, and lead back to where it was.
+    """Carry out a form's action, and redirect to the page it came from.
 
     Raises:
-        ForgedError: when the form does not hold this browser's token.
-        NotFoundError: when there is no such thing to do.
+        ForgedError: when the form does not contain this browser's token.
+        NotFoundError: when there is no such action.
         MdmemError: as the action does.
     """
     _check(request)
@@ -42,7 +42,7 @@ def do(request: PageRequest) -> Response:
 
 
 def checked(request: PageRequest) -> Response:
-    """Run the checks of health.
+    """Run the checks of the health page.
 
     Raises:
         ForgedError: as `do`.
@@ -97,7 +97,7 @@ def _add(request: PageRequest) -> Response:
 
 
 def _edit(request: PageRequest) -> Response:
-    """Change a note's text, unless the file is no longer what the form was made from."""
+    """Change a note's text, unless the file has changed since the form was made."""
     text = request.form.get("text", "").replace("\r\n", "\n")
     try:
         opened = _opened(request)
@@ -111,7 +111,7 @@ def _edit(request: PageRequest) -> Response:
 
 
 def _not_saved(request: PageRequest, text: str, error: MdmemError | OSError) -> Response:
-    """Show a text that could not be saved in its form again: nobody has it but the request."""
+    """Show a text that could not be saved in its form again: only the request has it."""
     is_changed = isinstance(error, user_notes.ChangedError)
     try:
         opened = _opened(request)
@@ -121,7 +121,7 @@ def _not_saved(request: PageRequest, text: str, error: MdmemError | OSError) -> 
 
 
 def _is_in_history(request: PageRequest, opened: OpenNote, text: str) -> bool:
-    """Whether the last commit has what somebody has just marked as private in a note."""
+    """Whether the last commit contains what was just marked as private in a note."""
     config = request.config
     try:
         repo = repository.open_vault(config.vault)
@@ -143,17 +143,17 @@ def _forget(request: PageRequest) -> Response:
 
 
 def _keep(request: PageRequest, opened: OpenNote) -> None:
-    """Commit the note before it goes, so that it can be brought back.
+    """Commit the note before it is deleted, so that it can be restored.
 
     Raises:
         VaultError: when the vault has no history.
-        UsageError: when history cannot hold the note.
+        UsageError: when the note cannot be committed.
     """
     repository.open_vault(request.config.vault)
     if forget.keep(request.config, [opened.path]):
         raise UsageError(
             f"“{opened.title}” holds private text or a secret, or stays on this machine, so it is not in history and"
-            " could not be brought back. Nothing was deleted. `mdmem forget` deletes it for good."
+            " could not be restored. Nothing was deleted. `mdmem forget` deletes it for good."
         )
 
 
@@ -177,7 +177,7 @@ _DECISIONS: dict[str, dict[str, bool]] = {"keep": {}, "pin": {"pinned": True}}
 
 
 def _review(request: PageRequest) -> Response:
-    """Decide about a note of the queue: keep, pin or drop it."""
+    """Keep, pin or drop a note of the queue."""
     opened = _opened(request)
     decision = request.form.get("decision", "")
     item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, "")
@@ -194,7 +194,7 @@ def _review(request: PageRequest) -> Response:
 
 
 def _propose(request: PageRequest) -> Response:
-    """Accept or dismiss what an agent or a rule proposes."""
+    """Accept or dismiss a proposal."""
     decide = {"accept": proposals.accept, "dismiss": proposals.dismiss}.get(request.form.get("decision", ""))
     if decide is None:
         raise UsageError(f"{request.form.get('decision', '')!r:.40} is not a decision.")
@@ -210,7 +210,7 @@ def _close(request: PageRequest) -> Response:
 
 
 def _reviewed(request: PageRequest) -> Response:
-    """Mark all that was shown as seen: the queue starts over at the commit that the page knew."""
+    """Mark all that was shown as reviewed: the queue starts over at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
@@ -231,4 +231,4 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "proposal": _propose,
     "done": _close,
 }
-"""What a form's address names -> what is done."""
+"""Action in a form's address -> the function that does it."""

@@ -397,7 +397,7 @@ def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
     assert "What they wrote." in str(page.locator("pre.diff").text_content())
     assert "What they wrote." in file.read_text()
 
-    page.get_by_role("button", name="Save over it").click()
+    page.get_by_role("button", name="Save mine").click()
     page.wait_for_url("**/note/**")
     assert "What I wrote." in file.read_text()
 

@@ -448,7 +448,7 @@ def test_a_wiki_link_leads_to_the_note_with_that_title(web: Web, cookie: str) ->
     assert status == 303
     page = get(web, cookie, headers["location"])
     assert "On Fridays." in page
-    assert "Named by" in page
+    assert "Linked from" in page
 
     (web.vault / "notes" / "ship-too.md").write_text("# When do we ship?\n\nOn Mondays.\n", encoding="utf-8")
     indexed(settings)
@@ -765,7 +765,7 @@ def test_a_long_note_of_a_person_is_edited_and_a_longer_one_is_left_to_an_editor
 
     file.write_text(file.read_text() + "word " * 40_000)
     page = get(web, cookie, f"/edit/{path}")
-    assert "longer than a form holds (400 kB)" in page
+    assert "too long for a form (400 kB)" in page
     assert "<textarea" not in page
     assert "vscode://file" in page
 
@@ -827,7 +827,7 @@ def test_a_note_that_history_cannot_hold_is_not_deleted(web: Web, cookie: str, a
     status, _, body = post(web, cookie, form.pop("action"), **form)
 
     assert (status, path.exists()) == (400, True)
-    assert "could not be brought back" in body
+    assert "could not be restored" in body
     path.unlink()
 
 

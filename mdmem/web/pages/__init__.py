@@ -1,1 +1,1 @@
-"""Pages: each a function that takes a request and answers it. `ROUTES` of `mdmem.web.app` lists them."""
+"""The pages: functions from a request to a response. `ROUTES` of `mdmem.web.app` lists them."""

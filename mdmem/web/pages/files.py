@@ -1,4 +1,4 @@
-"""File and project: everything that is known of a code file, and the start page of a project."""
+"""File and project: all that is known about a code file, and the start page of a project."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MOST_OPEN = 10
 MOST_WRITTEN = 10
 SESSIONS_SHOWN = 15
 _EDITS = 1_000
-"""Number of the newest edits in which the most changed files are counted."""
+"""Number of newest edits from which the most changed files are counted."""
 
 
 def file(request: PageRequest) -> Response:
-    """Show what is known of a file."""
+    """Show what is known about a file."""
     path = request.query.get("path", "").strip()[:1_000]
     if not path:
         raise UsageError("Name a file: /file?path=src/dates.py")
@@ -50,13 +50,13 @@ def file(request: PageRequest) -> Response:
 
 
 def _fix(failure: NoteRow, edits: list[NoteRow]) -> NoteRow | None:
-    """Return the change of the file that came next in the failure's own session."""
+    """Return the next change of the file in the session of the failure."""
     later = [one for one in edits if one.session == failure.session and one.created >= failure.created]
     return later[-1] if later else None
 
 
 def project(request: PageRequest) -> Response:
-    """Show a project: what is decided and open, its sessions, its files."""
+    """Show a project: decisions, open work, sessions, files."""
     name = request.parts["name"]
     found = [row for row in sessions.table(request.view) if row.project == name]
     view = request.view
@@ -92,7 +92,7 @@ def _open_work(view: View, config: Config, name: str) -> list[OpenItem]:
 
 
 def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
-    """Return the decisions in force: those that no other one supersedes."""
+    """Return the decisions in force: those that no other decision supersedes."""
     found = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
     metas = {row.id: note.load(config.vault, row.path).meta for row in found}
     gone = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
@@ -101,12 +101,12 @@ def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
 
 
 def _written(view: View) -> set[int]:
-    """Return the notes that people and agents wrote and that no other list of a project shows."""
+    """Return the written notes that no other list of a project shows."""
     return view.of_kinds(("note",)) - view.with_any((*listed.DECISIONS, *listed.PINNED)) - view.internal
 
 
 def _own_words(request: PageRequest, page: str) -> str:
-    """Return what a person wrote on the project's page, without its heading and the part that mdmem keeps."""
+    """Return what a person wrote on the project's page, without its heading and the generated part."""
     data = disk.read_path(request.config.vault, page) or b""
     if not pages.is_worded(request.config.vault, data):
         return ""
@@ -115,7 +115,7 @@ def _own_words(request: PageRequest, page: str) -> str:
 
 
 class AboutFile(NamedTuple):
-    """What the notes say of a file, newest first. others: notes that name it and are none of the rest."""
+    """What the notes say about a file, newest first. others: notes that name it and are in no other list."""
 
     path: str
     written: list[NoteRow]
@@ -126,13 +126,13 @@ class AboutFile(NamedTuple):
 
     @property
     def sessions(self) -> list[str]:
-        """Return the ids of the sessions that touched it, the last one first."""
+        """Return the ids of the sessions that touched it, newest first."""
         every = sorted((*self.edits, *self.failures, *self.others), key=lambda row: row.created, reverse=True)
         return list(dict.fromkeys(row.session for row in every if row.session))
 
 
 def about(view: View, path: str, *, project: str = "", most: int = 100) -> AboutFile:
-    """Return what names the file `path` (or a file whose path ends so). most: of each list."""
+    """Return the notes about `path`, or about files whose path ends with it. most: maximum of each list."""
     tails = path_tails(path)
     found = view.notes("facet", f"file:{tails[0]}") if tails else set()
     found = decisions.of_project(view, found - view.internal - view.notes("facet", "kind:session"), project)
@@ -148,10 +148,10 @@ def about(view: View, path: str, *, project: str = "", most: int = 100) -> About
 
 
 def attachment(request: PageRequest) -> Response:
-    """Answer with a file of the vault: a picture to be shown, anything else to be saved.
+    """Return a file of the vault: a picture to show, anything else to save.
 
     Raises:
-        NotFoundError: when there is none, or no note may show files of its kind.
+        NotFoundError: when there is no such file, or notes may not show files of its type.
     """
     wanted = request.parts["path"]
     for path in _places(request.config, wanted, request.query.get("from", "")):
@@ -161,14 +161,14 @@ def attachment(request: PageRequest) -> Response:
         if data is not None:
             name = address.quoted(path.rpartition("/")[2])
             shown = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
-            # A picture of vectors may hold scripts, for which a page of its own would be a place to run.
+            # An SVG may contain scripts, which would run if it were opened as a page.
             headers = {"content-disposition": shown, "content-security-policy": "sandbox", "cache-control": "no-store"}
             return Response(data, media_type=kind, headers=headers)
     raise NotFoundError(f"There is no attachment {wanted!r:.80}.")
 
 
 def _places(config: Config, wanted: str, base: str) -> list[str]:
-    """Return the paths that a file may have: this one, one beside the note, or any with this name."""
+    """Return the paths that a file may have: as given, beside the note, or anywhere with this name."""
     near = [wanted, *([f"{base}/{wanted}"] if base else [])]
     if "/" in wanted or any(disk.read_path(config.vault, path) is not None for path in near):
         return near

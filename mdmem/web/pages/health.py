@@ -1,4 +1,4 @@
-"""Health: doctor's checks, what mdmem costs, how the vault grows, what was kept out, which agents were heard."""
+"""Health: doctor's checks, mdmem's cost, the vault's growth, what was kept out, when agents were heard from."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from mdmem.web.site import PageRequest
 WIDTH, HEIGHT = 600, 120
 RUNS = 5
 MOST_SECONDS = 30
-"""How long a hook is waited for."""
+"""Seconds to wait for a hook."""
 _ORDER = ("error", "warning", "note", "fine")
 
 
 class Growth(NamedTuple):
-    """The size of all notes over time. points: of a line in a picture of WIDTH x HEIGHT. bytes: now."""
+    """The size of all notes over time. points: of a line in a picture of WIDTH x HEIGHT. bytes: the size now."""
 
     points: str
     first: str
@@ -40,7 +40,7 @@ class Growth(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What the checks found, and what a hook costs here. when: ISO 8601 in UTC. cost: as `hook_cost` returns it."""
+    """The results of the checks, and a hook's cost here. when: ISO 8601 in UTC. cost: from `hook_cost`."""
 
     when: str
     found: list[checks.CheckResult]
@@ -49,7 +49,7 @@ class Checked(NamedTuple):
 
 
 def health(request: PageRequest) -> Response:
-    """Show the figures of now, and what the last checks found."""
+    """Show the current figures, and the results of the last checks."""
     view = request.view
     given = [row for row in injections.log(request.config) if row.get("ids")]
     seconds = [row["seconds"] for row in given if isinstance(row.get("seconds"), (int, float))]
@@ -72,7 +72,7 @@ def health(request: PageRequest) -> Response:
 
 
 def growth(view: View) -> Growth | None:
-    """Add up the sizes of the notes in the order in which they were made; None while there are fewer than two."""
+    """Add up the sizes of the notes in order of time; return None for fewer than two notes."""
     created, sizes = view.numbers("created"), view.numbers("size")
     ordered, total = array("I", view.newest()), view.bytes()
     if len(ordered) < 2 or not total or created[ordered[0]] == created[ordered[-1]]:
@@ -104,9 +104,9 @@ def check(request: PageRequest) -> Response:
 
 
 def hook_cost() -> tuple[float, float] | None:
-    """Return the CPU, in milliseconds, of a hook that stores a prompt in a throwaway vault, and of bare Python.
+    """Return the median CPU milliseconds of a hook that stores a prompt in a throwaway vault, and of bare Python.
 
-    Medians; None when one took longer than `MOST_SECONDS`.
+    None if one run took longer than `MOST_SECONDS`.
     """
     with tempfile.TemporaryDirectory(prefix="mdmem-cost-") as folder:
         vault = Path(folder, "vault")
@@ -133,7 +133,7 @@ def _cpu(words: list[str], env: dict[str, str], text: str) -> float:
 
 
 def _children_seconds() -> float:
-    """Return the CPU of ended children; the time of the clock where the system does not tell, as on Windows."""
+    """Return the CPU seconds of ended children; the wall clock where the system does not tell, as on Windows."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Injected: what each session was given, why, at what cost, what of it was cited; and who asked and got nothing."""
+"""Injected: what sessions were given, why, at what cost, and what they cited; and prompts that got nothing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mdmem.web.site import PageRequest
 
 SIZE = 20
 SECONDS_APART = 60
-"""A prompt's note and what was given with it are no further apart than this."""
+"""Maximum time between a prompt's note and its injection."""
 
 
 class ShownInjection(NamedTuple):
-    """One injection with the prompt that it came with and the notes that were given; a note that is gone is None."""
+    """One injection with its prompt and the notes that were given; a deleted note is None."""
 
     given: Injection
     session: SessionRow | None
@@ -36,7 +36,7 @@ class ShownInjection(NamedTuple):
 
 
 def _prompt(view: View, one: Injection) -> NoteRow | None:
-    """Return the prompt that was being sent: the one of the session that came nearest in time."""
+    """Return the prompt of an injection: the session's nearest in time."""
     if one.event != "UserPromptSubmit":
         return None
     when, created = timestamps.epoch(one.time), view.numbers("created")
@@ -47,7 +47,7 @@ def _prompt(view: View, one: Injection) -> NoteRow | None:
 
 
 def injected(request: PageRequest) -> Response:
-    """Show what was given, the last first."""
+    """Show what was given, newest first."""
     log = injections.log(request.config)
     misses_only = request.query.get("only") == "nothing"
     wanted = [row for row in reversed(log) if not misses_only or injections.is_miss(row)]
@@ -77,7 +77,7 @@ _SECONDS = 60.0
 
 
 def preview(request: PageRequest) -> Response:
-    """Show what would be given; nothing is remembered of it."""
+    """Show what would be given, without recording it."""
     places = _places(request)
     project = request.query.get("project", "") or next(iter(places), "")
     place = places.get(project) or Project(project or "none", "/")
@@ -106,7 +106,7 @@ def preview(request: PageRequest) -> Response:
 
 
 def _places(request: PageRequest) -> dict[str, Project]:
-    """Return the projects of the journal as hooks know them, those with most notes first."""
+    """Return the journal's projects as hooks identify them, most notes first."""
     view = request.view
     counted = {term[8:]: len(view.notes("facet", term)) for term in view.starting_with("facet", "project:")}
     made: dict[str, Project] = {}

@@ -1,4 +1,4 @@
-"""Help: the pages that `mdmem help` prints."""
+"""Help: the pages of `mdmem help`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mdmem.web.site import PageRequest
 
 
 def index(request: PageRequest) -> Response:
-    """List the help pages, and the keys of these pages."""
+    """List the help pages and the keyboard shortcuts."""
     return request.page("help", topics=help_pages.topics(), topic="", html="")
 
 

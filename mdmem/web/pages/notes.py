@@ -1,4 +1,4 @@
-"""Note: its text, where it came from, what leads to it, what became of it; and what may be changed about it."""
+"""Note: its text, origin, links to it and history; and the forms that change it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from mdmem.web.site import OpenNote, PageRequest
 RELATED = 6
 MAX_STEPS = 20
 MAX_FORM_BYTES = 256 * 1024
-"""Of a text in a form: browsers take seconds to lay out a longer one."""
+"""Maximum size of a text in a form: browsers take seconds to lay out a longer one."""
 
 
 class PastVersion(NamedTuple):
-    """One commit of a note, and what it changed."""
+    """A commit that changed a note, and its patch."""
 
     step: why.OriginStep
     patch: Markup
@@ -66,7 +66,7 @@ def show(request: PageRequest) -> Response:
 
 
 def _html(opened: OpenNote, base: str) -> Markup:
-    """Return a note's text as HTML; of a note with two versions the plain text, since its marks are not Markdown."""
+    """Return a note's text as HTML; plain text for a note with merge markers, which are not Markdown."""
     body = markup.without_title(opened.parsed.body, opened.title)
     if note.has_two_versions(opened.data):
         return Markup('<pre class="block" tabindex="0"><code>{}</code></pre>').format(body[: markdown.MAX_CHARS])
@@ -74,7 +74,7 @@ def _html(opened: OpenNote, base: str) -> Markup:
 
 
 def value_text(value: Any) -> str:
-    """Write a value of front matter as a person reads it."""
+    """Return a value of front matter as text for people."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
@@ -102,7 +102,7 @@ def file_of(request: PageRequest, opened: OpenNote) -> str:
 
 
 def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
-    """Return the links that open a note in a person's editor: its file, or that of the session it is packed in."""
+    """Return the links that open a note's file in an editor, or the file of the archived session it is in."""
     full = str(Path(request.config.vault, file_of(request, opened)))
     return [
         ("VS Code", f"vscode://file{address.quoted(full)}"),
@@ -111,7 +111,7 @@ def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
 
 
 def versions(request: PageRequest) -> Response:
-    """Show what became of a note, commit by commit, the last one first."""
+    """Show a note's history, newest commit first."""
     opened = request.note(request.parts["name"])
     problem, made = "", []
     try:
@@ -132,11 +132,11 @@ def _patch(repo: repository.Repository, oid: str, path: str) -> str:
     return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
 
 
-# -- a new one, and changing the text --------------------------------------------------------------
+# -- forms: a new note, a note's text --------------------------------------------------------------
 
 
 def digest(data: bytes) -> str:
-    """Return by what a form knows which text it changes."""
+    """Return a digest by which a form tells whether the text has changed since."""
     return sha256(data).hexdigest()
 
 
@@ -146,7 +146,7 @@ def new(request: PageRequest) -> Response:
 
 
 def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -> Response:
-    """Show what a new note shall hold in a form. problem: why it could not be saved."""
+    """Show the form for a new note, filled in as sent. problem: why it could not be saved."""
     given = {key: sent.get(key, "") for key in ("title", "text", "kind", "project", "tags")}
     known = {*sessions.projects(request.view), given["project"]}
     return request.page(
@@ -171,7 +171,8 @@ def edit_form(
 ) -> Response:
     """Show a text in the form of a note.
 
-    problem: why the text could not be saved. conflict: since the note was changed meanwhile, and both texts are shown.
+    problem: why the text could not be saved. conflict: whether the reason is that the note has changed since; the
+        differences are shown.
     """
     theirs = opened.parsed.body.strip("\n")
     lines = difflib.unified_diff(theirs.split("\n"), text.split("\n"), "the note now", "your text", lineterm="", n=2)

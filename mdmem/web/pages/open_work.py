@@ -1,4 +1,4 @@
-"""Open work: what was left undone, in all projects or in one."""
+"""Open work, in all projects or in one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE = 40
 
 
 def open_work(request: PageRequest) -> Response:
-    """Show what is open, the newest first."""
+    """Show the open work, newest first."""
     every = _every(request.view, request.config)
     project = request.query.get("project", "")
     found = [one for one in every if project in ("", one.project)]

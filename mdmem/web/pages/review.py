@@ -1,4 +1,4 @@
-"""Review: the queue of what came since a person last looked, notes that say the same, and notes nobody uses."""
+"""Review: the queue of notes since the last review, proposals, notes that say the same, and unused notes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXCERPT_CHARS = 2_000
 
 
 class QueuedNote(NamedTuple):
-    """A note that waits for a decision, with the beginning of its text."""
+    """A note that waits for a decision, and the start of its text."""
 
     row: NoteRow
     html: Markup
@@ -34,7 +34,7 @@ class QueuedNote(NamedTuple):
 
 
 def review(request: PageRequest) -> Response:
-    """Show the first of the queue, and what else a person may decide."""
+    """Show the first notes of the queue, and everything else to decide."""
     kind = request.query.get("kind", "")
     try:
         queue, problem = review_queue.waiting(request.config, request.view), ""
@@ -65,7 +65,7 @@ def review(request: PageRequest) -> Response:
 
 @cached_with_view
 def _proposed(view: View, config: Config, hour: int) -> list[Proposal]:
-    """Return what waits by one state of the index: looking through all open work is dear."""
+    """Return the proposals, cached per state of the index: finding them is expensive."""
     return proposals.in_view(config, view, now=3600.0 * hour)
 
 

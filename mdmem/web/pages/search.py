@@ -1,4 +1,4 @@
-"""Search: as it is typed, ranked, with facets to narrow it down; and from a name in a note to what it means."""
+"""Search: ranked, as you type, with facets; and the redirect from a wikilink's name to its note."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SIZE = 20
 KEYS = ("kind", "project", "tool", "agent", "file")
 STATES = ("failed", "edited", "pinned", "private")
 MAX_CHARS = 1_000
-"""Of what was typed, only this much is looked at."""
+"""Maximum length of a query; the rest is ignored."""
 
 
 class FacetValue(NamedTuple):
-    """One value that a search can be narrowed down to. to: the page that does, or that takes it off again."""
+    """A value that a search can be narrowed to. to: the address that turns the filter on, or off again."""
 
     label: str
     notes: int
@@ -43,7 +43,7 @@ class FacetValue(NamedTuple):
 
 
 def search(request: PageRequest) -> Response:
-    """Show what was found, all of it or a part, best first."""
+    """Show the results, or a part of them, best first."""
     given = chosen(request)
     filters = {key: value or None for key, value in given.items() if key != "q"}
     asked = query.with_filters(query.parse(given["q"]), None, **filters)
@@ -53,7 +53,7 @@ def search(request: PageRequest) -> Response:
     sort = "newest" if wanted or not asked.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     found = engine.search(request.config, asked, options)
-    if found.total and not found.hits:  # behind the end, as when notes went meanwhile
+    if found.total and not found.hits:  # past the end, as after notes were deleted
         page = shared.part(found.total, page, SIZE).page
         found = engine.search(request.config, asked, options._replace(offset=(page - 1) * SIZE))
     total = found.total if anything else 0
@@ -73,14 +73,14 @@ def search(request: PageRequest) -> Response:
 
 
 def _each_once(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """Return hits without session pages whose prompt is a hit, too: both have the same title."""
+    """Return hits without session pages whose first prompt is a hit too: both have the same title."""
     shown = list(hits)
     asked = {(hit.session, hit.title) for hit in shown if hit.kind == "prompt" and hit.session}
     return [hit for hit in shown if hit.kind != "session" or (hit.session, hit.title) not in asked]
 
 
 def chosen(request: PageRequest) -> dict[str, str]:
-    """Return what was typed and which filters are on."""
+    """Return the typed words and the active filters."""
     keys = (*KEYS, "since", "on", "is")
     return {"q": request.query.get("q", "")[:MAX_CHARS]} | {key: request.query.get(key, "")[:200] for key in keys}
 
@@ -108,7 +108,7 @@ def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue
 
 
 def snippet(hit: SearchHit) -> Markup:
-    """Return the best part of a note as HTML, the words that were looked for marked."""
+    """Return a hit's snippet as HTML, with the matching words marked."""
     pieces: list[Markup] = []
     text, spans = _without_syntax(hit.snippet, hit.spans, _PAGE_SYNTAX if hit.kind in PAGES else _SYNTAX)
     end = 0
@@ -123,18 +123,18 @@ _SIGNS = (
     r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}(?=\s)|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
     r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
 )
-_SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # all of a link but its words
+_SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
 _PAGE_SYNTAX = re.compile(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*\]\()|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
     r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)"
 )
-"""On a page that lists others also what escapes signs in their titles, and what begins an entry."""
+"""On a page that lists others, also the escapes in their titles, and the start of an entry."""
 
 
 def _without_syntax(
     text: str, spans: Sequence[tuple[int, int]], syntax: re.Pattern[str] = _SYNTAX
 ) -> tuple[str, list[tuple[int, int]]]:
-    """Return a snippet without the signs of Markdown; what was marked in them, such as a link's address, goes along."""
+    """Return a snippet without Markdown syntax, and so without marks inside it, as in a link's address."""
     kept: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
     for found in [*syntax.finditer(text), None]:
@@ -152,10 +152,10 @@ def _without_syntax(
 
 
 def go(request: PageRequest) -> Response:
-    """Redirect from a `[[name]]` to the note whose file, or else whose title, has that name; else to a search for it.
+    """Redirect from a `[[name]]` to the note with that file name, else that title; else to a search for it.
 
     Raises:
-        AmbiguousError: when several notes have it.
+        AmbiguousError: when several notes have that name.
     """
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
     ambiguous = None
@@ -169,7 +169,7 @@ def go(request: PageRequest) -> Response:
         except NotFoundError:
             break
         if found and opened.id != name.lower() and not _is_of_file(name, [opened.path]):
-            break  # a title may be how an id begins
+            break  # a title may look like the beginning of an id
         return request.back(address.note(opened.id, opened.path))
     if ambiguous is not None:
         raise ambiguous
@@ -179,17 +179,17 @@ def go(request: PageRequest) -> Response:
 
 
 def _is_of_file(name: str, paths: Iterable[str]) -> bool:
-    """Whether one of some notes has a file of this name, or path."""
+    """Whether one of the paths is, or has the file name, `name`."""
     return any(f"/{links.stem(path.lower())}".endswith(f"/{links.stem(name.lower())}") for path in paths)
 
 
 MOST = 8
 _FILES_OF = 300
-"""Number of the newest notes in which files are counted: each has to be unpacked."""
+"""Number of newest notes whose files are counted: each note's list has to be decoded."""
 
 
 def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
-    """Count what a query matches, by kind, project, tool and file; most first, at most `MOST` of each."""
+    """Count the matches of a query by kind, project, tool and file, highest count first, at most `MOST` of each."""
     found = matching(view, root, query)
     made = {key: _by_term(view, key, found) for key in ("project", "tool", "agent")}
     made["is"] = _most(+Counter({state: _having(view, f"is:{state}", found) for state in STATES}))
@@ -214,7 +214,7 @@ def _by_kind(view: View, found: set[int]) -> dict[str, int]:
     flags = view.numbers("flags")
     places = Counter(flags[number] // KIND_STEP for number in found)
     counted = Counter({KINDS[place]: total for place, total in places.items() if KINDS[place]})
-    if places[0]:  # kinds that have no place of their own among the flags
+    if places[0]:  # kinds without a flag of their own
         known = {f"kind:{kind}" for kind in KINDS}
         others = (term for term in view.starting_with("facet", "kind:") if term not in known)
         counted.update({term[5:]: _having(view, term, found) for term in others})

@@ -1,4 +1,4 @@
-"""Session: one conversation, turn by turn; what the tools did is folded and read when it is opened."""
+"""Session: a conversation, turn by turn. Tool runs are folded, and read when they are opened."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NOTES_ON_A_PAGE = 150
 
 
 class ShownStep(NamedTuple):
-    """A note of a turn. html: its text where it is shown at once; tool runs are read when they are opened."""
+    """A note of a turn. html: its text if it is shown at once; tool runs are read when they are opened."""
 
     row: NoteRow
     html: str
 
 
 class OutlinedTurn(NamedTuple):
-    """A prompt in the list beside a session. page: the part of the session that shows it. failed: its turn was cut."""
+    """A prompt in the list beside a session. page: the part that shows it. failed: its turn was interrupted."""
 
     number: int
     title: str
@@ -40,9 +40,9 @@ class OutlinedTurn(NamedTuple):
 
 
 class ShownTurn(NamedTuple):
-    """A turn as it is shown. said: prompts, answers and summaries in order, each with the runs before it.
+    """A turn as shown. said: prompts, answers and summaries in order, each with the tool runs before it.
 
-    first: whether it begins here, and is not the rest of one that was cut.
+    first: whether the turn begins here; False for the rest of a turn that was split over two pages.
     """
 
     number: int
@@ -81,7 +81,7 @@ def session(request: PageRequest) -> Response:
 
 
 def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, SessionRow | None]:
-    """Find the session that is meant, and those of its project before and after it."""
+    """Return the requested session, and the sessions before and after it in its project."""
     table = sessions.table(request.view)
     name = request.parts["name"]
     term = conversation.only(conversation.candidates(request.view, name), name)
@@ -95,12 +95,12 @@ def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, Sessio
 
 
 def _part_of(parts: list[list[SessionTurn]], turn: int) -> int:
-    """Return the part that shows a turn, from 1 on; the first where none does."""
+    """Return the number of the part that shows a turn, from 1; the first if none does."""
     return next((page for page, held in enumerate(parts, 1) if any(one.number == turn for one in held)), 1)
 
 
 def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
-    """Cut a session into pages of whole turns; a turn that is longer than a page is cut as well."""
+    """Split a session into pages of whole turns; a turn longer than a page is split too."""
     parts: list[list[SessionTurn]] = []
     room = 0
     for turn in turns:
@@ -130,7 +130,7 @@ def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTu
 
 
 def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
-    """List the prompts of a session, each with the part on which it is shown."""
+    """Return the prompts of a session, each with the part that shows it."""
     return [
         OutlinedTurn(
             turn.number, row.title, page, any(one.kind == "response" and one.success is False for one in turn.rows)
@@ -142,14 +142,14 @@ def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
 
 
 def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection]) -> list[Injection]:
-    """Return what was given at a turn's prompt: after it came, and before the next one."""
+    """Return the injections of a turn: those between its prompt and the next one."""
     starts = [one.rows[0].created for one in turns if one.number == turn.number + 1]
     first, last = turn.rows[0].created, starts[0] if starts else "~"
     return [one for one in given if one.event != "SessionStart" and first <= one.time < last]
 
 
 def _resume(view: View, row: SessionRow, every: list[NoteRow]) -> str:
-    """Return the command that continues a session where it was; "" where its agent has none."""
+    """Return the command that resumes a session in its folder; "" if its agent has none."""
     first = view.find(every[0].path) if every else None
     cwd = view.facts(first).get("cwd", "") if first is not None else ""
     return known.resume_command(row.agent, row.session, str(cwd))
@@ -162,26 +162,26 @@ def _files(view: View, row: SessionRow) -> list[str]:
 
 
 def _commits(request: PageRequest, every: list[NoteRow]) -> list[tuple[str, str, NoteRow]]:
-    """Return the commits that runs made, what they say, and the run: only runs whose title speaks of one are read."""
+    """Return id, subject and tool run of each commit. Only runs whose title mentions a commit are read."""
     likely = [row for row in every if row.kind == "observation" and "commit" in row.title][:20]
     made = {str(note.load(request.config.vault, row.path).meta.get("made_commit") or ""): row for row in likely[::-1]}
     return [(*text.partition(": ")[::2], row) for text, row in reversed(made.items()) if text]
 
 
 def _own_words(body: str) -> str:
-    """Return what a person wrote on the session's page: the text after the generated part."""
+    """Return the user's own text on the session's page, which is after the generated part."""
     _, found, rest = body.partition("<!-- mdmem:end -->")
     return rest.strip().removeprefix("## Notes").strip() if found else ""
 
 
 def latest(request: PageRequest) -> Response:
-    """Send the browser to the last session."""
+    """Redirect to the latest session."""
     table = sessions.table(request.view)
     return request.back(f"/session/{table[0].tag}" if table else "/")
 
 
 def body(request: PageRequest) -> Response:
-    """Answer with the text of one note alone: what a fold shows when it is opened."""
+    """Return the text of one note, for a fold that was opened."""
     opened = request.note(request.parts["name"])
     step = conversation.ConversationStep(opened.path, opened.parsed.meta, opened.parsed.body)
     return request.page("body", note=opened, step=step, base=opened.path.rpartition("/")[0])

@@ -1,4 +1,4 @@
-"""What several pages need of the index: the newest of some notes, and parts of a list."""
+"""What several pages share: the newest of some notes, and parts of a list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mdmem.views.rows import NoteRow
 
 
 class PagePart(NamedTuple):
-    """A part of a list: page `page` of `pages`, from 1 on, of `total` entries."""
+    """A part of a list: page `page` of `pages`, counted from 1, of `total` entries."""
 
     page: int
     pages: int
@@ -20,14 +20,14 @@ class PagePart(NamedTuple):
 
 
 def part(total: int, page: int, size: int) -> PagePart:
-    """Return the entries that a page shows; a page number that is too large means the last page."""
+    """Return the part that a page number selects; a number that is too large selects the last page."""
     pages = max(-(-total // size), 1)
     page = min(page, pages)
     return PagePart(page, pages, total, (page - 1) * size, min(page * size, total))
 
 
 def newest(view: View, numbers: set[int], *, day: str = "", project: str = "", most: int = 10) -> list[NoteRow]:
-    """Return the newest of these notes, of one local day or project; internal memories are never among them."""
+    """Return the newest of these notes, optionally of one local day or project; never internal memories."""
     kept = numbers - view.internal
     if project:
         kept &= view.of_project(project)

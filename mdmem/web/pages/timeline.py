@@ -1,4 +1,4 @@
-"""Timeline: sessions by day under a calendar of the year, and projects at a glance."""
+"""Timeline: sessions by day below a calendar of the year; and the list of projects."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SIZE = 40
 FLAGS = ("failed", "edits", "private")
 _WEEKS = 53
 _DAY_SECONDS = 25 * 3600
-"""One with an hour more, as in autumn."""
+"""A long day: in autumn it has an hour more."""
 _SPARK_WEEKS = 26
 
 
 class Day(NamedTuple):
-    """A square of the calendar. column, row: where it stands. level: 0 to 4, how busy it was."""
+    """A square of the calendar. column, row: its place. level: how busy it was, 0 to 4."""
 
     day: str
     notes: int
@@ -37,7 +37,7 @@ class Day(NamedTuple):
 
 
 class Calendar(NamedTuple):
-    """A year of days. months: what stands above which column. busy: how many days have notes."""
+    """A year of days. months: column and name. busy: number of days with notes."""
 
     days: list[Day]
     months: list[tuple[int, str]]
@@ -46,7 +46,7 @@ class Calendar(NamedTuple):
 
 
 def timeline(request: PageRequest) -> Response:
-    """Show the sessions that fit the filters, the last one first."""
+    """Show the sessions that match the filters, newest first."""
     chosen = {key: request.query.get(key, "") for key in ("project", "agent", "on", *FLAGS)}
     table = sessions.table(request.view)
     found = [row for row in table if fits(row, chosen)]
@@ -65,7 +65,7 @@ def timeline(request: PageRequest) -> Response:
 
 
 def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
-    """Return what people and agents wrote on the chosen day, which the calendar counts as well."""
+    """Return the notes written on the chosen day, which the calendar counts too."""
     try:
         start = datetime.fromisoformat(chosen["on"]).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -78,7 +78,7 @@ def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
 
 
 def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
-    """Whether a session fits the filters of the page."""
+    """Whether a session matches the page's filters."""
     return (
         chosen["project"] in ("", row.project)
         and chosen["agent"] in ("", row.agent)
@@ -88,7 +88,7 @@ def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
 
 
 def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
-    """Return the weeks up to today, or up to the last note where that is more than a year ago."""
+    """Return the year up to today, or up to the last note if that is more than a year ago."""
     last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
     newest = max(counts, default="")
     if newest and newest < (last - timedelta(days=364)).isoformat():
@@ -106,7 +106,7 @@ def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
 
 
 def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
-    """Count the notes of each of the last `_SPARK_WEEKS` weeks, the last one last."""
+    """Return the number of notes in each of the last `_SPARK_WEEKS` weeks, oldest first."""
     last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
     made = [0] * _SPARK_WEEKS
     for day, count in counts.items():
@@ -117,7 +117,7 @@ def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
 
 
 def _steps(counts: list[int]) -> list[int]:
-    """Return the counts above which a day looks busier: the quarters of the days, or of the busiest of a few."""
+    """Return the counts above which a day looks busier: quartiles of the days, or quarters of the maximum of a few."""
     ordered = sorted(counts)
     if len(ordered) < 8:
         return [ordered[-1] * quarter // 4 for quarter in (1, 2, 3)] if ordered else []
@@ -125,7 +125,7 @@ def _steps(counts: list[int]) -> list[int]:
 
 
 def projects(request: PageRequest) -> Response:
-    """Show every project: how much is remembered of it, and when it was last worked on."""
+    """Show every project with its number of notes, and when it was last worked on."""
     every: dict[str, list[SessionRow]] = {}
     for row in sessions.table(request.view):
         every.setdefault(row.project, []).append(row)

@@ -1,4 +1,4 @@
-"""Today: what happens now, by session, the newest first; what waits, what was lost, what was given back."""
+"""Today: sessions of the day, newest first, with what was injected, and alarms about queued and lost notes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
 
 SHOWN_NOTES = 8
-"""Number of the newest notes shown of each session; its page has all of them."""
+"""Maximum number of notes shown per session; its page has all of them."""
 
 SHOWN_SESSIONS = 20
 EARLIER_SESSIONS = 5
 
 
 class Card(NamedTuple):
-    """A session of the day. latest: its newest notes, the newest first; more: how many others there are."""
+    """A session of the day. latest: its newest notes, newest first. more: number of its other notes."""
 
     session: SessionRow
     latest: list[NoteRow]
@@ -32,12 +32,12 @@ class Card(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Another one whenever the card would look different."""
+        """A key that changes whenever the card would look different."""
         return f"{self.session.notes}-{self.session.ended}-{sum(1 + len(one.cited) for one in self.given)}"
 
 
 def today(request: PageRequest) -> Response:
-    """Show the day: of today, or, while nothing came today, of the last day on which something did."""
+    """Show today, or the last day with notes if there are none today."""
     table = sessions.table(request.view)
     now = time.strftime("%Y-%m-%d")
     ended = [(wording.day(row.ended), row) for row in table]

@@ -1,10 +1,10 @@
-// What pages do beyond links and forms: live updates, search as it is typed, keys, folds. All of it works without.
+// Enhancements: live updates, search as you type, keys, folds. The pages work without this script, too.
 "use strict";
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// -- parts of pages: keyed elements are replaced when their version is another; those without one are boxes
+// -- parts of pages: a keyed element is replaced when its version changes; without a version, it is a container
 
 async function part(address) {
   const url = new URL(address, location.href);
@@ -80,7 +80,7 @@ function live(box) {
     try {
       patch(box, await part(location.href));
     } catch {
-      // the next event, or the reader, asks again
+      // the next event, or the user, tries again
     }
     busy = false;
     if (again) {
@@ -101,14 +101,14 @@ function live(box) {
   };
   const listen = () => {
     leave();
-    if (document.hidden) return; // a browser opens six connections to a server: tabs that nobody sees hold none
+    if (document.hidden) return; // a browser opens only six connections per server: hidden tabs must not hold one
     source = new EventSource(`/live?after=${number}`);
     source.onopen = () => {
       answered();
       lost(false);
     };
     source.onerror = () => {
-      silence ||= setTimeout(lost, 1500, true); // a stream also ends by itself, and the next one begins at once
+      silence ||= setTimeout(lost, 1500, true); // streams also end regularly and reconnect at once
     };
     source.onmessage = (event) => {
       number = event.lastEventId;
@@ -123,7 +123,7 @@ function live(box) {
   addEventListener("pagehide", leave);
 }
 
-// -- search as it is typed --------------------------------------------------------------------------
+// -- search as you type -----------------------------------------------------------------------------
 
 function typing(form, results) {
   const input = one("input[name=q]", form);
@@ -173,7 +173,7 @@ function typing(form, results) {
   if (!input.value) input.focus();
 }
 
-// -- a text that is being edited is not lost by leaving the page, or when the server has ended -----------
+// -- unsaved text: do not lose it when the page is left or the server has ended ---------------------------
 
 function keepText(form) {
   const text = one("textarea", form);
@@ -199,7 +199,7 @@ function keepText(form) {
   });
 }
 
-// -- after a form: back to where the reader was -----------------------------------------------------
+// -- after a form: restore scroll position and focus -------------------------------------------------
 
 const CONTROLS = "main :is(button, input, select, textarea, summary):not([type=hidden], .message *)";
 
