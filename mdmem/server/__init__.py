@@ -1,1 +1,1 @@
-"""The server: memory as MCP tools, over stdio or HTTP on loopback. The sole importer of mcp."""
+"""The MCP server: memory as tools, over stdio or HTTP. The sole importer of mcp."""

@@ -1,4 +1,4 @@
-"""Access: what one request may see, and whose request it is. Read again for each request."""
+"""Access: what a request may see, and whose request it is. It is determined anew for each request."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from mdmem.server.internal.context import Context
 from mdmem.vault import journal, layout, note, people
 
 PROJECT_HEADER = "X-Project"
-"""Over HTTP: the journal's name of the project that is worked in."""
+"""HTTP header with the current project's name in the journal."""
 
 
 FOR_TITLES, FOR_TEXT, FOR_WRITING = 1e-9, 0.5, 1.0
-"""How much trust it takes to be shown titles, to be shown text, and to write."""
+"""The trust needed to see titles, to see text, and to write."""
 
 
 class Access(NamedTuple):
-    """One request's place in the vault.
+    """What a request may see and do.
 
-    project: the journal's name of the project that is worked in, "" when that is not known.
+    project: the current project's name in the journal, "" if unknown.
     hidden: projects that stay on this machine; other projects do not see them.
     here: the current project and the branch of its code; notes that wait on another branch are not found.
-    internal: whose internal memories are meant, or the error message when that is unknown. trust: how much of the
+    internal: the context of internal memories, or the error message if there is none. trust: how much of the
     journal is open: nothing at 0, titles below 0.5, text below 1, writing at 1. The owner's own requests have 1.
     """
 
@@ -46,24 +46,24 @@ class Access(NamedTuple):
 
     @property
     def titles_only(self) -> bool:
-        """Whether only titles of the ordinary journal may be shown, not text."""
+        """Whether only titles of the ordinary journal may be shown, no text."""
         return self.trust < FOR_TEXT
 
     def require(self, needs: float) -> None:
-        """Raise UsageError when this request's trust is below what a tool `needs`, or its context is spoiled."""
+        """Raise UsageError when this request's trust is below `needs`, or its context is invalid."""
         if isinstance(self.internal, str) and self.internal != context.MISSING:
             raise UsageError(self.internal)
         if self.trust >= needs:
             return
         if self.trust <= 0:
-            raise UsageError("The user's journal is closed to this connection: its accessor's trust is 0.")
-        what = "titles and not text" if self.titles_only else "and not write"
-        raise UsageError(f"This connection may read {what}: its accessor's trust is {self.trust:g}.")
+            raise UsageError("This connection may not read the user's journal: its accessor's trust is 0.")
+        what = "only read titles" if self.titles_only else "only read"
+        raise UsageError(f"This connection may {what}: its accessor's trust is {self.trust:g}.")
 
     def context(self) -> Context:
         """Return whose internal memories are meant.
 
-        Raises UsageError when the connection does not say, or says it wrongly.
+        Raises UsageError when the connection's context is missing or invalid.
         """
         if isinstance(self.internal, str):
             raise UsageError(self.internal)
@@ -74,11 +74,11 @@ class Access(NamedTuple):
         return safe_text.line(self.gate, text, chars)
 
     def text(self, body: str) -> str:
-        """Return a stored text made safe, with its lines."""
+        """Return stored text as safe text, with its line breaks."""
         return safe_text.text(self.gate, body)
 
     def values(self, facts: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-        """Return some values of a note, or of what was made of it, safe and small: anybody may have written them."""
+        """Return the values of these keys, made safe and short: anybody may have written them."""
         return {key: self._value(facts[key]) for key in keys}
 
     def _value(self, value: Any) -> Any:
@@ -89,7 +89,7 @@ class Access(NamedTuple):
         return self.line(str(value), 300)
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
-        """Whether a note may be shown: nobody's internal memory, and no other project's private note."""
+        """Whether a note may be shown: not an internal memory, and not another project's private note."""
         if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
         owner = layout.project_of(path) or str(meta.get("project", ""))
@@ -99,7 +99,7 @@ class Access(NamedTuple):
 
 
 def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Access:
-    """Return what a process may see that an agent started in a project's folder. meta: the request's `_meta`."""
+    """Return the access of a process that an agent started in a project's folder. meta: the request's `_meta`."""
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
@@ -109,7 +109,7 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
 
 
 def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Access:
-    """Return what an HTTP request may see, by its headers (starlette's) and the MCP request's `_meta`."""
+    """Return the access of an HTTP request, from its headers (starlette's) and the MCP request's `_meta`."""
     settings = config.load(vault, os.environ)
     named = context.header(headers, PROJECT_HEADER)
     name = named[0].strip() if len(named) == 1 else ""
@@ -119,9 +119,9 @@ def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = 
 
 
 def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Access:
-    """Return what a program may see that calls the tools' functions itself.
+    """Return the access of a program that calls the tools' functions itself.
 
-    extras: whose internal memories are meant, as `context.read` takes it: `internal_context` or `internalContext`,
+    extras: the context of internal memories, as `context.read` takes it: `internal_context` or `internalContext`,
         a `Context` or a mapping such as {"type": "ghost", "ghost_type": "user", "owner_user_id": "alice"}; or its
         values, such as internal_type="ghost", ghost_type="user", ghost_owner="alice".
     """
@@ -141,7 +141,7 @@ def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context],
 
 
 def _journal_trust(settings: Config, internal: Context | str) -> float:
-    """Return how much of the ordinary journal a connection is trusted with: all of it when it is the owner's own."""
+    """Return a connection's trust in the ordinary journal: 1 if it is the owner's own."""
     if isinstance(internal, str):
         return 1.0 if internal == context.MISSING else 0.0
     own = internal.ghost_type == "user" and internal.accessor == internal.owner
@@ -152,7 +152,7 @@ _homes: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
 
 
 def _at_home(root: str) -> frozenset[str]:
-    """Return the projects that stay on this machine; their pages are read again when one has changed."""
+    """Return the projects that stay on this machine; project pages are read again when one has changed."""
     state = []
     for page in sorted(Path(root, "journal").glob(f"*/{journal.PROJECT_PAGE}")):
         try:

@@ -1,6 +1,6 @@
 """App: the tables of tools, resources and prompts as a server of the official SDK.
 
-Built on the SDK's plain `Server`, so that schemas are made when they are needed: all when a client lists the tools, one
+It uses the SDK's plain `Server`, so that schemas are built only when needed: all when a client lists the tools, one
 when it calls a tool, none at the start.
 """
 
@@ -37,7 +37,7 @@ INSTRUCTIONS = (
 
 Request = ServerRequestContext[Any, Any]
 AccessOf = Callable[[Request], Access]
-"""Returns what a request may see."""
+"""Returns the access of a request."""
 
 _ROWS = {row.name: row for row in TOOLS}
 _PROMPTS = {row.name: row for row in PROMPTS}
@@ -50,7 +50,7 @@ def on_stdio(vault: str | None) -> Server[Any]:
 
 
 def over_http(vault: str | None) -> Server[Any]:
-    """Return the server for HTTP, where every request says for itself whose it is."""
+    """Return the server for HTTP, where each request has its own access."""
     return build(lambda request: access.over_http(vault, _http(request).headers, _meta(request)), vault)
 
 
@@ -60,14 +60,14 @@ def _meta(request: Request) -> Mapping[str, Any]:
 
 
 def _http(request: Request) -> Any:
-    """Return the HTTP request, which says whose it is; the environment must not decide that."""
+    """Return the HTTP request, which alone decides the access, never the environment."""
     if request.request is None:
         raise UsageError("This server answers HTTP requests only.")
     return request.request
 
 
 def build(access_of: AccessOf, vault: str | None) -> Server[Any]:
-    """Return a server whose requests see what `access_of` returns."""
+    """Return a server; `access_of` returns what each request may see."""
     answers = Answers(access_of, vault)
     return Server(
         "mdmem",
@@ -85,7 +85,7 @@ def build(access_of: AccessOf, vault: str | None) -> Server[Any]:
 
 
 class Answers:
-    """What the server answers to each method of the protocol. Files are read in worker threads."""
+    """The server's answers to the protocol's methods. Files are read in worker threads."""
 
     def __init__(self, access_of: AccessOf, vault: str | None) -> None:
         self._access_of = access_of
@@ -96,7 +96,7 @@ class Answers:
         return types.ListToolsResult(tools=listed())
 
     async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool; what is wrong with the arguments is an answer, for the model to act on."""
+        """Call a tool. Errors in the arguments are answers, for the model to act on."""
         row = _ROWS.get(params.name)
         if row is None:
             return _unknown(params.name)
@@ -106,12 +106,12 @@ class Answers:
         return await to_thread.run_sync(answer, row, partial(self._access_of, request), given, self._vault)
 
     async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
-        """Return what has one address; there are too many notes to list, and `search` finds them."""
+        """Return the resources with a fixed address; there are too many notes to list, and `search` finds them."""
         fixed = [row for row in RESOURCES if "{" not in row.address]
         return types.ListResourcesResult(resources=[types.Resource(uri=row.address, **_told(row)) for row in fixed])
 
     async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
-        """Return the kinds of addresses."""
+        """Return the templates of the other addresses."""
         kinds = [row for row in RESOURCES if "{" in row.address]
         made = [types.ResourceTemplate(uri_template=row.address, **_told(row)) for row in kinds]
         return types.ListResourceTemplatesResult(resource_templates=made)
@@ -121,7 +121,7 @@ class Answers:
     ) -> types.ReadResourceResult:
         """Return a note, a session or a project as text.
 
-        Raises MCPError when there is none at this address, or it may not be read.
+        Raises MCPError when there is nothing at this address, or it may not be read.
         """
         uri = str(params.uri)
         row, variable = _addressed(uri)
@@ -139,12 +139,12 @@ class Answers:
             raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
         except MdmemError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"uri": uri}) from None
-        except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
+        except Exception as error:  # noqa: BLE001 - the last resort of a request; clients never see the error's text
             said = failed(self._vault, "resource", row.name, error)
             raise MCPError(types.INTERNAL_ERROR, said, {"uri": uri}) from None
 
     async def list_prompts(self, request: Request, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
-        """Return the ready-made requests."""
+        """Return the list of prompts."""
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -160,7 +160,7 @@ class Answers:
         )
 
     async def get_prompt(self, request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return a ready-made request; why it cannot be made is its text.
+        """Return a prompt, or as its text why it cannot be made.
 
         Raises MCPError when there is no such prompt, or its argument is missing.
         """
@@ -196,7 +196,7 @@ def _told(row: Resource) -> dict[str, Any]:
 def answer(
     row: Tool, at: Callable[[], Access], given: dict[str, Any], vault: str | None = None
 ) -> types.CallToolResult:
-    """Call a tool's function and return its values, and the same as text; or why not, for the model to act on."""
+    """Call a tool's function and return its values and their text, or the error, for the model to act on."""
     try:
         here = at()
         if row.needs:
@@ -212,7 +212,7 @@ def answer(
 
 
 def failed(vault: str | None, what: str, name: str, error: Exception) -> str:
-    """Log an error of mdmem itself and return what a client is told of it: never what the error says."""
+    """Log a bug in mdmem and return the message for the client, without the error's text."""
     log.write(config.load(vault), f"the {what} {name} failed", error)
     return f"{name} failed because of a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
 
@@ -225,11 +225,11 @@ def _unknown(name: str) -> types.CallToolResult:
     from difflib import get_close_matches
 
     near = get_close_matches(name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
-    return _refusal(f"There is no tool {name!r:.60}. There are {', '.join(near)} and others: list the tools.")
+    return _refusal(f"There is no tool {name!r:.60}. Similar ones: {', '.join(near)}. List the tools to see all.")
 
 
 def _addressed(uri: str) -> tuple[Resource, str]:
-    """Return the kind of resource at an address, and the value of its one variable, if it has one."""
+    """Return the kind of resource at an address, and the value of its variable, "" for none."""
     for row in RESOURCES:
         start, variable, _ = row.address.partition("{")
         value = uri.removeprefix(start)
@@ -243,14 +243,14 @@ def _addressed(uri: str) -> tuple[Resource, str]:
 
 @cache
 def _metadata(name: str) -> FuncMetadata:
-    """Return the SDK's model of a tool's arguments: its function's parameters, without the access."""
+    """Return the SDK's model of a tool's arguments: its function's parameters without `at`."""
     row = _ROWS[name]
     skipped = ("at", row.extra[0]) if row.extra else ("at",)
     return func_metadata(row.function, skip_names=skipped, structured_output=False)
 
 
 def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
-    """Return the arguments of a call as the tool's function takes them, or what is wrong with them."""
+    """Return the arguments of a call as the tool's function takes them, or the error message."""
     metadata = _metadata(row.name)
     known = {field.alias or name for name, field in metadata.arg_model.model_fields.items()}
     more = {name: value for name, value in arguments.items() if name not in known}
@@ -266,12 +266,12 @@ def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
         wrong = wrong.replace("valid tuple", "list").replace("Tuple", "List")
         return f"{row.name} cannot take these arguments. {wrong}."
     if row.extra:
-        given[row.extra[0]] = more  # the function says whether they are good
+        given[row.extra[0]] = more  # the function checks them
     return given
 
 
 def _wrong(metadata: FuncMetadata, error: Mapping[str, Any]) -> str:
-    """Return what is wrong with one argument; of one that is missing, what it is."""
+    """Return what is wrong with one argument; for a missing one, its description."""
     name = ".".join(map(str, error["loc"]))
     field = metadata.arg_model.model_fields.get(name) if error["type"] == "missing" else None
     more = f" ({field.description.rstrip('.')})" if field is not None and field.description else ""
@@ -280,10 +280,10 @@ def _wrong(metadata: FuncMetadata, error: Mapping[str, Any]) -> str:
 
 @cache
 def listed() -> list[types.Tool]:
-    """Return all tools as a client is told of them.
+    """Return all tools as clients see them.
 
-    What a tool gives is checked by mypy. A list of tools is a part of every conversation, and answers explain
-    themselves: it says no more than that they have keys.
+    Output schemas say only that an answer is an object: the list of tools is part of every conversation, answers
+    explain themselves, and mypy checks them.
     """
     return [
         types.Tool(
@@ -307,18 +307,18 @@ def schema(row: Tool) -> dict[str, Any]:
 
 
 def _hints(row: Tool) -> types.ToolAnnotations:
-    """Return a tool's hints for the client, as far as they differ from the protocol's defaults."""
+    """Return those of a tool's hints for the client that differ from the protocol's defaults."""
     if not row.writes:
         return types.ToolAnnotations(read_only_hint=True)
     return types.ToolAnnotations(destructive_hint=row.destructive, idempotent_hint=row.idempotent or None)
 
 
 _BOUNDS = ("maxLength", "maxItems", "minItems", "minimum", "maximum", "additionalProperties")
-"""What a model need not know of an argument until it is out of bounds; the refusal names them."""
+"""Bounds of arguments. A model does not need them in the schema: the error message names them."""
 
 
 def _slim(schema: Any) -> Any:
-    """Leave out of a schema of arguments what says nothing to a model: titles, bounds, empty defaults and null."""
+    """Return a schema of arguments without what a model does not need: titles, bounds, empty defaults and null."""
     if isinstance(schema, list):
         return [_slim(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Entries: notes as one line each, which is what a model chooses by before it reads any of them whole."""
+"""Entries: notes as one line each, from which a model chooses which ones to read whole."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME_CHARS = 60
 
 
 class NoteLine(TypedDict):
-    """A note on one line. score: how well it fits, 0 where nothing was ranked. line: the best of its text."""
+    """A note on one line. score: relevance, 0 if nothing was ranked. line: the best part of its text."""
 
     id: str
     date: str
@@ -30,7 +30,7 @@ class NoteLine(TypedDict):
 
 
 class FoundNotes(TypedDict):
-    """A part of an answer. total: how many notes match. next_offset: where the next part begins, or null.
+    """A page of an answer. total: number of matching notes. next_offset: start of the next page, or null.
 
     hints: what the user should know, or try instead.
     """
@@ -42,7 +42,7 @@ class FoundNotes(TypedDict):
 
 
 def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
-    """Return an entry for a hit. meta: its front matter, as its file says now."""
+    """Return an entry for a hit. meta: its file's current front matter."""
     alike = f"({hit.similar} more say the same) " if hit.similar else ""
     return {
         "id": at.line(hit.id, NAME_CHARS),
@@ -76,16 +76,16 @@ def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
 
 
 def _text(at: Access, text: str, title: str) -> str:
-    """Show the best of a note's text, unless only titles are open, or it says what the title says."""
+    """Return the best part of a note's text; "" if only titles may be shown, or if it repeats the title."""
     line = "" if at.titles_only else at.line(text)
     return "" if line.rstrip("…").strip() in title else line
 
 
 def lines(found: FoundNotes) -> Iterator[str]:
-    """Write a part of an answer as text."""
+    """Return a page of an answer as text."""
     yield from rows(found["entries"])
     if not found["entries"] and not found["total"]:
-        yield "Nothing was found."
+        yield "Nothing found."
         yield from found["hints"]
         return
     yield f"{shown(len(found['entries']), found)}. `get_notes` reads them whole."
@@ -93,7 +93,7 @@ def lines(found: FoundNotes) -> Iterator[str]:
 
 
 def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
-    """Write entries as text."""
+    """Return entries as text."""
     for entry in entries:
         where = f" ({entry['project']})" if entry["project"] else ""
         score = f" {entry['score']:g}" if entry["score"] else ""
@@ -103,16 +103,16 @@ def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
 
 
 def shown(count: int, page: Mapping[str, Any], what: str = "") -> str:
-    """Return how many of all a page of an answer has, and how the next one is asked for. what: a blank and a noun."""
+    """Return how much of an answer a page has, and how to get the next. what: a noun with a space before it."""
     more = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
     return f"{count} of {page['total']}{what}{more}"
 
 
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
-    """Return one page of an answer. total: of all pages. limit: how many notes a page was to have."""
+    """Return one page of an answer. total: of all pages. limit: of notes per page."""
     return {"entries": entries, "total": total, "next_offset": next_offset(total, offset, limit), "hints": list(hints)}
 
 
 def next_offset(total: int, offset: int, limit: int) -> int | None:
-    """Return where the page after this one begins; None where this is the last one."""
+    """Return the start of the next page; None if this is the last one."""
     return offset + limit if offset + limit < total else None

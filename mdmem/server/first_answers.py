@@ -1,8 +1,8 @@
-"""First answers: what clients ask before they want anything of the vault, answered without the SDK.
+"""First answers: reply to a client's first requests, which do not concern the vault, without the SDK.
 
-The SDK takes seconds to import, and a client that starts its servers with the first prompt does not wait that long:
-the model would be told of no tools. These answers are always the same, so they are kept beside this module, as the
-SDK gives them (`python -m tests.helpers.first_answers` writes them).
+The SDK takes seconds to import. A client that starts its servers with the first prompt does not wait that long, and
+its model would see no tools. These answers are always the same, so they are stored beside this module as the SDK
+gives them (`python -m tests.helpers.first_answers` writes them).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ PATH = Path(__file__).with_suffix(".json")
 _META = "io.modelcontextprotocol/"
 
 Answers = dict[str, dict[str, Any]]
-"""A protocol version -> a method -> the result."""
+"""Protocol version -> method -> result."""
 
 
 class Opening:
-    """A connection until the client wants what only the server itself can answer.
+    """A connection until the client's first request that only the server itself can answer.
 
-    unanswered: the messages that the server still has to take, in their order. greeted: the id of an `initialize`
-    among them that was answered here already; None when there is none.
+    unanswered: the messages that the server must still process, in order. greeted: the id of an `initialize` among
+    them that was already answered here; None if there is none.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Opening:
         self._version = ""
 
     def take(self, line: bytes) -> bytes | None:
-        """Return the line that answers a message, "" when it wants none, None when it is for the server itself."""
+        """Return the line that answers a message: "" if it needs none, None if it is for the server itself."""
         message = _decoded(line)
         method, params, number = message.get("method"), message.get("params", {}), message.get("id")
         if not (isinstance(method, str) and isinstance(params, dict)):
@@ -58,12 +58,12 @@ class Opening:
         elif set(params) - {"_meta"}:
             return None
         elif said is not None and not isinstance(params["_meta"].get(f"{_META}clientCapabilities"), dict):
-            return None  # where no `initialize` came before it, a request must say all that it must of its client
+            return None  # without an `initialize` before it, a request must identify its client fully
         return self._answers.get(self._version if said is None else str(said), {}).get(method)
 
 
 def _is_greeting(params: Mapping[str, Any]) -> bool:
-    """Whether the parameters of `initialize` are whole; what is wrong with others, the server says."""
+    """Whether the parameters of `initialize` are complete; for others, the server reports what is wrong."""
     client = params.get("clientInfo")
     named = isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
     return named and isinstance(params.get("capabilities"), dict)
@@ -82,7 +82,7 @@ def _encoded(message: dict[str, Any]) -> bytes:
 
 
 def load() -> Answers:
-    """Return the answers that are kept."""
+    """Return the stored answers."""
     kept = json.loads(PATH.read_text(encoding="utf-8"))
     common = kept["common"]
     return {

@@ -1,7 +1,7 @@
-"""The guard in front of the HTTP server: it checks where each request comes from, its token, size and time.
+"""The guard of the HTTP server: checks each request's origin, token, size and time.
 
-A page in the user's browser can reach any port of the machine. It cannot know the token, nor name a `Host` that is
-ours, nor hide its `Origin`; and no answer tells a browser that another site may read it.
+A page in the user's browser can reach any port of this machine. But it does not know the token, cannot send one of our
+`Host` values, and cannot hide its `Origin`; and no answer allows a browser to show it to another site.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import anyio
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
-"""For hooks, whose payloads hold what tools printed."""
+"""For hooks, whose payloads contain the output of tools."""
 DRAINED_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024
 MAX_CONNECTIONS = 128
 MAX_STRANGERS = 64
-"""Maximum number of open connections without the token; the others are reserved for those that sent it."""
+"""Maximum number of open connections without the token; the rest is reserved for clients that sent it."""
 ADMITTED = "mdmem.admitted"
-"""What marks the connection of a request that was let in."""
+"""Marks the connection of an admitted request."""
 BODY_SECONDS = 10.0
 HEADER_SECONDS = 10.0
 ANSWER_SECONDS = 120.0
@@ -30,7 +30,7 @@ _HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosni
 _METHODS = ("POST",)
 
 Headers = dict[bytes, list[bytes]]
-"""The values of each header, by its name in lower case."""
+"""Lowercase header name -> its values."""
 
 
 WORDS = {
@@ -45,18 +45,18 @@ WORDS = {
     431: "The headers are too long.",
     504: "The answer took too long.",
 }
-"""What a program is told with each status that is refused."""
+"""Status of a refused request -> the text that a program gets."""
 
 
 class Guard:
-    """An ASGI application around another. What it lets in beside a request of our own origin, `admit` decides.
+    """An ASGI application around another. It refuses foreign origins; on the others, `admit` decides.
 
-    hosts: the `Host` values that are ours, port included. token: what `Authorization: Bearer` must hold.
+    hosts: our `Host` values, with port. token: the expected value of `Authorization: Bearer`.
     """
 
     words: Mapping[int, str] = WORDS
     most: int = MAX_BODY_BYTES
-    """Maximum number of bytes of a body, those of hooks apart."""
+    """Maximum number of bytes of a body, except for hooks."""
 
     def __init__(self, app: Any, hosts: Iterable[str], token: str) -> None:
         self._app = app
@@ -65,12 +65,12 @@ class Guard:
         self._token = b"bearer " + token.encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, or let it through."""
+        """Refuse a request, or pass it on."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no websockets: the connection is closed without an answer
+            return  # websockets are closed without an answer
         status = self._refusal(scope)
         body = b""
         if status is None:
@@ -83,7 +83,7 @@ class Guard:
         await self._answer(scope, _Replay(body, receive), send)
 
     def _refusal(self, scope: Any) -> int | None:
-        """Return the status with which a request is refused by its headers alone, or None."""
+        """Return the status that refuses a request by its headers alone, or None."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
             return 431
         headers: Headers = {}
@@ -102,7 +102,7 @@ class Guard:
         return None
 
     def admit(self, scope: Any, headers: Headers) -> int | None:
-        """Return the status with which a request of our own origin is refused, or None: a program needs the token."""
+        """Return the status that refuses a request of our own origin, or None: a program needs the token."""
         given = headers.get(b"authorization", [])
         if len(given) != 1 or not self._is_token(given[0]):
             return 401
@@ -114,7 +114,7 @@ class Guard:
         return None
 
     async def refuse(self, scope: Any, send: Any, status: int) -> None:
-        """Answer a request that is not let in with one sentence, and nothing of the vault."""
+        """Answer a refused request with one sentence, and nothing from the vault."""
         body = self.words[status].encode()
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
@@ -135,7 +135,7 @@ class Guard:
         return hmac.compare_digest(scheme.lower() + b" " + value.strip(), self._token)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, for as long as an answer may take."""
+        """Pass a request on, and time out if the answer takes too long."""
         started = False
 
         async def watched(message: Any) -> None:
@@ -152,9 +152,9 @@ class Guard:
 
 
 async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes]:
-    """Read a request's body, no longer than it may be and no longer than it may take.
+    """Read a request's body, within the limits of size and time; return a refusing status, or None, and the body.
 
-    What is a little too long is read to its end and thrown away: a client that is still sending hears no answer.
+    A body that is a little too long is read to its end and discarded: a client that is still sending ignores answers.
     """
     declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")
     if not declared.isdigit() or int(declared) > limit + DRAINED_BYTES:
@@ -177,7 +177,7 @@ async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes
 
 
 class _Replay:
-    """A body that was read, as an application receives it; then whatever the connection has to say."""
+    """Gives an application a body that was already read, then what else the connection receives."""
 
     def __init__(self, body: bytes, receive: Any) -> None:
         self._body: bytes | None = body

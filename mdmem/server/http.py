@@ -1,8 +1,8 @@
-"""MCP and hooks over HTTP: on loopback unless told otherwise, never without the token, each request for itself.
+"""MCP and hooks over HTTP: on loopback by default, always with the token, stateless.
 
-`POST /hooks/<agent>` does what `mdmem hook` and `mdmem inject` do, for agents that speak HTTP: it is answered when the
-note is on disk, with the memories that the prompt calls for. It is never the only path: a command hook needs no server
-that happens to run. The token is made once a vault, and kept in a file that only its user can read.
+`POST /hooks/<agent>` does what `mdmem hook` and `mdmem inject` do, for agents that speak HTTP: it answers when the
+note is on disk, with the memories that the prompt calls for. It is never the only way: a command hook needs no running
+server. The token is created once per vault, and kept in a file that only its user can read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mdmem.system import memory
 
 
 def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard:
-    """Return the whole application: MCP at `/mcp`, hooks at `/hooks/<agent>`, the guard before both."""
+    """Return the whole application: MCP at `/mcp` and hooks at `/hooks/<agent>`, behind the guard."""
     inner = app.over_http(vault).streamable_http_app(
         streamable_http_path="/mcp",
         json_response=True,
@@ -50,7 +50,7 @@ def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard
 
 
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:
-    """Serve on an open port until the process is told to end."""
+    """Serve on an open port until the process is told to stop."""
     memory.give_back()
     settings = config.load(vault)
     hosts = port.own_hosts(host, int(opened.getsockname()[1]))
@@ -62,12 +62,12 @@ _NAME = "http-token"
 
 
 def token_path(config: Config) -> Path:
-    """Return where the token is."""
+    """Return the path of the token's file."""
     return Path(config.state_dir) / _NAME
 
 
 def load_token(config: Config) -> str:
-    """Return the vault's token, made when there is none.
+    """Return the vault's token; create it if there is none.
 
     Raises ConfigError when others can read it, or it is not the user's own; it must then be replaced.
     """
@@ -86,15 +86,15 @@ def _read(file: Path) -> str:
     with os.fdopen(fd, encoding="ascii") as opened:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode) or not system.own(found, 0o077):
-            raise ConfigError(f"Others can read the token in {file}. Delete it; a new one is made for all clients.")
+            raise ConfigError(f"Others can read the token in {file}. Delete the file: clients then need a new token.")
         token = opened.read(200).strip()
     if len(token) < TOKEN_BYTES:
-        raise ConfigError(f"There is no token in {file}. Delete it; a new one is made.")
+        raise ConfigError(f"There is no token in {file}. Delete the file; a new token is created.")
     return token
 
 
 def _make(file: Path) -> None:
-    """Publish a new token whole; where another process was quicker, its token stays."""
+    """Publish a new token atomically; if another process was faster, its token stays."""
     temp = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         files.replace(str(temp), f"{secrets.token_urlsafe(TOKEN_BYTES)}\n".encode())
@@ -105,7 +105,7 @@ def _make(file: Path) -> None:
 
 
 _alone = threading.Lock()
-"""Notes of one session wait for each other anyway, and a process is not asked to do more at once than it can."""
+"""Hooks are handled one at a time: those of one session would wait for each other anyway."""
 
 
 def endpoint(vault: str | None) -> Any:
@@ -121,7 +121,7 @@ def endpoint(vault: str | None) -> Any:
 
 
 def _given(name: str, data: bytes, vault: str | None) -> bytes:
-    """Return what the injection command would print; what goes wrong with it costs the memories, and no more."""
+    """Return what `mdmem inject` would print; an error there costs only the memories."""
     try:
         return process.given(name, data, vault, os.environ)
     except Exception as error:  # noqa: BLE001 - as for the command

@@ -1,4 +1,4 @@
-"""The tools that tell what was learned: fixes of an error, and open work."""
+"""The tools for what was learned: fixes of an error, and open work."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAX_OPEN = 30
 
 
 class KnownFixes(TypedDict):
-    """Fixes as `solved.Fix` has them, the best match first. hints: what the user should know."""
+    """Fixes as in `solved.Fix`, best match first. hints: what the user should know."""
 
     fixes: list[dict[str, Any]]
     hints: list[str]
 
 
 class OpenTasks(TypedDict):
-    """Open work as `work.OpenItem` has it, newest first. hints: what the user should know."""
+    """Open work as in `work.OpenItem`, newest first. hints: what the user should know."""
 
     items: list[dict[str, Any]]
     hints: list[str]
@@ -40,7 +40,7 @@ def fixes(
     project: Annotated[str, Field(description="Only this project, by its name.")] = "",
 ) -> KnownFixes:
     """Have I seen this error before, and what solved it? Returns the failed run, the edits, and the run that passed."""
-    from mdmem.learn import fixes as learned  # a server that starts needs none of it
+    from mdmem.learn import fixes as learned  # not needed when a server starts
 
     with lookup.fresh(at.config) as notices:
         found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
@@ -63,7 +63,7 @@ def open_work(
 
 
 def fixes_text(made: KnownFixes) -> list[str]:
-    """Write fixes as text."""
+    """Return fixes as text."""
     lines = []
     for fix in made["fixes"]:
         lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
@@ -73,7 +73,7 @@ def fixes_text(made: KnownFixes) -> list[str]:
 
 
 def open_text(made: OpenTasks) -> list[str]:
-    """Write open work as text."""
+    """Return open work as text."""
     lines = []
     for item in made["items"]:
         detail = f": {item['detail']}" if item["detail"] else ""

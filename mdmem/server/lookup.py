@@ -1,4 +1,4 @@
-"""Questions to the index: one at a time, after an update, without notes that the request may not see."""
+"""Queries of the index: one at a time, after an update, without notes that the request may not see."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from mdmem.vault import disk, note
 from mdmem.watcher import stillness
 
 BUDGET_SECONDS = 5.0
-"""How long a question waits for the index to add new notes; the rest is added afterwards."""
+"""Seconds that a query waits for new notes to be indexed; the rest is indexed afterwards."""
 SWEEP_SECONDS = 30.0
-"""How often every file is looked at: a question itself only sees which folders have changed."""
+"""Seconds between checks of every file: a query itself only notices changed folders."""
 SWEEP_DELAY_SECONDS = 1.0
-"""So long after a question: its answer comes first."""
+"""Seconds after a query before such a check starts, so that the answer comes first."""
 MANY_NOTES = 256
 """After more new notes than this at once, freed memory is returned to the system."""
 
 _Answer = TypeVar("_Answer")
 _alone = threading.RLock()
-"""Answers only compute, and the index caches what it has read: several at once would not be faster."""
+"""Held by one query at a time: queries are pure computation, so several at once would not be faster."""
 _swept: dict[str, float] = {}
 
 
 def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
-    """Ask the index as it is now; return the answer, and what the user should know of it."""
+    """Query the current index; return the answer, and hints for the user."""
     with fresh(at.config) as notices:
         found = freshness.answered(at.config, answer)
     return (default if found is None else found), (*notices, *freshness.untold(at.config))
@@ -51,7 +51,7 @@ def fresh(config: Config) -> Iterator[tuple[str, ...]]:
 
 
 def _looked(config: Config) -> tuple[str, ...]:
-    """Update the index, unless nothing was touched since; return what the user should know."""
+    """Update the index, unless nothing has changed; return hints for the user."""
     watched = stillness.of(config.vault)
     if watched.holds(index.opened(config)):
         return ()
@@ -74,7 +74,7 @@ def _looked(config: Config) -> tuple[str, ...]:
 
 
 def is_sweep_due(config: Config) -> bool:
-    """Whether every file is to be looked at again."""
+    """Whether it is time to check every file again."""
     return time.monotonic() - _swept.get(config.vault, -SWEEP_SECONDS) >= SWEEP_SECONDS
 
 
@@ -96,7 +96,7 @@ def _sweep(config: Config) -> None:
 
 
 def without_hidden(at: Access, query: Query) -> Query:
-    """Leave out the notes of projects that stay on this machine."""
+    """Return the query without the notes of projects that stay on this machine."""
     if not at.hidden:
         return query
     hidden = Filter("project", tuple(sorted(name.lower() for name in at.hidden)), wanted=False)
@@ -104,9 +104,9 @@ def without_hidden(at: Access, query: Query) -> Query:
 
 
 def parsed(at: Access, text: str, **filters: Any) -> Query:
-    """Read a query in the language of people, with filters beside it; an empty one is none.
+    """Parse a query in mdmem's query language, with separate filters; an empty filter is ignored.
 
-    Raises UsageError when a filter cannot be read: what it should keep out must not be in the answer.
+    Raises UsageError when a filter cannot be read: the answer must not contain what it should exclude.
     """
     query = language.parse(text)
     asked = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
@@ -117,9 +117,9 @@ def parsed(at: Access, text: str, **filters: Any) -> Query:
 
 
 def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
-    """Find the note that a reference names, and read it: `mem:ID`, an id, an unambiguous beginning of one, a path.
+    """Return path and content of the note named by `mem:ID`, an id, an unambiguous beginning of one, or a path.
 
-    Raises NotFoundError when no note that may be seen answers to it, or more than one.
+    Raises NotFoundError when no visible note matches, or more than one.
     """
     wanted = note.id_in_reference(reference)
     path = _as_path(at, wanted)
@@ -133,7 +133,7 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
         if not found:
             found, notices = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
             is_whole = not notices
-    except (BusyError, OSError):  # the index cannot be written now, or not be read
+    except (BusyError, OSError):  # the index cannot be written or read now
         found, is_whole = nothing, False
     if not (found or is_whole):
         found = [(path, parsed) for path in index.in_files(at.config, wanted.lower()) if (parsed := read(at, path))]
@@ -146,16 +146,16 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
 
 
 def read(at: Access, path: str) -> note.Parsed | None:
-    """Read a note that may be seen; None for any other."""
+    """Return a note if it may be seen, else None."""
     return seen(at, path, disk.read_path(at.config.vault, path))
 
 
 def seen(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
-    """Return the note in a file that was read, if it may be seen."""
+    """Return the note in a file's content, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
     if parsed is None or not at.sees(path, parsed.meta):
         return None
-    if not (parsed.meta.get("id") and parsed.meta.get("title")):  # somebody wrote it by hand: the index has named it
+    if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
         nothing: dict[str, Any] = {}
         named = freshness.answered(at.config, lambda view: _named(view, path)) or nothing
         parsed.meta.update({key: parsed.meta.get(key) or named[key] for key in ("id", "title") if key in named})

@@ -1,7 +1,7 @@
-"""The SDK's server on stdin and stdout: it takes over the connection from `first_answers`.
+"""The SDK's server on stdin and stdout, which takes over the connection from `first_answers`.
 
-The SDK's own transport hands each line from thread to thread: one to read it, one to write the answer, one to flush it.
-That costs as much as a small tool, so here the event loop waits for the pipes themselves.
+The SDK's own transport passes each line between threads that read, write and flush. That costs as much as a small
+tool, so here the event loop waits for the pipes directly.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Request = SessionMessage | Exception
 
 _READ_BYTES = 64 * 1024
 _WRITE_BYTES = 4096
-"""What a pipe takes at once when it says that it takes anything."""
+"""Bytes that a pipe accepts at once when it is writable."""
 CLOSING_SECONDS = 10.0
-"""How long a client that has sent its last message may wait for the answers."""
+"""Seconds to finish the answers after the client has sent its last message."""
 _CAN_POLL = hasattr(select, "poll") and sys.platform != "win32"
 
 
 def serve(vault: str | None, opening: Opening) -> None:
-    """Serve until stdin is closed; what came before is answered first."""
+    """Serve until stdin is closed, starting with the messages that arrived before."""
     with _claimed(0, os.O_RDONLY) as stdin, _claimed(1, os.O_WRONLY) as stdout:
         anyio.run(_serve, vault, opening, stdin, stdout)
 
@@ -48,7 +48,7 @@ async def _serve(vault: str | None, opening: Opening, stdin: int, stdout: int) -
 
 @contextmanager
 def _claimed(number: int, mode: int) -> Iterator[int]:
-    """Yield a private descriptor of a standard stream, so that what tools print or read is not taken for a message."""
+    """Yield a private copy of a standard stream, so that output of tools cannot be mistaken for messages."""
     own = os.dup(number)
     try:
         other = os.dup(2) if mode == os.O_WRONLY else os.open(os.devnull, mode)
@@ -63,14 +63,14 @@ def _claimed(number: int, mode: int) -> Iterator[int]:
 
 
 class Unanswered:
-    """The requests of a client that still wait for their answers."""
+    """A client's requests that have no answer yet."""
 
     def __init__(self) -> None:
         self._numbers: set[str] = set()
         self._none = anyio.Event()
 
     def note(self, message: types.JSONRPCMessage) -> None:
-        """Update what is unanswered by a message of either side."""
+        """Update the unanswered requests from a message of either side."""
         if isinstance(message, types.JSONRPCRequest):
             self._numbers.add(str(message.id))
         elif not isinstance(message, types.JSONRPCNotification):
@@ -92,10 +92,10 @@ class Unanswered:
 
 
 class _Stream:
-    """What the SDK asks of the two halves of a connection alike."""
+    """What the SDK needs of both halves of a connection."""
 
     async def aclose(self) -> None:
-        """Close nothing: the pipes last as long as the process."""
+        """Do nothing: the pipes live as long as the process."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -107,7 +107,7 @@ class _Stream:
 
 
 class Requests(_Stream):
-    """The client's messages: those of the opening that have no answer yet, then what comes from a descriptor."""
+    """The client's messages: first the unanswered ones of the opening, then those from a descriptor."""
 
     def __init__(self, number: int, opening: Opening, unanswered: Unanswered) -> None:
         self._unanswered = unanswered
@@ -126,7 +126,7 @@ class Requests(_Stream):
             raise StopAsyncIteration from None
 
     async def receive(self) -> Request:
-        """Return the next message, or why a line is none. Raises EndOfStream when the client has left."""
+        """Return the next message, or the error of an invalid line. Raises EndOfStream when the client has left."""
         while not self._lines:
             await self._read()
         line = self._lines.pop()
@@ -138,7 +138,7 @@ class Requests(_Stream):
         return SessionMessage(message)
 
     async def _read(self) -> None:
-        """Read what there is; the last line of all may lack its end."""
+        """Read what is available; the very last line may lack its newline."""
         data = await self._available()
         *lines, rest = data.split(b"\n")
         if data and not lines:
@@ -146,7 +146,7 @@ class Requests(_Stream):
             return
         lines = [b"".join([*self._parts, *lines[:1]]), *lines[1:]]
         if not (data or lines[0]):
-            await self._unanswered.wait()  # the SDK ends what is under way
+            await self._unanswered.wait()  # at the end, the SDK would cancel running requests
             raise anyio.EndOfStream
         self._lines, self._parts = lines[::-1], [rest]
 
@@ -154,7 +154,7 @@ class Requests(_Stream):
         if self._can_wait:
             try:
                 await anyio.wait_readable(self._number)
-            except OSError:  # a file, which is always there
+            except OSError:  # a regular file is always readable
                 self._can_wait = False
             else:
                 return os.read(self._number, _READ_BYTES)
@@ -162,9 +162,9 @@ class Requests(_Stream):
 
 
 def _message(line: bytes) -> types.JSONRPCMessage:
-    """Read a message; of a character that its client cut in two, half of which JSON can hold, a question mark is left.
+    """Parse a message. A lone surrogate, which a client may send in JSON, becomes a question mark.
 
-    Raises ValueError or RecursionError when the line is none.
+    Raises ValueError or RecursionError when the line is not a message.
     """
     text = line.decode("utf-8", "replace")
     try:
@@ -177,7 +177,7 @@ def _message(line: bytes) -> types.JSONRPCMessage:
 
 
 class Replies(_Stream):
-    """What the server says, without its answer to an `initialize` that has its answer."""
+    """The server's messages, except its answer to an `initialize` that was already answered."""
 
     def __init__(self, number: int, opening: Opening, unanswered: Unanswered) -> None:
         self._unanswered = unanswered
@@ -189,7 +189,7 @@ class Replies(_Stream):
             self._poll.register(number, select.POLLOUT)
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write a message, whole. Raises BrokenResourceError when the client reads no more."""
+        """Write a whole message. Raises BrokenResourceError when the client no longer reads."""
         if self._greeted is not None and getattr(item.message, "id", None) == self._greeted:
             self._greeted = None
             self._unanswered.note(item.message)
@@ -206,7 +206,7 @@ class Replies(_Stream):
                 self._unanswered.note(item.message)
 
     def _written(self, data: bytes) -> bytes:
-        """Write what does not have to wait for the client to read; return the rest."""
+        """Write what the pipe accepts at once; return the rest."""
         while data and self._poll is not None and self._poll.poll(0):
             data = data[os.write(self._number, data[:_WRITE_BYTES]) :]
         return data

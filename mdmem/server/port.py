@@ -20,23 +20,24 @@ _TICK_SECONDS = 0.5
 
 
 def default_port(vault: str) -> int:
-    """Return the port on which a vault is served unless another is named: the same each time, made of its path."""
+    """Return a vault's default port, which is derived from its path."""
     return _FIRST_PORT + int.from_bytes(sha256(vault.encode("utf-8", "surrogateescape"))[:4], "big") % _PORTS
 
 
 def listen(host: str, port: int, *, exact: bool) -> socket.socket:
-    """Open the port; one that is taken is not waited for: another one serves, unless `exact`.
+    """Open the port; if it is taken, any free port, unless `exact`.
 
-    Raises UsageError when the host is none of this machine's, or the port is taken and no other will do.
+    Raises UsageError when the host is not an address of this machine, or the exact port is taken.
     """
-    if host in ("", "*", "0.0.0.0", "::"):  # noqa: S104 - it is refused
+    if host in ("", "*", "0.0.0.0", "::"):  # noqa: S104 - refused here
         raise UsageError("Give the address that clients use: the server checks the Host header against it.")
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise UsageError(f"There is no address {host!r:.60} on this machine.") from error
     for wanted in (port, 0):
-        opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: asyncio then sends at once
+        # asyncio sends without delay only if the protocol is named.
+        opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             opened.bind((address[0], wanted))
@@ -66,17 +67,17 @@ def is_loopback(host: str) -> bool:
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 that does not wait for ever: who connects, or begins to ask, has to come to the end of the headers.
+    """HTTP/1.1 with a time limit for a connection to send complete headers.
 
-    Who has not shown the token is a stranger. Of too many strangers the oldest is sent away, so that a flood of them
-    leaves connections for other clients.
+    A connection without the token is a stranger. When there are too many, the oldest one is closed, so that a flood
+    of them leaves connections for other clients.
     """
 
     _strangers: ClassVar[dict[_Protocol, None]] = {}
     _timer: Any = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait."""
+        """Count the connection as a stranger, and start its time limit."""
         super().connection_made(transport)
         self._strangers[self] = None
         while len(self._strangers) > guard.MAX_STRANGERS:
@@ -96,7 +97,7 @@ class _Protocol(H11Protocol):
         return bool(scope and scope.get(guard.ADMITTED))
 
     def data_received(self, data: bytes) -> None:
-        """Wait on, or no longer."""
+        """Start or stop the time limit, depending on whether a request is complete."""
         super().data_received(data)
         self._watch()
 
@@ -118,17 +119,17 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server that looks up twice a second whether it is to end, and not ten times: at rest it costs nothing."""
+    """A server that checks twice a second whether to stop, not ten times, so that idling costs nothing."""
 
     async def main_loop(self) -> None:
-        """Wait until the process is told to end."""
+        """Wait until the process is told to stop."""
         while not await self.on_tick(0):
             await asyncio.sleep(_TICK_SECONDS)
 
 
 def run(app: Any, opened: socket.socket) -> None:
-    """Serve an ASGI application on an open port until the process is told to end."""
-    logging.disable(logging.CRITICAL)  # the libraries' logs quote what was asked; mdmem's own never do
+    """Serve an ASGI application on an open port until the process is told to stop."""
+    logging.disable(logging.CRITICAL)  # the libraries' logs quote requests; mdmem's own log never does
     _Server(
         uvicorn.Config(
             app,

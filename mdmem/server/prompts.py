@@ -1,4 +1,4 @@
-"""The tool that searches what the user said: each prompt with its session, its number, its project and its time."""
+"""The tool that searches the user's prompts: each with its session, number, project and time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_CHARS = 400
 
 
 class FoundPrompts(TypedDict):
-    """A part of an answer. next_offset: where the next part begins, or null. hints: what was not understood."""
+    """A page of an answer. next_offset: start of the next page, or null. hints: what was not understood."""
 
     entries: list[dict[str, Any]]
     total: int
@@ -49,7 +49,7 @@ def search_user_prompts(
 ) -> FoundPrompts:
     """Search what the user really asked, word for word, across sessions."""
     if order not in prompts.ORDERS:
-        raise UsageError(f"order must be {', '.join(prompts.ORDERS)}; not {order!r:.40}.")
+        raise UsageError(f"order must be one of {', '.join(prompts.ORDERS)}, not {order!r:.40}.")
     if format not in FORMATS:
         raise UsageError(f"format must be {' or '.join(FORMATS)}, not {format!r:.40}.")
     if format == "full":
@@ -79,17 +79,17 @@ def search_user_prompts(
 
 
 def _line(at: Access, one: FoundPrompt, chars: int) -> dict[str, Any]:
-    """Make an entry. chars: how much of the text; 0 is one line of it."""
+    """Return an entry. chars: maximum length of the text; 0: one line."""
     text = at.text(one.text)[:chars] if chars else at.line(one.text or one.title)
     shown = at.values(one._asdict(), ("id", "session", "prompt", "project"))
     return {**shown, "date": timestamps.readable(one.created), "text": text}
 
 
 def prompts_text(found: FoundPrompts) -> list[str]:
-    """Write prompts as text."""
+    """Return prompts as text."""
     lines = []
     for one in found["entries"]:
         where = f" ({one['project']})" if one["project"] else ""
         lines.append(f"- {one['date']} [mem:{one['id']}] session {one['session']}, prompt {one['prompt']}{where}")
         lines += [f"  > {line}" for line in one["text"].split("\n")]
-    return [*(lines or ["Nothing was found."]), f"{entries.shown(len(found['entries']), found)}.", *found["hints"]]
+    return [*(lines or ["Nothing found."]), f"{entries.shown(len(found['entries']), found)}.", *found["hints"]]

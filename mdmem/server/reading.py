@@ -1,4 +1,4 @@
-"""The tools that read: from words, a time, a file or an id to notes, in ever more detail."""
+"""The tools that find and read notes, by words, time, file or id."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Words = Annotated[
 ]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most 50.")]
 MAX_OFFSET = 1_000_000_000
-"""A greater one is taken for this; nothing is so far behind."""
+"""A larger offset counts as this one; no answer is so long."""
 Offset = Annotated[
     int, Field(ge=0, description="`next_offset` of the previous answer."), AfterValidator(partial(min, MAX_OFFSET))
 ]
@@ -74,7 +74,7 @@ def search(
 ) -> FoundNotes:
     """Search the memory of earlier sessions. Returns one line per note; `get_notes` reads whole notes."""
     if sort not in engine.SORTS:
-        raise UsageError(f"sort must be {', '.join(engine.SORTS)}; not {sort!r:.40}.")
+        raise UsageError(f"sort must be one of {', '.join(engine.SORTS)}, not {sort!r:.40}.")
     asked = lookup.parsed(
         at, query, kind=kind, project=project, session=session, file=file, tool=tool, tag=tags, agent=agent,
         branch=branch, since=since, until=until, **{"is": state},
@@ -111,7 +111,7 @@ def file_history(
 
 
 def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
-    """Find notes like one, by its most characteristic words."""
+    """Find notes similar to one, by its most characteristic words."""
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:
         result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
@@ -120,11 +120,11 @@ def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A
 
 
 def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
-    """Answer a query with a part of what may be seen of its answer. collapse: notes that say the same are one entry."""
+    """Return a page of the visible answers to a query. collapse: list notes that say the same once."""
     if at.titles_only and any((asked.words, asked.phrases, asked.must, asked.must_not, asked.prefixes)):
         return _by_title(at, asked, limit, offset)
     if at.titles_only and any(each.key in ("file", "tool") for each in asked.filters):
-        at.require(FOR_TEXT)  # which files a note is about is a part of its text
+        at.require(FOR_TEXT)  # the files of a note count as its text
     with lookup.fresh(at.config) as notices:
         options = engine.SearchOptions(
             sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=at.here,
@@ -139,7 +139,7 @@ def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, colla
 
 
 def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
-    """Answer a query from titles alone, the newest first: what the text says must not show in any part of it."""
+    """Return an answer from titles alone, newest first, which must not reveal anything of the texts."""
     terms = set(analysis.query_terms(" ".join([asked.text, *asked.prefixes])))
     bare = asked._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
     every = found(at, bare, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
@@ -148,11 +148,11 @@ def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
 
 
 MAX_BY_TITLE = 2_000
-"""Number of the newest notes that are searched where only titles may be shown."""
+"""Number of newest notes that are searched if only titles may be shown."""
 
 
 def _seen(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
-    """Make entries of the hits that may be seen."""
+    """Yield entries for the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)
         parsed = lookup.seen(at, hit.path, hit.data)
@@ -161,7 +161,7 @@ def _seen(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
 
 
 def _is_known(at: Access, suggestion: str) -> bool:
-    """Whether a suggested spelling is one of notes that may be seen: it is taken from all."""
+    """Whether a suggested spelling occurs in visible notes: suggestions come from all notes."""
     options = engine.SearchOptions(limit=1, update=False, here=at.here)
     result = engine.search(at.config, lookup.parsed(at, suggestion), options)
     return any(lookup.read(at, hit.path) is not None for hit in result.hits)
@@ -180,7 +180,7 @@ class Timeline(TypedDict):
 
 def timeline(
     at: Access,
-    note: Annotated[str, Field(description="As in `get_notes`. Or give `query`, for the note that fits it best.")] = "",
+    note: Annotated[str, Field(description="As in `get_notes`. Or give `query` to use its best match.")] = "",
     query: Words = "",
     before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
     after: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
@@ -212,7 +212,7 @@ def _best(at: Access, query: str) -> str:
     hits = found(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
     for entry in hits["entries"]:
         return lookup.resolve(at, entry["id"])[0]
-    raise NotFoundError(f"No note fits {query!r:.80}. Try other words with `search` first.")
+    raise NotFoundError(f"No note matches {query!r:.80}. Try other words with `search` first.")
 
 
 def _around(view: View, at: Access, asked: Query, anchor: int, before: int, after: int) -> list[int]:
@@ -233,11 +233,11 @@ def _entry(at: Access, view: View, number: int) -> NoteLine | None:
 
 
 class Whole(TypedDict):
-    """A note, or as much of it as there was room for.
+    """A note, or the part of it that there was room for.
 
-    meta: its front matter. links: the notes that it supersedes, blocks, fixes, relates to, or that do so with it.
-    text: from `offset` on. next_offset: where the rest begins, or null. checksum: for
-    `edit_note`, `move_note` and `delete_note`.
+    meta: its front matter. links: its typed links (supersedes, blocks, fixes, relates to), in both directions.
+    text: from `offset` on. next_offset: start of the rest, or null. checksum: for `edit_note`, `move_note` and
+    `delete_note`.
     """
 
     id: str
@@ -251,7 +251,7 @@ class Whole(TypedDict):
 
 
 class Notes(TypedDict):
-    """Notes, read whole. missing: what was asked for and is not there, and why. unread: ids for the next call."""
+    """Whole notes. missing: requested notes that cannot be read, and why. unread: ids for the next call."""
 
     notes: list[Whole]
     missing: list[str]
@@ -283,7 +283,7 @@ def get_notes(
 
 
 def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
-    """Show a note's text from `offset` on, at most `chars` characters, cut at a line's end where one is near."""
+    """Return a note's text from `offset` on, at most `chars` characters, cut at the end of a line if one is near."""
     body = at.text(journal.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
@@ -305,7 +305,7 @@ def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: i
 
 
 def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
-    """Write how a note is joined to others that may be seen."""
+    """Return a note's typed links with visible notes as text."""
     from mdmem.learn import relations
 
     nothing: list[relations.TypedLink] = []
@@ -316,7 +316,7 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
 
 
 def notes_text(found: Notes) -> list[str]:
-    """Write whole notes as text."""
+    """Return whole notes as text."""
     lines: list[str] = []
     for whole in found["notes"]:
         facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _SAID)
@@ -331,11 +331,11 @@ def notes_text(found: Notes) -> list[str]:
 
 
 _SAID = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
-"""Of the front matter, what a reader needs; the structured answer is up to date."""
+"""The front matter that a reader needs; the structured answer has all of it."""
 
 
 def timeline_text(found: Timeline) -> list[str]:
-    """Write a timeline as text, the anchor marked."""
+    """Return a timeline as text, with the anchor marked."""
     lines = list(entries.rows(found["entries"]))
     mark = f"[mem:{found['anchor']}]"
     return [f"{line}   ← here" if mark in line else line for line in lines] + found["hints"]

@@ -1,4 +1,4 @@
-"""The tools of ghosts and agents for their own memories. Whose these are, only the connection says."""
+"""The tools of ghosts and agents for their own memories. Only the connection decides whose these are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mdmem.server.internal.memories import Memory
 from mdmem.server.writing import MAX_TEXT_CHARS
 
 ROOM_CHARS = 24_000
-"""What all memories of an answer may take together; each has its share, and at least this much:"""
+"""Characters for all memories of an answer; each gets an equal share, and at least this many:"""
 LEAST_CHARS = 400
 
 Tags = Annotated[tuple[str, ...], Field(description="Tags of your own.")]
@@ -34,7 +34,7 @@ DeletedFilter = Annotated[str, Field(description="Deleted memories: exclude, inc
 
 
 class Memories(TypedDict):
-    """A part of an answer. next_offset: where the next part begins, or null."""
+    """A page of an answer. next_offset: start of the next page, or null."""
 
     memories: list[dict[str, Any]]
     total: int
@@ -91,13 +91,13 @@ def remember_update_internal_memory(
 
 
 def _refuse_other_type(at: Access, own: Scope, memory_id: str) -> None:
-    """Report that an id is an ordinary note's. Of other internal memories nothing is said."""
+    """Raise UsageError when an id is that of an ordinary note. Reveal nothing of other internal memories."""
     try:
         _, parsed = lookup.resolve(at, memory_id)
     except NotFoundError:
         return
     kind = at.line(str(parsed.meta.get("kind", "note")), 40)
-    raise UsageError(f"{memory_id!r:.60} is of the type {kind}; this tool changes memories of the type {own.kind}.")
+    raise UsageError(f"{memory_id!r:.60} is a {kind}; this tool changes only memories of the kind {own.kind}.")
 
 
 def remember_search_internal_memory(
@@ -192,7 +192,7 @@ def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset
 
 
 def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> dict[str, Any]:
-    """Return a memory as it is shown. relevance: 0 to 1, None where nothing was asked."""
+    """Return a memory as a tool shows it. relevance: 0 to 1, None without a query."""
     content = at.text(memory.content.strip("\n"))
     weight = memory.meta.get("weight")
     feelings = {key: value for key, value in memory.meta.items() if key.startswith(memories.FEEL)}
@@ -213,7 +213,7 @@ def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done:
 
 
 def memories_text(made: Memories) -> list[str]:
-    """Write memories as text."""
+    """Return memories as text."""
     lines: list[str] = []
     for one in made["memories"]:
         share = f" (relevance {one['relevance']:.2f})" if one["relevance"] is not None else ""
@@ -225,5 +225,5 @@ def memories_text(made: Memories) -> list[str]:
 
 
 def stored_text(made: Stored) -> list[str]:
-    """Write what was stored as text."""
+    """Return what was stored as text."""
     return [f"{made['done']} Memory {made['memory_id']}, version {made['version']}."]

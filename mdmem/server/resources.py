@@ -1,4 +1,4 @@
-"""RESOURCES and PROMPTS: notes, sessions and projects by their address, and ready-made requests."""
+"""RESOURCES: notes, sessions and projects by their address. PROMPTS: ready-made requests."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mdmem.server.internal.context import home, load_config
 class Resource(NamedTuple):
     """One kind of address.
 
-    function: takes an `Access` and the address's one variable ("" where it has none), and returns lines.
-    needs: how much trust an accessor needs for it.
+    function: takes an `Access` and the address's variable ("" if it has none), and returns lines.
+    needs: the trust that an accessor needs.
     """
 
     address: str
@@ -27,9 +27,9 @@ class Resource(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """One ready-made request. argument: the name of its one argument and what it is. function: gives the text.
+    """One ready-made request. argument: name and description. function: returns the text.
 
-    needs: how much trust an accessor needs for it. required: whether there is no request without the argument.
+    needs: the trust that an accessor needs. required: whether the argument is required.
     """
 
     name: str
@@ -59,11 +59,11 @@ def project(at: Access, slug: str) -> list[str]:
 
 
 def ghost(at: Access, _: str) -> list[str]:
-    """Read who this ghost is, in its owner's words, and what this connection is trusted with."""
+    """Return the ghost's persona, in its owner's words, and the trust in this connection."""
     context = at.context()
     told = load_config(at.config, home(at.config, context))
     persona = at.text(told.persona) if told.persona else "Its owner has not written a persona."
-    return [persona, f"This connection's accessor is trusted with {at.trust:g} of 1."]
+    return [persona, f"Trust in this connection's accessor: {at.trust:g} of 1."]
 
 
 def _recall(at: Access, topic: str) -> str:
@@ -80,8 +80,8 @@ def _standup(at: Access, since: str) -> str:
     asked = lookup.parsed(at, "", since=first)
     done = sessions.summaries(at, since=timestamps.iso_time(asked.since or 0), limit=30)
     return (
-        f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
-        " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"
+        f"Write a stand-up for the time since {first}: by project, what was done, was decided, failed, and is still"
+        " open; one line each, with [mem:ID] where a note has the details (`get_session` reads a session).\n\n"
         + safe_text.fenced(sessions.summaries_text(done))
     )
 
@@ -106,7 +106,7 @@ PROMPTS = (
     Prompt(
         "recall",
         "Recall",
-        "What earlier sessions say about something.",
+        "What earlier sessions say about a topic.",
         ("topic", "What it is about."),
         _recall,
         required=True,

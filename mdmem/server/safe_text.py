@@ -1,4 +1,4 @@
-"""Safe text: stored text on its way to a model. Cleaned, inert, bounded, and between the fences of an injection."""
+"""Safe text: stored text on its way to a model, cleaned, inert, bounded and fenced like an injection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFACE = (
 
 
 def checksum(data: bytes) -> str:
-    """Return what tells one state of a note from another."""
+    """Return a checksum of a note's current content."""
     return sha256(data).hex()[:12]
 
 
@@ -31,7 +31,7 @@ def line(gate: Gate, text: str, chars: int = LINE_CHARS) -> str:
 
 
 def text(gate: Gate, body: str) -> str:
-    """Return a stored text made safe, with its lines and spaces; `&lt;` replaces each `<` that may begin a tag."""
+    """Return stored text made safe, with its lines and spaces; `&lt;` replaces each `<` that may begin a tag."""
     return "\n".join(_safe(each) for each in gate.stored(body).split("\n"))
 
 
@@ -41,6 +41,6 @@ def _safe(each: str) -> str:
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Return lines between the fences that the gate takes out again of whatever is stored."""
+    """Return lines between fences; the privacy gate removes what is fenced from everything that is stored."""
     nonce = os.urandom(4).hex()
     return "\n".join([f"<{block.NAME} id={nonce}>", PREFACE, *lines, f"</{block.NAME} id={nonce}>"])

@@ -1,4 +1,4 @@
-"""The tools that read sessions and projects: one session from beginning to end, a project at a glance, the numbers."""
+"""The tools that read sessions and projects: a whole session, a project at a glance, statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_ASKS = 12
 
 
 class SessionView(TypedDict):
-    """A session: its facts and a part of its notes, in their order."""
+    """A session: its facts, and a page of its notes in order."""
 
     session: str
     title: str
@@ -43,7 +43,7 @@ class SessionView(TypedDict):
 
 
 class Summary(TypedDict):
-    """A session in short. asks: the titles of its prompts. outcome: that of its last answer."""
+    """A summary of a session. asks: the titles of its prompts. outcome: the title of its last answer."""
 
     session: str
     title: str
@@ -55,7 +55,7 @@ class Summary(TypedDict):
 
 
 _SEEN_ANYWAY = {"No note has is:pinned.", "No note has tag:decision."}
-"""What an empty list of a project's context says by itself."""
+"""Hints that an empty list in a project's context makes redundant."""
 
 
 class ProjectContext(TypedDict):
@@ -69,7 +69,7 @@ class ProjectContext(TypedDict):
 
 
 class Stats(TypedDict):
-    """How many notes there are, without those that are kept from this connection."""
+    """Numbers of notes, without those that are hidden from this connection."""
 
     vault: str
     notes: int
@@ -117,7 +117,7 @@ def get_session(
 
 
 def _term(at: Access, view: View, name: str, project: str) -> str:
-    """Return the index's term for the session that a name means, as far as this connection may see it."""
+    """Return the index's term for a session by its name; `NONE` if this connection may not see it."""
     if name in ("", "latest"):
         hidden = staged.hidden(view, at.here)
         return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
@@ -165,12 +165,12 @@ def project_context(
     if name and not (made["pinned"] or made["sessions"] or made["decisions"]):
         known = stats(at)["by_project"]
         if name.lower() not in known:
-            made["hints"].append(f"There are no notes of {made['project']}; there are of {', '.join(known) or 'none'}.")
+            made["hints"].append(f"{made['project']} has no notes. Projects with notes: {', '.join(known) or 'none'}.")
     return made
 
 
 def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
-    """Return the last sessions, of one project or of all, in short."""
+    """Return summaries of the latest sessions, of one project or of all."""
     every = session_log.sessions(at.config, project=project, since=since)
     nothing: frozenset[str] = frozenset()
     waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), nothing)
@@ -228,14 +228,14 @@ def _counts(at: Access, view: View, key: str, hidden: Set[int], limit: int = 30)
 
 
 def session_text(made: SessionView) -> list[str]:
-    """Write a session as text."""
+    """Return a session as text."""
     facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
     head = f"{made['title']} ({timestamps.readable(made['started'])} to {timestamps.readable(made['ended'])})"
     return [head, ", ".join(facts), *entries.lines(made["notes"])]
 
 
 def context_text(made: ProjectContext) -> list[str]:
-    """Write a project at a glance as text."""
+    """Return a project at a glance as text."""
     lines = [f"Project {made['project']}" if made["project"] else "All projects"]
     for heading, part in (("Pinned", made["pinned"]), ("Decisions", made["decisions"])):
         if part:
@@ -245,21 +245,21 @@ def context_text(made: ProjectContext) -> list[str]:
 
 
 def summaries_text(made: list[Summary]) -> list[str]:
-    """Write sessions in short as text."""
+    """Return summaries of sessions as text."""
     lines = []
     for one in made:
         notes = plural.number(one["notes"], "note")
         lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {notes})")
         lines += [f"  asked: {ask}" for ask in one["asks"][1:]]
         if one["outcome"]:
-            lines.append(f"  came to: {one['outcome']}")
+            lines.append(f"  outcome: {one['outcome']}")
         if one["files"]:
             lines.append(f"  files: {', '.join(one['files'])}")
     return lines or ["None."]
 
 
 def stats_text(made: Stats) -> list[str]:
-    """Write the numbers as text."""
+    """Return the numbers as text."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in made["by_kind"].items())
     projects = ", ".join(f"{name} {count}" for name, count in made["by_project"].items())
     first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))

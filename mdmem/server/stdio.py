@@ -14,14 +14,14 @@ from mdmem.server.first_answers import Opening
 from mdmem.system import memory
 
 _SERVER = "mdmem.server.pipes"
-"""The module that stands on the SDK, and is loaded while the client is answered."""
+"""The module that imports the SDK; it is loaded while the client's first requests are answered."""
 
 
 def serve(vault: str | None) -> None:
     """Serve until stdin is closed. Raises ModuleNotFoundError when the SDK is not installed."""
     if importlib.util.find_spec("mcp") is None:
         raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
-    logging.disable(logging.CRITICAL)  # the SDK's logs quote what was asked; mdmem's own never do
+    logging.disable(logging.CRITICAL)  # the SDK's logs quote requests; mdmem's own log never does
     memory.give_back()
     loading = threading.Thread(target=_load)
     loading.start()
@@ -33,14 +33,14 @@ def serve(vault: str | None) -> None:
 
 
 def _load() -> None:
-    with suppress(Exception):  # whoever needs it loads it again, and hears of it
+    with suppress(Exception):  # the import is repeated where it is needed, and then raises
         importlib.import_module(_SERVER)
 
 
 def _opened() -> Opening | None:
-    """Answer what comes first; None when the client leaves before it wants more."""
+    """Answer the first requests; return None if the client leaves before it needs the server."""
     opening = first_answers.Opening()
-    with open(0, "rb", buffering=0, closefd=False) as stdin:  # not a byte more is read than is answered
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # read no byte beyond what is answered
         for line in iter(stdin.readline, b""):
             answer = opening.take(line)
             if answer is None:

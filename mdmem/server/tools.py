@@ -1,4 +1,4 @@
-"""TOOLS: what a client can call. A new tool is a function over an `Access` and a row here."""
+"""TOOLS: the tools of the server. A new tool is a function over an `Access` and a row here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mdmem.server.access import FOR_TEXT, FOR_TITLES, FOR_WRITING
 
 
 class Tool(NamedTuple):
-    """One tool. function: takes an `Access` as `at` and gives plain values; its signature and docstring are the schema.
+    """One tool. function: takes an `Access` as `at`, returns plain values; its signature and docstring are the schema.
 
-    text: writes those values as lines. writes, destructive, idempotent: hints for the client.
+    text: returns those values as lines. writes, destructive, idempotent: hints for the client.
     extra: a name, a pattern and a schema; arguments that match the pattern are passed as one object of that name.
-    needs: how much trust an accessor needs for it; 0 for tools that work with the accessor's own memories.
+    needs: the trust that an accessor needs; 0 for tools that work with the accessor's own memories.
     """
 
     function: Callable[..., Any]
@@ -28,7 +28,7 @@ class Tool(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what it is called by."""
+        """Return the tool's name."""
         return self.function.__name__
 
 
@@ -42,7 +42,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(sessions.get_session, "Read a session", sessions.session_text),
     Tool(reading.file_history, "What is known about a file", entries.lines, needs=FOR_TEXT),
     Tool(reading.recent, "The newest notes", entries.lines),
-    Tool(reading.related, "Notes like one", entries.lines, needs=FOR_TEXT),
+    Tool(reading.related, "Similar notes", entries.lines, needs=FOR_TEXT),
     Tool(sessions.project_context, "A project at a glance", sessions.context_text),
     Tool(learned.fixes, "What solved an error", learned.fixes_text, needs=FOR_TEXT),
     Tool(learned.open_work, "What was left open", learned.open_text, needs=FOR_TEXT),

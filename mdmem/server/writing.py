@@ -1,7 +1,7 @@
-"""The tools that write notes of the user's own, on request, and change them. What hooks captured is never rewritten.
+"""The tools that write and change notes on request. What hooks captured is never rewritten.
 
-A change, in `notes/` only, needs the checksum of what was read, so that nobody's newer words are lost. It is a commit
-of its own, which can be undone.
+Only notes in `notes/` can be changed. A change needs the checksum of what was read, so that nobody's newer words are
+lost. Each change is its own commit, which can be undone.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
 MAX_NAME_BYTES = 240
-"""Of a file's or folder's name: file systems take 255, a writer's temporary file needs some."""
+"""Maximum length of a file or folder name: file systems allow 255, and temporary files need some of it."""
 
 MAX_TEXT_CHARS = 1_000_000
-"""Of a text that is looked through for what is private: much more than any note holds."""
+"""Maximum length of a text to clean: much more than a note can hold."""
 
 Text = Annotated[
     str, Field(description="Markdown. Private sections and secrets are removed.", max_length=MAX_TEXT_CHARS)
@@ -37,7 +37,7 @@ Text = Annotated[
 
 
 class WrittenNote(TypedDict):
-    """A note as it is now."""
+    """A note after a change."""
 
     id: str
     path: str
@@ -47,16 +47,16 @@ class WrittenNote(TypedDict):
 def add_note(
     at: Access,
     text: Text,
-    title: Annotated[str, Field(description="One line; without it the first line.")] = "",
+    title: Annotated[str, Field(description="One line; default: the first line.")] = "",
     kind: Annotated[str, Field(description="note, decision, lesson, preference or task.")] = "note",
-    supersedes: Annotated[str, Field(description="The note that no longer holds because of it.")] = "",
+    supersedes: Annotated[str, Field(description="The earlier note that this one replaces.")] = "",
     tags: Annotated[tuple[str, ...], Field(description="Words to find it by.")] = (),
     project: Annotated[str, Field(description="Default: the current one; `-` is none.")] = "",
     pinned: Annotated[bool, Field(description="Shown at the start of every session.")] = False,
-    propose: Annotated[bool, Field(description="Let the user decide, for what nobody asked to save.")] = False,
+    propose: Annotated[bool, Field(description="Let the user decide later; for notes that nobody asked for.")] = False,
 ) -> WrittenNote:
     """Save a decision, a fact or a lesson as a note of its own, when the user asks for it."""
-    from mdmem.learn import decisions  # a server that starts needs none of it
+    from mdmem.learn import decisions  # not needed when a server starts
 
     proposed = propose and not at.config.settings.learn.accept
     made = decisions.add(
@@ -71,7 +71,7 @@ def add_note(
         proposed=proposed,
         now=time.time(),
     )
-    return _written(at, made.id, made.path, "Proposed: it waits for the user's decision." if proposed else "Saved.")
+    return _written(at, made.id, made.path, "Proposed; it waits for the user's decision." if proposed else "Saved.")
 
 
 def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
@@ -96,11 +96,11 @@ def pin(
 def supersede(
     at: Access,
     note: Note,
-    by: Annotated[str, Field(description="The note that holds now; or give `text`.")] = "",
-    text: Annotated[str, Field(description="What holds now, in a new note.", max_length=MAX_TEXT_CHARS)] = "",
+    by: Annotated[str, Field(description="The note that replaces it; or give `text`.")] = "",
+    text: Annotated[str, Field(description="Text of a new note that replaces it.", max_length=MAX_TEXT_CHARS)] = "",
     title: Annotated[str, Field(description="The new note's title.")] = "",
 ) -> WrittenNote:
-    """Mark a note as out of date and say what holds now; the old one is kept, but no longer given to agents."""
+    """Mark a note as out of date, and name or write its replacement. It is kept, but no longer given to agents."""
     if bool(by) == bool(text):
         raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
     path, parsed = lookup.resolve(at, note)
@@ -124,13 +124,13 @@ def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
 
 
 def written_text(made: WrittenNote) -> list[str]:
-    """Write what was done as text."""
+    """Return what was done as text."""
     return [f"{made['done']} [mem:{made['id']}] {made['path']}"]
 
 
 HOME = "notes/"
 SUBJECT = "Change by a tool"
-"""What the subjects of these commits begin with; only such a commit is undone."""
+"""Start of these commits' subjects; `undo_change` undoes only such commits."""
 NEXT = "Read it again with `get_notes`."
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
@@ -141,7 +141,7 @@ Checksum = Annotated[str, Field(description="As `get_notes` returned it.")]
 
 
 class RevisedNote(TypedDict):
-    """A note as it is now. checksum: for the next change. undo: what `undo_change` takes."""
+    """A note after a change. checksum: for the next change. undo: for `undo_change`."""
 
     id: str
     path: str
@@ -151,7 +151,7 @@ class RevisedNote(TypedDict):
 
 
 class _Owned(NamedTuple):
-    """A note that a person owns, as it was read."""
+    """A person's own note, as it was read."""
 
     id: str
     path: str
@@ -162,22 +162,22 @@ def edit_note(
     at: Access,
     note: Note,
     checksum: Checksum,
-    text: Annotated[str, Field(description="What to write instead; markdown.", max_length=MAX_TEXT_CHARS)],
+    text: Annotated[str, Field(description="The new text; markdown.", max_length=MAX_TEXT_CHARS)],
     section: Annotated[str, Field(description="A heading; the text below it is replaced.")] = "",
-    find: Annotated[str, Field(description="Or a text that occurs exactly once.")] = "",
+    find: Annotated[str, Field(description="Or a text that occurs once.")] = "",
     every: Annotated[bool, Field(description="Replace every occurrence.")] = False,
 ) -> RevisedNote:
-    """Edit a note in notes/: replace a section, or text that is found. Undo with `undo_change`."""
+    """Edit a note in notes/: replace a section, or a text in it. Undo with `undo_change`."""
     if bool(section) == bool(find):
         raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
     owned = _owned(at, note, checksum)
     body = notes.parse(owned.data).body
     if str(user_notes.clean(at.config, body)).strip("\n") != body.strip("\n"):
-        # before anything is looked for: what is found, or the names of sections, would tell what is private
+        # checked before searching: a match, or the names of sections, would reveal what is private
         raise UsageError("The note holds private text or a secret, so only its owner can edit it, in their editor.")
     new = str(user_notes.clean(at.config, user_notes.as_typed(text, body)))
     if text.strip() and not new.strip():
-        raise UsageError("The text is private as a whole, so it cannot be stored. Nothing was changed.")
+        raise UsageError("All of the text is private, so it cannot be stored. Nothing was changed.")
     changed = _with_section(body, section, new) if section else _with_text(body, find, new, every=every)
     after = _with_body(owned.data, changed)
     if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):
@@ -204,12 +204,12 @@ def move_note(
     ):
         raise UsageError("`to` holds private text or what looks like a secret. Nothing was moved.")
     if disk.read_path(at.config.vault, path) is not None:
-        raise UsageError(f"There is a note at {path!r:.80} already. Nothing was moved.")
+        raise UsageError(f"There is already a note at {path!r:.80}. Nothing was moved.")
     return _changed(at, owned, path, owned.data, "Moved.")
 
 
 def _is_good(path: str) -> bool:
-    """Whether any system can have a file at a path in `notes/`."""
+    """Whether a path in `notes/` is valid on every system."""
     names = path.split("/")
     fits = all(name and len(name.encode("utf-8", "replace")) <= MAX_NAME_BYTES for name in names)
     is_reserved = any(name.partition(".")[0].rstrip().lower() in slug.RESERVED for name in names)
@@ -223,7 +223,7 @@ def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
 
 
 def undo_change(at: Access, undo: Annotated[str, Field(description="As the change returned it.")]) -> RevisedNote:
-    """Undo a change that edit_note, move_note or delete_note made, unless the note was changed since."""
+    """Undo a change by edit_note, move_note or delete_note, unless the note has changed since."""
     from mdmem.history import undo as work
 
     planned = work.plan(at.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
@@ -243,16 +243,16 @@ def undo_change(at: Access, undo: Annotated[str, Field(description="As the chang
 
 
 def _owned(at: Access, reference: str, expected: str) -> _Owned:
-    """Return a note in `notes/` that is as it was read.
+    """Return a note in `notes/` that has not changed since it was read.
 
     Raises:
         NotFoundError: when there is no such note.
-        UsageError: when it is not a person's, lies elsewhere, or has been changed since.
+        UsageError: when it is not a person's, not in `notes/`, or has changed since.
     """
     path, parsed = lookup.resolve(at, reference)
     data = disk.read_path(at.config.vault, path) or b""
     if not path.startswith(HOME) or not user_notes.is_owned(path, data):
-        raise UsageError(f"Only notes in {HOME} are changed, moved or deleted; this one is {path!r:.162}.")
+        raise UsageError(f"Only notes in {HOME} can be changed, moved or deleted; this one is {path!r:.162}.")
     if len(data) >= disk.MAX_READ_BYTES:
         raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
     if safe_text.checksum(data) != expected.strip().lower():
@@ -261,12 +261,12 @@ def _owned(at: Access, reference: str, expected: str) -> _Owned:
 
 
 def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
-    """Commit the note as it was, make the change, and commit that. path: "" deletes the note."""
+    """Commit the old version, make the change, and commit that. path: "" deletes the note."""
     from mdmem.history import commit, rewrite
     from mdmem.history.rewrite import RewriteStep
 
     if path == owned.path and after == owned.data:
-        raise UsageError("There is nothing to change: the note already says so.")
+        raise UsageError("There is nothing to change: the note already says this.")
     before = commit.commit_paths(at.config, [owned.path], f"{SUBJECT}: {owned.path} as it was")
     if before.held_back or before.staged:
         raise UsageError(
@@ -277,7 +277,7 @@ def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> R
         steps.insert(0, RewriteStep(path, None, after))
     applied = rewrite.apply(at.config, steps, f"{SUBJECT}: {done.lower()[:-1]} {owned.path}")
     if applied.skipped or not applied.result.commits:
-        raise BusyError(f"{owned.path!r:.80} was changed by somebody else in the meantime. {NEXT}")
+        raise BusyError(f"{owned.path!r:.80} was changed in the meantime. {NEXT}")
     return _revised(at, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
 
 
@@ -292,7 +292,7 @@ def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
 
 
 def _with_body(data: bytes, body: str) -> bytes:
-    """Return a note with another body below its front matter, where it has one."""
+    """Return a note with another body, below its front matter if it has one."""
     parsed = notes.parse(data)
     if parsed.problem:
         raise UsageError(f"The front matter of this note is broken ({parsed.problem}). Fix it in your editor first.")
@@ -300,7 +300,7 @@ def _with_body(data: bytes, body: str) -> bytes:
 
 
 def _with_text(body: str, find: str, text: str, *, every: bool) -> str:
-    find = find if find in body else find.replace("&lt;", "<")  # as `get_notes` shows it
+    find = find if find in body else find.replace("&lt;", "<")  # `get_notes` shows "&lt;" for "<"
     count = body.count(find)
     if not count:
         raise UsageError(f"The note does not contain the text to find. {NEXT}")
@@ -341,6 +341,6 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def revised_text(made: RevisedNote) -> list[str]:
-    """Write what was done as text."""
+    """Return what was done as text."""
     checksum = f"checksum {made['checksum']}, " if made["checksum"] else ""
     return [f"{made['done']} [mem:{made['id']}] {made['path']} ({checksum}undo {made['undo']})"]

@@ -342,8 +342,8 @@ def test_an_update_of_an_ordinary_note_names_both_types(alice: Callable[..., Ans
     answer = alice("remember_update_internal_memory", {"memory_id": "7gk2q9m4x1", "content": "mine now"})
 
     assert answer.error
-    assert "of the type prompt" in answer.said
-    assert "of the type ghost" in answer.said
+    assert "is a prompt" in answer.said
+    assert "of the kind ghost" in answer.said
     assert "mine now" not in (vault / "notes" / "a.md").read_text()
 
 

@@ -336,7 +336,7 @@ def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> 
     assert [entry["id"] for entry in made["decisions"]] == [day["decision"]]
     assert made["sessions"][0]["asks"][0].startswith("Why does the date parser")
     assert (
-        "There are no notes of tea-shop; there are of acme-notes"
+        "tea-shop has no notes. Projects with notes: acme-notes"
         in server.call("project_context", {"project": "tea-shop"}).said
     )
 
@@ -603,11 +603,11 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
     [
         ("search", {"limit": 1000}, "search cannot take these arguments. limit: Input should be less"),
         ("delete_note", {"note": "notes/a.md"}, "checksum: Field required (As `get_notes` returned it)."),
-        ("search", {"sort": "best"}, "sort must be relevance, newest, oldest; not 'best'"),
+        ("search", {"sort": "best"}, "sort must be one of relevance, newest, oldest, not 'best'"),
         ("search", {"query": "x", "since": "whenever"}, "Can't read 'whenever' as a time."),
         ("search", {"query": "x", "state": "fresh"}, "fresh"),
         ("recent", {"since": "whenever"}, "Can't read 'whenever' as a time."),
-        ("get_note", {}, "There is no tool 'get_note'. There are get_notes"),
+        ("get_note", {}, "There is no tool 'get_note'. Similar ones: get_notes"),
         ("stats", {"project": "x"}, "stats has no argument 'project'; it takes none."),
         ("search", {"words": "x"}, "search has no argument 'words'; it takes query, queries, kind"),
         ("search", {"tags": "decision"}, "tags: Input should be a list"),

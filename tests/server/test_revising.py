@@ -96,7 +96,7 @@ def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
         ({"find": "UTC", "text": "UTC"}, "nothing to change"),
         ({"find": "UTC", "text": "x" * 70_000}, "at most"),
         ({"find": "e", "text": "x" * 900_000, "every": True}, "at most"),
-        ({"find": "UTC", "text": "[PRIVATE] canary"}, "private as a whole"),
+        ({"find": "UTC", "text": "[PRIVATE] canary"}, "All of the text is private"),
     ],
 )
 def test_what_does_not_fit_changes_nothing(server: Server, vault: Path, arguments: dict[str, Any], said: str) -> None:
@@ -154,7 +154,7 @@ def test_a_note_stays_where_another_one_takes_its_new_path_meanwhile(
 
     moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": read, "to": "notes/new.md"})
 
-    assert "changed by somebody else" in moved.said
+    assert "changed in the meantime" in moved.said
     assert (vault / "notes" / "utc.md").read_text() == TEXT
     assert (vault / "notes" / "new.md").read_text() == "another"
 

@@ -1,4 +1,4 @@
-"""Whose memories a connection works with: read from headers, the environment or a mapping, and checked.
+"""The context of a connection, whose memories it works with: read from headers, the environment or a mapping.
 
 The owner of a ghost configures it by a note of the kind `ghost-config` in the ghost's folder. Its front matter says how
 far accessors are trusted (`trust: ["bob 0.5", "* 0.2"]`) and which spaces and groups the ghost may publish to
@@ -30,16 +30,16 @@ HEADERS = {
     "user_id": "X-User-Id",
     "conversation_id": "X-Conversation-Id",
 }
-"""What makes a context -> the header that carries it over HTTP."""
+"""Part of a context -> its HTTP header."""
 
 VARIABLES = {key: f"MDMEM_{key.upper()}" for key in HEADERS}
-"""What makes a context -> the environment variable that carries it on stdio."""
+"""Part of a context -> its environment variable on stdio."""
 
 OWNER_KEYS = {"user": "ghost_owner", "space": "ghost_space", "group": "ghost_group"}
-"""A type of ghost -> what names its owner."""
+"""Type of ghost -> the part of a context that names its owner."""
 
 NESTED = ("internal_context", "internalContext")
-"""Where a context stands as one object, in Python's extras and in the `_meta` of an MCP request."""
+"""Keys of a whole context as one object, in Python's extras and in the `_meta` of an MCP request."""
 
 _OTHER_NAMES = {
     "type": "internal_type",
@@ -52,7 +52,7 @@ _OTHER_NAMES = {
     "group_id": "ghost_group",
     "group": "ghost_group",
 }
-"""Other names of what makes a context, as one object may have them."""
+"""Other names that the parts of a context may have in such an object."""
 
 MAX_ID_CHARS = 64
 _PLAIN_FOLDER = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -63,7 +63,7 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 class Context(NamedTuple):
     """Whose memories are meant.
 
-    kind: `ghost` or `agent`, which is also the kind of its notes. ghost_type: `user`, `space` or `group`.
+    kind: `ghost` or `agent`, also the kind of the notes. ghost_type: `user`, `space` or `group`.
     owner: the user, space or group whose ghost it is. accessor: the user at the other end, "" for the vault's own.
     conversation: of an agent, "" for all of its conversations.
     """
@@ -78,8 +78,8 @@ class Context(NamedTuple):
 class Scope(NamedTuple):
     """The folder of a context's memories, and the marks that each memory has.
 
-    folder: the parts of its path. tags: each memory has all of them. accessor: each memory has it in a key of its own.
-    trust: memories that need more trust are not shown. shared: the folder of what was published to this space or
+    folder: the parts of its path. tags: each memory has all of them. accessor: each memory has it in its front matter.
+    trust: memories that need more trust are not shown. shared: the folder of memories published to this space or
     group, which every accessor may see; () for any other context.
     """
 
@@ -92,17 +92,17 @@ class Scope(NamedTuple):
 
     @property
     def published(self) -> Scope | None:
-        """Return the scope of what was published here, or None where nothing can be."""
+        """Return the scope of memories published here; None if nothing can be published here."""
         return self._replace(folder=self.shared, accessor="", shared=()) if self.shared else None
 
 
 def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Context:
-    """Read a context from `values`, whose keys are those of `HEADERS`; or one object under a name of `NESTED`.
+    """Return the context in `values`, whose keys are those of `HEADERS`, or one object under a key of `NESTED`.
 
     The object may use camel case, and `type`, `owner_user_id`, `accessor_user_id`, `space_id`, `group_id`.
-    names: what each key is called where the values come from, for messages.
+    names: each key's name at the source of the values, for messages.
 
-    Raises UsageError when there is none, or a value that it needs is missing or no good; the message names it.
+    Raises UsageError when there is no context, or a value is missing or invalid; the message names it.
     """
     names = names or {key: key for key in HEADERS}
     nested = next((values[name] for name in NESTED if values.get(name)), None)
@@ -112,7 +112,7 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
     kind = given.get("internal_type", "").lower()
     if not kind:
         beside = [names[key] for key in ("ghost_type", *OWNER_KEYS.values(), "conversation_id") if given.get(key)]
-        # Half a context is no call of the owner's: it must open nothing.
+        # A partial context must not count as the owner's own call.
         raise UsageError(f"{MISSING} It is needed beside {beside[0]}." if beside else MISSING)
     if kind not in ("ghost", "agent"):
         raise UsageError(f"{names['internal_type']} must be ghost or agent, not {kind!r:.40}.")
@@ -131,9 +131,9 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
 
 
 def _flat(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of a context by the keys of `HEADERS`, whatever they are called.
+    """Return the values of a context by the keys of `HEADERS`, whatever their names are here.
 
-    Raises UsageError when one value is given twice and differently.
+    Raises UsageError when a value is given twice and differs.
     """
     found: dict[str, str] = {}
     for name, value in given.items():
@@ -146,9 +146,9 @@ def _flat(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Context:
-    """Read a context from a connection, or from the `_meta` of its request; both may say the same.
+    """Return the context of a connection or of a request's `_meta`; if both have one, they must be equal.
 
-    Raises UsageError as `read`; also when they differ, so that a request cannot widen what its connection says.
+    Raises UsageError as `read`; also when they differ, so that a request cannot widen its connection's scope.
     """
     try:
         first = read_first()
@@ -162,7 +162,7 @@ def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Contex
 
 
 def from_headers(headers: Any) -> Context:
-    """Read a context from a request's headers (starlette's).
+    """Return the context in a request's headers (starlette's).
 
     Raises UsageError as `read`; also when a header is given twice.
     """
@@ -176,7 +176,7 @@ def from_headers(headers: Any) -> Context:
 
 
 def header(headers: Any, name: str) -> list[str]:
-    """Return what a request's header says, each time it is there: HTTP hands on the bytes of UTF-8 as Latin-1."""
+    """Return all values of a header. HTTP passes UTF-8 bytes on as Latin-1, which is undone."""
     return [_utf8(value) for value in headers.getlist(name)]
 
 
@@ -188,12 +188,12 @@ def _utf8(value: str) -> str:
 
 
 def from_env(env: Mapping[str, str]) -> Context:
-    """Read a context from the environment. Raises UsageError as `read`."""
+    """Return the context in the environment. Raises UsageError as `read`."""
     return read({key: env.get(name, "") for key, name in VARIABLES.items()}, VARIABLES)
 
 
 def scope(config: Config, context: Context) -> Scope:
-    """Return where a context's memories lie, and what marks them. A name that the gate would redact is hashed."""
+    """Return the scope of a context. A name that the privacy gate would redact is hashed."""
     rules = privacy.Rules.of(config.settings)
     owner, accessor, conversation = (
         _storable(name, rules) for name in (context.owner, context.accessor, context.conversation)
@@ -210,7 +210,7 @@ def scope(config: Config, context: Context) -> Scope:
 
 
 def home(config: Config, context: Context) -> tuple[str, ...]:
-    """Return the folder of a ghost, or of all agents: it has the configuration, and folders with memories."""
+    """Return the folder of a ghost, or of all agents: it contains the configuration and the folders of memories."""
     if context.kind == "agent":
         return "internal", "agent"
     owner = _storable(context.owner, privacy.Rules.of(config.settings))
@@ -218,20 +218,20 @@ def home(config: Config, context: Context) -> tuple[str, ...]:
 
 
 PUBLISHED = "published"
-"""In a space's or a group's folder: what was published to it."""
+"""Folder of published memories, in a space's or a group's folder."""
 
 
 def trust(config: Config, context: Context) -> float:
-    """Return how far the accessor is trusted, 0 to 1: what the ghost's configuration and the setting both allow."""
+    """Return the trust in the accessor, 0 to 1: the lower one of the ghost's configuration and the setting."""
     return min(_by_setting(config, context), load_config(config, home(config, context)).trust(context.accessor))
 
 
 def _by_setting(config: Config, context: Context) -> float:
-    """Return what `internal.trust` says of this owner and accessor, else 1.
+    """Return the trust that `internal.trust` sets for this owner and accessor, else 1.
 
-    Its rows are `user:alice bob 0.5`, `agent bob 0.5`; `*` stands for any accessor. The first that fits counts, and
-    one that cannot be read counts as 0: a slip must not show more. An empty row ends the user's own rows and begins
-    the vault's, which can only lower what the user's say.
+    Its rows look like `user:alice bob 0.5` or `agent bob 0.5`; `*` means any accessor. The first match counts. A row
+    that cannot be parsed counts as 0, so that a typo never reveals more. An empty row separates the user's own rows
+    from the vault's, which can only lower the trust.
     """
     whose = f"{context.ghost_type}:{context.owner}" if context.kind == "ghost" else "agent"
     lowest, decided = 1.0, False
@@ -245,7 +245,7 @@ def _by_setting(config: Config, context: Context) -> float:
 
 
 def forges(tag: str) -> bool:
-    """Whether a tag would pass for one that only a connection can give."""
+    """Whether a tag looks like one that only a connection can set."""
     bare = normalize("NFKC", tag).strip().lstrip("#").casefold()
     return bare.partition(":")[0].strip() in ("ghost", "agent", "ghost_type", "ghost_owner")
 
@@ -259,9 +259,9 @@ def _id(given: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:
 
 
 def _storable(name: str, rules: privacy.Rules) -> str:
-    """Return a name that may be written to a file: itself, or its hash where it looks like a secret."""
+    """Return a name that may be written to a file: unchanged, or hashed if it looks like a secret."""
     names = (name, f"id-{short(name, 20)}") if not name.startswith("id-") else (f"id-{short(name, 20)}",)
-    hexadecimal = f"id-{sha256(name.encode()).hex()[:20]}"  # which no rule takes for a secret
+    hexadecimal = f"id-{sha256(name.encode()).hex()[:20]}"  # no rule takes this for a secret
     return next((each for each in names if _is_plain(each, rules)), hexadecimal)
 
 
@@ -271,7 +271,7 @@ def _is_plain(name: str, rules: privacy.Rules) -> bool:
 
 
 def _folder(name: str) -> str:
-    """Return a name for a folder so that no two names share one, on file systems that fold letters too."""
+    """Return a folder name that is unique to `name`, also on file systems that ignore case."""
     return name if _PLAIN_FOLDER.fullmatch(name) else f"{slug(name, 32) or 'x'}-{short(name, 10)}"
 
 
@@ -280,9 +280,9 @@ CONFIG_KIND = "ghost-config"
 
 
 class GhostConfig(NamedTuple):
-    """What an owner says of a ghost. rows: accessor or `*`, and a trust from 0 to 1; the first that fits counts.
+    """An owner's configuration of a ghost. rows: accessor or `*`, and a trust from 0 to 1; the first match counts.
 
-    spaces, groups: where it may publish to. broken: whether the note cannot be read, which trusts nobody.
+    spaces, groups: where it may publish. broken: whether the note cannot be read; then nobody is trusted.
     """
 
     rows: tuple[str, ...] = ()
@@ -292,12 +292,12 @@ class GhostConfig(NamedTuple):
     broken: bool = False
 
     def trust(self, accessor: str) -> float:
-        """Return how far an accessor is trusted; wholly where no row speaks of them."""
+        """Return the trust in an accessor; 1 if no row matches."""
         if self.broken:
             return 0.0
         for row in self.rows:
             name, _, value = row.strip().rpartition(" ")
-            if not name or name.strip() in ("*", accessor):  # a row that cannot be read must not show more
+            if not name or name.strip() in ("*", accessor):  # a row that cannot be parsed must not reveal more
                 return share(value if name else "")
         return 1.0
 
@@ -308,9 +308,9 @@ class GhostConfig(NamedTuple):
 
 
 def load_config(config: Config, home: tuple[str, ...]) -> GhostConfig:
-    """Read the configuration in a ghost's folder; without one, nothing is limited and nothing is allowed.
+    """Return the configuration in a ghost's folder; without one, trust is not limited and publishing not allowed.
 
-    home: vault-relative, part by part.
+    home: the parts of the folder's path in the vault.
     """
     data = disk.read_path(config.vault, "/".join((*home, CONFIG_FILE)))
     if data is None:
@@ -323,7 +323,7 @@ def load_config(config: Config, home: tuple[str, ...]) -> GhostConfig:
 
 
 def share(text: str) -> float:
-    """Read a trust from 0 to 1; what cannot be read counts as 0."""
+    """Parse a trust from 0 to 1; invalid text counts as 0."""
     try:
         value = float(text)
     except ValueError:
@@ -332,7 +332,7 @@ def share(text: str) -> float:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Read a list, a text with commas, or a single number, which is the trust of everyone."""
+    """Parse a list, a text with commas, or a single number, which is the trust in everyone."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return (f"* {value}",)
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Searching internal memories: FILTERS, how well a memory answers a query, and the orders of MODES."""
+"""Searching internal memories: FILTERS, relevance to a query, and MODES of ordering."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from mdmem.vault import user_notes
 
 SORT_ORDERS = ("asc", "desc")
 FIELDS = ("weight", "trust", "version", "rating", "title", "created", "updated")
-"""What byProperty can order by, beside feelings and what else is in somebody's front matter."""
+"""Fields that byProperty orders by, besides feelings and other keys of the front matter."""
 BROAD_CHARS = 100
-"""Of each end and of the middle of a memory, so much is shown in broad view."""
+"""Characters that the broad view shows of the beginning, the middle and the end of a memory."""
 
 _LINK = re.compile(r"\[\[[^\]\n]{1,200}\]\]|\]\([^)\s]{1,400}\)|\bmem:[0-9a-z]{10}\b")
 _CITED = re.compile(r"\bmem:([0-9a-z]{10})\b|\[\[([0-9a-z]{10})\]\]")
 
 
 class Ask(NamedTuple):
-    """What is to be laid out. links: how many lead from and to each memory, by id. field: for byProperty."""
+    """The memories to order. links: number of links from and to each memory, by id. field: for byProperty."""
 
     memories: Sequence[Memory]
     links: Mapping[str, int]
@@ -38,12 +38,12 @@ class Ask(NamedTuple):
 def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", sort_field: str = "") -> list[Memory]:
     """Return memories in the order of a mode.
 
-    sort_order: `desc` has the newest, the most, the best first.
+    sort_order: `desc` puts the newest, highest or best first.
 
     Raises UsageError when there is no such mode, order or field.
     """
     if mode not in MODES:
-        raise UsageError(f"There is no mode {mode!r:.40}; the modes are {', '.join(MODES)}.")
+        raise UsageError(f"There is no mode {mode!r:.40}. Modes: {', '.join(MODES)}.")
     if sort_order not in SORT_ORDERS:
         raise UsageError(f"sort_order must be asc or desc, not {sort_order!r:.40}.")
     known = sort_field in FIELDS or sort_field.startswith(FEEL) or any(sort_field in each.meta for each in memories)
@@ -54,7 +54,7 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
 
 
 def links(memories: Sequence[Memory]) -> dict[str, int]:
-    """Count, by memory id, the links in each memory and those in the other memories that lead to it."""
+    """Return, by memory id, the number of links in the memory and of links to it from the others."""
     found = {memory.id: len(_LINK.findall(memory.content)) for memory in memories}
     for memory in memories:
         for cited in chain.from_iterable(_CITED.findall(memory.content)):
@@ -64,14 +64,14 @@ def links(memories: Sequence[Memory]) -> dict[str, int]:
 
 
 def significance(memory: Memory, linked: int) -> float:
-    """Return how much a memory matters: its weight, its feelings and its links, 0 to 1."""
+    """Return the importance of a memory, 0 to 1, from its weight, feelings and links."""
     feelings = [share_of(value, 0.0) for key, value in memory.meta.items() if key.startswith(FEEL)]
     felt = max(feelings, default=0.0)
     return 0.5 * share_of(memory.meta.get("weight"), 0.5) + 0.3 * felt + 0.2 * (1 - 1 / (1 + linked))
 
 
 def rating(memory: Memory) -> float | None:
-    """Return what a person rated a memory with, in its front matter, or None."""
+    """Return a person's rating in a memory's front matter, or None."""
     value = memory.meta.get("rating")
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
@@ -86,7 +86,7 @@ def outline(content: str) -> str:
 
 
 def _by(key: Callable[[Ask, Memory], Any]) -> Callable[[Ask], list[Memory]]:
-    """Order by a key; equals by their age, so that pages hold still."""
+    """Return an order by a key, then by age, so that pages stay stable."""
     return lambda ask: sorted(ask.memories, key=lambda memory: (key(ask, memory), memory.age), reverse=ask.descending)
 
 
@@ -97,7 +97,7 @@ def _by_rating(ask: Ask) -> list[Memory]:
 
 
 def _by_discovery(ask: Ask) -> list[Memory]:
-    """Return memories in turns: one that is known to matter, then one without a rating and links."""
+    """Alternate memories that are known to matter with ones that have no rating and no links."""
     fresh = [memory for memory in ask.memories if rating(memory) is None and not ask.links[memory.id]]
     names = {memory.id for memory in fresh}
     known = [memory for memory in ask.memories if memory.id not in names]
@@ -134,14 +134,14 @@ MODES: dict[str, Callable[[Ask], list[Memory]]] = {
     "byBroad": _by(lambda _, memory: memory.created),
     "byRandom": lambda ask: random.sample(ask.memories, len(ask.memories)),
 }
-"""A mode's name -> how it orders memories, which come newest first."""
+"""Name of a mode -> how it orders memories, which it gets newest first."""
 
 
 Keep = Callable[[Memory], bool]
 
 
 def parse_filters(filters: Mapping[str, Any]) -> Keep:
-    """Return what says whether a memory passes all filters; an empty filter is none.
+    """Return a function that tells whether a memory passes all filters; an empty filter is ignored.
 
     Raises UsageError when there is no such filter, or its value cannot be read.
     """
@@ -149,7 +149,7 @@ def parse_filters(filters: Mapping[str, Any]) -> Keep:
     for name, value in filters.items():
         key = _SYNONYMS.get(name, name)
         if key not in FILTERS:
-            raise UsageError(f"There is no filter {name!r:.40}; there are {', '.join(FILTERS)}.")
+            raise UsageError(f"There is no filter {name!r:.40}. Filters: {', '.join(FILTERS)}.")
         if value not in (None, "", [], ()):
             conditions.append(FILTERS[key](key, value))
     return lambda memory: all(keep(memory) for keep in conditions)
@@ -202,7 +202,7 @@ FILTERS: dict[str, Callable[[str, Any], Keep]] = {
     "created_to": _to,
     "weight_min": _weight,
 }
-"""A filter's name -> what makes a condition of its value."""
+"""Name of a filter -> the function that makes a condition from its value."""
 
 _SYNONYMS = {"type": "types", "min_weight": "weight_min", "date_from": "created_from", "date_to": "created_to"}
 
@@ -210,13 +210,13 @@ _SYNONYMS = {"type": "types", "min_weight": "weight_min", "date_from": "created_
 K = 1.2
 B = 0.75
 PIECE = 3
-"""How many letters the pieces have by which likeness is measured."""
+"""Length of the letter n-grams that measure similar spelling."""
 
 
 def relevance(memories: Sequence[Memory], query: str, alpha: float = 0.0) -> dict[str, float]:
-    """Return each memory that has something of a question its relevance, by id: the share of the most it could have.
+    """Return the relevance of each memory that matches a query at all, by id: the share of the possible maximum.
 
-    alpha: what part of it is likeness of letters, which finds other spellings; the rest is words (BM25).
+    alpha: the weight of similar spelling; the rest is words (BM25).
     """
     by_words = _by_words(memories, analysis.query_terms(query)) if alpha < 1 else {}
     by_letters = _by_letters(memories, query) if alpha > 0 else {}

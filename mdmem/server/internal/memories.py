@@ -1,4 +1,4 @@
-"""The memories of one scope: written, changed and read, each a markdown file like any other note."""
+"""The memories of one scope: create, change and read them. Each is a markdown file like any other note."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from mdmem.server.internal.context import (
 from mdmem.vault import disk, editing, note, user_notes
 
 MAX_MEMORIES = 5_000
-"""Of a larger scope the newest are looked at."""
+"""In a larger scope, only the newest memories are read."""
 
 DELETED = ("exclude", "include", "only")
-"""What becomes of memories that a person marked with `deleted: true` in their front matter."""
+"""What to do with memories that have `deleted: true` in their front matter."""
 
 NUMBERS = ("weight", "trust")
 FEEL = "feel_"
-"""What the names of feelings begin with."""
+"""Prefix of the names of feelings."""
 
 _MAX_FEELINGS = 40
 _CACHE_ENTRIES = 20_000
 
 
 class Memory(NamedTuple):
-    """One memory, as its file says now. counts: its terms. version: 1 and one more for each change.
+    """One memory, read from its file. counts: of its terms. version: 1, and one more for each change.
 
-    sequence: what tells apart memories of one second, in the order in which they were made; mtime_ns: when its file
-    was written, for those that have none. shared: whether it was published to this space or group.
+    sequence: orders memories of the same second; mtime_ns: the file's, for those without a sequence. shared: whether
+    it was published to this space or group.
     """
 
     id: str
@@ -64,7 +64,7 @@ class Memory(NamedTuple):
 
     @property
     def age(self) -> tuple[str, int, int, str]:
-        """Return the key by which memories are sorted by age: the newest has the greatest."""
+        """Return the key that sorts memories by age; the newest has the greatest."""
         return self.created, self.sequence, self.mtime_ns, self.id
 
 
@@ -79,11 +79,11 @@ def create(
     extra: Mapping[str, Any] | None = None,
     now: float,
 ) -> user_notes.Written:
-    """Write a memory. numbers: weight, trust and `feel_...`, each 0 to 1. extra: further keys of its front matter.
+    """Create a memory. numbers: weight, trust and `feel_...`, each 0 to 1. extra: further keys of its front matter.
 
     Raises:
         UsageError: when there is nothing to store, a number is out of range, or a tag would forge a scope.
-        VaultError, OSError: when the vault cannot take it.
+        VaultError, OSError: when it cannot be written.
     """
     meta: dict[str, Any] = {"version": 1, "sequence": _next_sequence(now), **shares(numbers or {}), **(extra or {})}
     if scope.accessor:
@@ -105,7 +105,7 @@ _last_sequence = [0, -1]
 
 
 def _next_sequence(now: float) -> int:
-    """Return a number that grows with every memory made within a second: its microsecond, or one more than the last."""
+    """Return a number that grows with each memory of a second: its microsecond, or the last number plus one."""
     second = int(now)
     with _sequence_lock:
         last = _last_sequence[1] if _last_sequence[0] == second else -1
@@ -124,13 +124,13 @@ def update(
     numbers: Mapping[str, Any] | None = None,
     now: float,
 ) -> Memory:
-    """Change a memory: what is None stays. The text as it was is committed first, so that history has it.
+    """Change a memory; None leaves a value as it is. The old version is committed first, to keep it in history.
 
-    tags: in the place of the memory's own; those of its scope stay.
+    tags: replace the memory's own; those of its scope stay.
 
     Raises:
-        UsageError: when nothing is to be changed, or a value is no good.
-        NotFoundError: when this scope has no such memory; whether another has one cannot be told.
+        UsageError: when there is nothing to change, or a value is invalid.
+        NotFoundError: when this scope has no such memory; it does not reveal whether another scope has.
         VaultError, BusyError, OSError: when it cannot be written.
     """
     memory = find(config, scope, memory_id)
@@ -150,19 +150,19 @@ def update(
             raise _unknown(memory_id)
         _commit(config, held)
         keys = {**changes, "version": held.version + 1, "updated": timestamps.note_time(now)}
-        if mine is not None:  # whose it is stays, its conversation included
+        if mine is not None:  # the tags of its scope stay, its conversation included
             keys["tags"] = [*(tag for tag in held.tags if forges(tag)), *mine]
         made.append(editing.set_keys(data if body is None else editing.with_body(data, body), keys))
         return made[-1]
 
     made: list[bytes] = []
     user_notes.change(config, memory.path, edit, internal=True)
-    # It may now ask for more trust than its accessor has: what was changed is told once more.
+    # It may now need more trust than its accessor has: the change is still reported, once.
     return _memory(scope._replace(trust=1.0), memory.path, made[-1]) or memory
 
 
 def _commit(config: Config, memory: Memory) -> None:
-    """Commit a memory as it is. Where the vault has no git or is busy, log that and go on."""
+    """Commit a memory as it is. If the vault has no git or is busy, log that and go on."""
     from mdmem.history import commit
 
     try:
@@ -172,11 +172,11 @@ def _commit(config: Config, memory: Memory) -> None:
 
 
 def find(config: Config, scope: Scope, memory_id: str) -> Memory:
-    """Find a memory of this scope by its id, an unambiguous beginning of it, a citation, or its path.
+    """Return a memory of this scope by its id, an unambiguous beginning of it, a citation, or its path.
 
     Raises:
-        NotFoundError: when this scope has none; whether another has one cannot be told.
-        UsageError: when several ids of this scope begin so.
+        NotFoundError: when this scope has none; it does not reveal whether another scope has.
+        UsageError: when several ids of this scope begin with it.
     """
     wanted = note.id_in_reference(memory_id)
     path, name = wanted.removeprefix(f"{config.vault}/"), wanted.lower()
@@ -199,14 +199,14 @@ def _unknown(memory_id: str) -> NotFoundError:
 
 
 def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequence[str] = ()) -> list[Memory]:
-    """Read the memories of a scope that its accessor may see, newest first, at most `MAX_MEMORIES`.
+    """Return the memories of a scope that its accessor may see, newest first, at most `MAX_MEMORIES`.
 
-    tags: a memory must have all of these, too.
+    tags: a memory must have all of these too.
 
-    Raises UsageError when `deleted` is none of `DELETED`.
+    Raises UsageError when `deleted` is not one of `DELETED`.
     """
     if deleted not in DELETED:
-        raise UsageError(f"deleted_filter must be {', '.join(DELETED)}; not {deleted!r:.40}.")
+        raise UsageError(f"deleted_filter must be one of {', '.join(DELETED)}, not {deleted!r:.40}.")
     wanted = set(user_notes.clean_tags(tags))
     found = []
     for part in filter(None, (scope, scope.published)):
@@ -214,14 +214,14 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
             memory = _read(config, part, path, stat)
             shown = memory and deleted in ("include", "only" if memory.deleted else "exclude")
             if part is not scope and memory and memory.deleted:
-                continue  # withdrawn by whoever published it
+                continue  # its publisher has withdrawn it
             if memory and shown and wanted <= set(memory.tags):
                 found.append(memory._replace(shared=part is not scope))
     return sorted(found, key=lambda memory: memory.age, reverse=True)
 
 
 def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
-    """List the files of a scope's folder and of the months in it, the newest first; other folders are other scopes."""
+    """Return the files of a scope's folder and its month folders, newest first; other folders are other scopes."""
     try:
         with disk.open_folder(config.vault, scope.folder) as folder:
             every = _in_months(folder, "/".join(scope.folder))
@@ -232,9 +232,9 @@ def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
 
 
 def _in_months(folder: disk.Folder, home: str, digits: int = 4) -> Iterator[str]:
-    """Yield the paths of the memories in a folder, and of those in its years' months: `2026/09`.
+    """Yield the paths of the memories in a folder and in its month folders, such as `2026/09`.
 
-    home: its path. digits: how many the name of a folder has that belongs to it; years have months, and those nothing.
+    home: its path. digits: in the names of subfolders to enter: 4 for years, 2 for months, 0 for none.
     """
     for name in folder.names():
         if name.endswith(".md") and name[0] != "." and name != CONFIG_FILE:
@@ -244,7 +244,7 @@ def _in_months(folder: disk.Folder, home: str, digits: int = 4) -> Iterator[str]
                 with folder.below(name) as inside:
                     yield from _in_months(inside, f"{home}/{name}", 2 if digits == 4 else 0)
             except (FileNotFoundError, VaultError):
-                continue  # deleted meanwhile, or a file or a link of that name
+                continue  # deleted in the meantime, or a file or a link of that name
 
 
 _cache: dict[tuple[str, str], tuple[tuple[int, int, int], note.Parsed, dict[str, int]]] = {}
@@ -268,10 +268,10 @@ def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:
 
 
 def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
-    """Make a memory of a file; None when it lacks a mark of this scope, or needs more trust."""
+    """Return the memory in a file; None if it lacks a mark of this scope, or needs more trust."""
     meta = parsed.meta
     tags = tuple(user_notes.tags_of(meta.get("tags")))
-    asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # a spoiled one must not show more
+    asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # an invalid value must not reveal more
     in_scope = meta.get("kind") == scope.kind and str(meta.get("accessor", "")) == scope.accessor
     if not in_scope or not set(scope.tags) <= set(tags) or asked > scope.trust or not meta.get("id"):
         return None
@@ -293,19 +293,19 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
     )
 
 
-# -- what an argument may hold ---------------------------------------------------------------------
+# -- checking arguments ----------------------------------------------------------------------------
 
 
 def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
     """Return the caller's tags, as they will be stored.
 
-    Raises UsageError when one would forge a scope, before or after private parts are removed from it.
+    Raises UsageError when one would forge a scope, before or after private parts are removed.
     """
     stored = user_notes.clean_tags(user_notes.clean(config, list(tags)))
     for tag in [*tags, *stored]:
         if forges(tag):
             raise UsageError(
-                f"The tag {tag!r:.60} would say whose memory this is; only the connection decides that. Leave it out."
+                f"The tag {tag!r:.60} is reserved: only the connection decides whose memory this is. Leave it out."
             )
     return stored
 
@@ -313,14 +313,14 @@ def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
 def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
     """Return weights, trust and feelings as numbers from 0 to 1; those that are None are left out.
 
-    Raises UsageError when one is not, or has a name that is none of these.
+    Raises UsageError when one is out of range, or has another name.
     """
     found: dict[str, float] = {}
     for name, value in numbers.items():
         feeling = name.removeprefix(FEEL)
         plain = feeling.replace("_", "a").isalnum() and feeling.isascii() and len(name) <= 60
         if name not in NUMBERS and not (name.startswith(FEEL) and plain):
-            raise UsageError(f"{name!r:.60} is not known; there are weight, trust and feel_..., such as feel_joy.")
+            raise UsageError(f"There is no number {name!r:.60}. Give weight, trust or feel_..., such as feel_joy.")
         if value is not None:
             found[name] = share(name, value)
     if len(found) > _MAX_FEELINGS:
@@ -329,30 +329,30 @@ def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a number from 0 to 1. Raises UsageError for any other value; the message has this name."""
+    """Return a number from 0 to 1. Raises UsageError for any other value. name: for the message."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{name} must be a number from 0 to 1, not {value!r:.40}.")
     return float(value)
 
 
 def share_of(value: Any, default: float) -> float:
-    """Read a number of a memory's front matter; one that a person spoiled counts as `default`."""
+    """Return a number from a memory's front matter; `default` if it is invalid."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
     return float(value) if good else default
 
 
 ORIGINAL = "published_from"
-"""In the front matter of a copy: the id of the memory that it was made from."""
+"""Key in a copy's front matter: the id of the original memory."""
 
 
 def publish(config: Config, context: Context, memory_id: str, to: str, *, withdraw: bool, now: float) -> Memory:
-    """Copy a memory of this context to a space or group, refresh the copy that is there, or withdraw it.
+    """Copy a memory of this context to a space or group, refresh its copy there, or withdraw it.
 
     to: `space:NAME` or `group:NAME`.
 
     Raises:
         UsageError: when this context may not publish there.
-        NotFoundError: when it has no such memory, or the memory was not published there.
+        NotFoundError: when there is no such memory, or it was not published there.
         VaultError, BusyError, OSError: when the copy cannot be written.
     """
     place = _place(config, context, to)
@@ -378,9 +378,9 @@ def publish(config: Config, context: Context, memory_id: str, to: str, *, withdr
 
 
 def _place(config: Config, context: Context, to: str) -> Scope:
-    """Return the scope of what is published to a space or group, where this context may publish to it.
+    """Return the scope of memories published to a space or group, if this context may publish to it.
 
-    A space's ghost publishes to its own space; a user's ghost where its configuration names the space.
+    A space's ghost may publish to its own space; a user's ghost, where its configuration allows it.
     """
     kind, _, name = to.strip().partition(":")
     if kind not in ("space", "group") or not name:
