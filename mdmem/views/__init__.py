@@ -1,1 +1,1 @@
-"""What people and tools are shown: rows, conversations, figures and wording. Shared by CLI, server and pages."""
+"""What people and tools see: rows, conversations, figures and wording. Shared by CLI, server and pages."""

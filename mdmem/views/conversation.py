@@ -1,4 +1,4 @@
-"""A session: which one is meant, and its notes read in the order of what happened."""
+"""A session: finding it by a name, and reading its notes in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mdmem.views import rows
 
 
 class ConversationStep(NamedTuple):
-    """One note of a session, as its file says now."""
+    """One note of a session, read from its file."""
 
     path: str
     meta: dict[str, Any]
@@ -23,7 +23,7 @@ class ConversationStep(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return what sort of note it is."""
+        """Return the note's kind."""
         return str(self.meta.get("kind", "note"))
 
 
@@ -35,7 +35,7 @@ class Conversation(NamedTuple):
     steps: list[ConversationStep]
 
     def fact(self, key: str) -> str:
-        """Return what the page says, or the first note that says it."""
+        """Return a value from the page's front matter, else from the first note that has it."""
         metas = (self.page, *(step.meta for step in self.steps))
         return next((str(meta[key]) for meta in metas if meta.get(key)), "")
 
@@ -47,14 +47,14 @@ class Conversation(NamedTuple):
 
     @property
     def times(self) -> list[str]:
-        """When its notes were made, in order."""
+        """Return the times of its notes, in order."""
         return sorted(timestamps.utc(str(step.meta["created"])) for step in self.steps if step.meta.get("created"))
 
 
 def read(config: Config, name: str, *, project: str = "") -> Conversation:
-    """Read the session that `name` means: "latest", an id or its beginning, its folder's name, or a note in it.
+    """Return the session named by "latest", an id or its beginning, its folder's name, or a note in it.
 
-    project: "latest" is the last session of this project.
+    project: "latest" is the latest session of this project.
 
     Raises:
         NotFoundError: when there is no such session.
@@ -72,7 +72,7 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
 
 
 def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
-    """Put the notes of a session, its page among them, in the order of what happened."""
+    """Return a session made of its notes, its page among them, in order."""
     pages: list[ConversationStep] = []
     steps: list[ConversationStep] = []
     for one in notes:
@@ -83,14 +83,14 @@ def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
 
 
 def _place(step: ConversationStep) -> turns.Place:
-    """Return the numbers that a file's name begins with, and what orders notes with the same ones, or without any."""
+    """Return a note's sort key: the numbers in its file name, then what orders notes with equal or no numbers."""
     name = step.path.rpartition("/")[2]
     numbers = journal.numbers(name) or (turns.NO_NUMBER, 0)
     return numbers, timestamps.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
 
 
 KEY = "session:"
-"""How the terms begin by which the index knows sessions."""
+"""Prefix of the index's terms for sessions."""
 
 
 def term_of(session: str) -> str:
@@ -99,7 +99,7 @@ def term_of(session: str) -> str:
 
 
 def find(config: Config, view: View, name: str, *, project: str = "") -> str:
-    """Return the index's term for the session that `name` means. project: of which "latest" is the last session.
+    """Return the index's term for the session that `name` means. project: restricts "latest" to a project.
 
     Raises:
         NotFoundError: when there is no such session.
@@ -110,7 +110,7 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         if not found:
             where = f"of {project} " if project else ""
             raise NotFoundError(
-                f"The vault has no session {where}yet. `mdmem status` says which agents are registered."
+                f"The vault has no session {where}yet. `mdmem status` shows which agents are registered."
             )
         return found
     wanted = name.strip().rstrip("/")
@@ -121,7 +121,7 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
 
 
 def _gone(config: Config, name: str) -> str:
-    """Return what is said of a session that is gone: how, when, and how it is brought back; "" for any other."""
+    """Return the message for a deleted session: how and when, and how to restore it; "" for any other."""
     from mdmem.history import forget
 
     try:
@@ -136,7 +136,7 @@ def _gone(config: Config, name: str) -> str:
 
 
 def candidates(view: View, name: str) -> list[str]:
-    """Return the terms of the session with this id, else of those whose id begins, or whose folder ends, with it."""
+    """Return the terms of sessions with this id, else of those whose id starts, or whose folder ends, with it."""
     if not name:
         return []
     if view.count("facet", term_of(name)):
@@ -148,7 +148,7 @@ def candidates(view: View, name: str) -> list[str]:
 
 
 def only(terms: list[str], name: str) -> str:
-    """Return the one term that there is.
+    """Return the only term.
 
     Raises:
         NotFoundError: when there is none.
@@ -167,9 +167,9 @@ def only(terms: list[str], name: str) -> str:
 def latest(
     view: View, project: str = "", *, hidden: Set[int] = frozenset(), seen: Callable[[int], bool] | None = None
 ) -> str:
-    """Return the term of the session that the newest note belongs to; "" when there is none.
+    """Return the term of the newest note's session; "" when there is none.
 
-    hidden: notes that are not looked at, beside internal ones. seen: whether another note may be.
+    hidden: notes to skip, besides internal ones. seen: tells whether another note may be used.
     """
     hidden = hidden | view.internal
     within = view.of_project(project) if project else None

@@ -1,4 +1,4 @@
-"""What is in a vault, counted: from the index where it knows, from files, state and logs where it does not."""
+"""Statistics of a vault: from the index where possible, else from files, state and logs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_FILES = 10
 
 
 def count(config: Config, query: Query) -> dict[str, Any]:
-    """Count the notes that a query allows, and what mdmem's own folders and logs hold; ready for JSON.
+    """Return the statistics of the notes that match a query, and of mdmem's own folders and logs, ready for JSON.
 
-    Of the whole vault, the index has counted most when it was written.
+    For the whole vault, most were counted when the index was written.
     """
     return rows.ask(config, lambda view: _counted(view, config, query)) | {
         "injections": injections(config, query),
@@ -69,7 +69,7 @@ def _ranked(counted: dict[str, int]) -> dict[str, int]:
 def _moment(
     view: View, chosen: Set[int] | None, choose: Callable[[Iterable[int]], int], quarters: dict[int, int]
 ) -> str:
-    """Return the time of the first or the last note, which lies in the first or last quarter of an hour."""
+    """Return the time of the first or the last note, looked up in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
     among = view.between(begin, begin + tally.QUARTER_SECONDS)
     found = among - view.of_kinds(note.PAGES)
@@ -87,7 +87,7 @@ def _sessions(view: View, chosen: Set[int] | None) -> int:
 
 
 def days(quarters: dict[int, int]) -> dict[str, int]:
-    """Count by local day, oldest first. quarters: counts by quarter of an hour, since 1970."""
+    """Return counts by local day, oldest first. quarters: counts by quarter of an hour since 1970."""
     counted: Counter[int] = Counter()
     a_day = 86_400 // tally.QUARTER_SECONDS
     begins: dict[int, tuple[int, ...]] = {}
@@ -102,12 +102,12 @@ def days(quarters: dict[int, int]) -> dict[str, int]:
 
 
 def _offset(seconds: int) -> int:
-    """Return how far local time is ahead of UTC, in seconds."""
+    """Return local time's offset from UTC, in seconds."""
     return time.localtime(seconds).tm_gmtoff
 
 
 def folder_bytes(folder: Path) -> int:
-    """Add up the sizes of the files in and below a folder; one that is not there is empty."""
+    """Return the total size of the files in and below a folder; 0 if it does not exist."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:
@@ -119,9 +119,9 @@ def folder_bytes(folder: Path) -> int:
 
 
 def injections(config: Config, query: Query) -> dict[str, Any]:
-    """Return how often memories were given, how many, and which of them the agent then cited in an answer, most first.
+    """Return the numbers of injections and memories given, and the memories cited in answers, most cited first.
 
-    A memory counts once a session.
+    A memory counts once per session.
     """
     from mdmem.inject import citations, injection_log
 

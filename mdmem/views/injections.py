@@ -1,4 +1,4 @@
-"""What agents were given, when, why and at what cost, and which of it an answer then cited."""
+"""What agents were given, when, why and at what cost, and what of it their answers cited."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REASONS = {
     "recent": "last sessions",
     "pinned": "pinned",
-    "open": "open ends",
+    "open": "open work",
     "compacted": "after a compaction",
     "recall": "asked to recall",
     "turns": "many turns",
@@ -27,7 +27,7 @@ REASONS = {
     "read": "before a file was read",
     "edit": "before a file was changed",
 }
-"""A reason in the log -> in words."""
+"""Reason in the log -> its wording."""
 
 GRADES = (
     "only if a note that a person keeps answers it",
@@ -35,16 +35,16 @@ GRADES = (
     "if a note answers it",
     "yes",
 )
-"""How surely a prompt asks for something of the past, in words; "no" for one that asks for nothing."""
+"""Wording of the grades: how surely a prompt asks for the past."""
 
 _CHARS_PER_TOKEN = 4
-"""For lines of the log from before it had tokens."""
+"""For older lines of the log, which have no tokens."""
 
 
 class Injection(NamedTuple):
     """What was injected at one event.
 
-    ids: the memories; () when nothing was found, or the session had been given them before. cited: those that an
+    ids: the memories; () if nothing was found, or the session had already been given them. cited: those that an
     answer of the session cites. tokens: the approximate size of the block.
     """
 
@@ -60,18 +60,18 @@ class Injection(NamedTuple):
 
     @property
     def is_miss(self) -> bool:
-        """Whether it asked to recall and was given nothing at all."""
+        """Whether the prompt asked for the past and was given nothing at all."""
         return not self.ids and not self.tokens
 
 
 def tokens(row: dict[str, Any]) -> int:
-    """Return about how many tokens the block of a line of the log was."""
+    """Return the approximate number of tokens of a logged block."""
     found, chars = row.get("tokens"), row.get("chars")
     return found if isinstance(found, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
 
 
 def is_miss(row: dict[str, Any]) -> bool:
-    """Whether a line of the log is about a prompt that asked to recall and was given nothing at all."""
+    """Whether a line of the log is about a prompt that asked for the past and was given nothing at all."""
     return not row.get("ids") and not tokens(row)
 
 
@@ -81,18 +81,18 @@ def reasons(row: dict[str, Any]) -> str:
 
 
 def log(config: Config) -> tuple[dict[str, Any], ...]:
-    """Return the log of injections with its misses, oldest first; read again only after it has changed."""
+    """Return the log of injections and misses, oldest first; it is read again only after a change."""
     names = (f"{injection_log.LOG}.1", injection_log.LOG)
     return _log(config, tuple(stamp(str(Path(config.state_dir) / name)) for name in names))
 
 
 @lru_cache(maxsize=2)
-def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ...]:  # noqa: ARG001 - they are the key
+def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ...]:  # noqa: ARG001 - the cache's key
     return tuple(injection_log.read_log(config, misses=True))
 
 
 def stamp(path: str) -> tuple[int, int, int]:
-    """Return a file's time, size and inode, which differ after a change; zeros when there is no file."""
+    """Return a file's mtime, size and inode, to detect changes; zeros if there is no file."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -101,7 +101,7 @@ def stamp(path: str) -> tuple[int, int, int]:
 
 
 def read(view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
-    """Return lines of the log with what was cited of each, in their order."""
+    """Return lines of the log as injections, with what was cited, in the same order."""
     rows = list(rows)
     cited = citations.cited_by_session(view, {str(name) for row in rows for name in row.get("ids", ())})
     return [_injection(row, cited.get(str(row.get("session", "")), ())) for row in rows]

@@ -1,4 +1,4 @@
-"""A note's Markdown as HTML. Notes are hostile input: their own HTML is text, nothing of theirs is loaded or run."""
+"""A note's Markdown as HTML. Notes are hostile input: their HTML is shown as text, and nothing is loaded or run."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ _MARKS = re.compile(
     r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
     r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
     r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
-    # An address of which a part was kept out leads elsewhere: it is no link.
+    # An address with a removed private part would lead elsewhere, so it is no link.
     r"|(?<![A-Za-z0-9])(?P<bare>https?://(?:[!#-%(-;=?-Z^_a-z{|}~]|&amp;){1,2000}+(?!\[))"
 )
 
 
 class NoteLinks(Protocol):
-    """Where the links of a note lead, on the pages that it is rendered for; "" is nowhere."""
+    """The targets of a note's links on the pages that it is rendered for; "" for no target."""
 
     def target(self, href: str) -> str:
-        """Return where a link leads: to one of the pages, or to a safe address outside."""
+        """Return the target of a link: one of the pages, or a safe outside address."""
 
     def cited(self, name: str) -> str:
-        """Return the page of the note with an id."""
+        """Return the page of the note with this id."""
 
     def named(self, name: str) -> str:
-        """Return the page of what a wikilink names."""
+        """Return the page of a wikilink's note."""
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
-        """Return the address of a picture of the vault. by_name: it is embedded as in Obsidian."""
+        """Return the address of a picture in the vault. by_name: whether it is embedded by name, as in Obsidian."""
 
 
 SAFE_SCHEMES = ("http", "https", "mailto")
-"""What a link in a note may lead to outside the vault."""
+"""Schemes that a link in a note may have."""
 
 
 def outside(href: str) -> str:
-    """Return an address outside the vault, "" when it is none, or none that is safe."""
+    """Return an outside address if it is safe, else ""."""
     return href if split(href).scheme.lower() in SAFE_SCHEMES else ""
 
 
 def split(href: str) -> SplitResult:
-    """Split an address into its parts; all are "" when it is not a valid one."""
+    """Split an address into its parts; all are "" if it is invalid."""
     try:
         return urlsplit(href)
     except ValueError:
@@ -60,26 +60,26 @@ def split(href: str) -> SplitResult:
 
 
 def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024) -> str:
-    """Return a text as HTML that is safe to put into a page. level: of its headings. most: characters; more is cut."""
+    """Return a text as HTML that is safe to put into a page. level: of its headings. most: maximum characters."""
     made: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
     more = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
     return f"{made}{more}"
 
 
 def without_title(text: str, title: str) -> str:
-    """Return a text without the heading at its beginning that only repeats its title."""
+    """Return a text without a first heading that only repeats its title."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") and first[2:].strip() == title.strip() else text
 
 
 def line(text: str) -> str:
-    """Return a line of a note, its code and what was kept out of it as marks."""
-    # A title that was cut may end within code.
+    """Return a line of a note as HTML, with its code and its removed private parts marked."""
+    # A title that was cut may end inside code.
     return _with_marks(_CODE.sub(r"<code>\1</code>", escape(text)).replace("`", ""), None)
 
 
 def diff(text: str) -> str:
-    """Return a patch; the sign at a line's beginning says what color says."""
+    """Return a patch as HTML; each line keeps its sign, so that color is not the only mark."""
     made = []
     for one in text.split("\n"):
         head = one.startswith(("+++", "---", "diff ", "index "))
@@ -94,7 +94,7 @@ _LINE_CLASSES = {"+": "add", "-": "del", "@": "hunk"}
 
 
 def _with_marks(escaped: str, links: NoteLinks | None) -> str:
-    """Replace the marks of private parts in text that is escaped already, and with `links` citations and wikilinks."""
+    """Mark up private parts in text that is already escaped; with `links`, also citations and wikilinks."""
 
     def replaced(found: re.Match[str]) -> str:
         kept, name = found["kept"], found["id"]
@@ -119,7 +119,7 @@ def _with_marks(escaped: str, links: NoteLinks | None) -> str:
 
 
 def _bare_link(text: str, links: NoteLinks) -> str:
-    """Write an address in a text as a link, without the punctuation that follows it."""
+    """Return a bare address in a text as a link, without the punctuation after it."""
     end = len(text)
     while text[end - 1] in ".,:;!?*_~" or (text[end - 1] == ")" and text.count(")", 0, end) > text.count("(", 0, end)):
         end -= 1
@@ -128,13 +128,13 @@ def _bare_link(text: str, links: NoteLinks) -> str:
 
 
 def _link_to(to: str) -> str:
-    """Write the beginning of a link; a page elsewhere opens in a new tab and is not sent our address."""
+    """Return the opening tag of a link; an outside page opens in a new tab and does not see our address."""
     elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
     return f'<a href="{escape(to)}"{elsewhere}>'
 
 
 def _shown(source: str, name: str) -> str:
-    """Write a picture of the vault. name: its alternative text, escaped."""
+    """Return the tag of a picture in the vault. name: its alternative text, escaped."""
     return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
 
 
@@ -142,7 +142,7 @@ _TASK = re.compile(r"\[([ xX])\] ")
 
 
 def _tasks(state: StateCore) -> None:
-    """Turn `[ ]` and `[x]` at the beginning of a list's items into boxes."""
+    """Turn `[ ]` and `[x]` at the start of list items into checkboxes."""
     for item, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         found = _TASK.match(token.content) if item.type == "list_item_open" and token.type == "inline" else None
         if found and paragraph.type == "paragraph_open" and token.children and token.children[0].type == "text":
@@ -156,7 +156,7 @@ _URGENT = frozenset(["warning", "caution", "attention", "important", "danger", "
 
 
 def _callouts(state: StateCore) -> None:
-    """Turn a quote that begins with `[!note]` into a callout: its title are the words after that, else its kind."""
+    """Turn a quote that starts with `[!note]` into a callout, titled by the words after that, else by its kind."""
     for quote, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         inside = token.children if (quote.type, paragraph.type) == ("blockquote_open", "paragraph_open") else None
         found = _CALLOUT.match(inside[0].content) if inside and inside[0].type == "text" else None
@@ -173,13 +173,13 @@ def _callouts(state: StateCore) -> None:
 
 
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take a line `[name]: address` for the address of a link, but not the text of a footnote, `[^1]: text`."""
+    """Parse a link definition, `[name]: address`, but not a footnote, `[^1]: text`."""
     begin = state.bMarks[first] + state.tShift[first]
     return not state.src.startswith("[^", begin) and reference(state, first, last, silent)
 
 
 def _footnotes(state: StateCore) -> None:
-    """Begin the text of every footnote, `[^1]: text`, on a line of its own."""
+    """Start the text of every footnote, `[^1]: text`, on its own line."""
     for token in state.tokens:
         inside = token.children or []
         for one, after in pairwise(inside):
@@ -219,7 +219,7 @@ def _link_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, en
 
 
 def _image(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    """Show an image of the vault. One from elsewhere is not loaded: only a click opens it."""
+    """Show an image of the vault. An outside image is not loaded; a click opens it."""
     source = str(tokens[place].attrGet("src") or "")
     name = escape(tokens[place].content or "image")
     local = env["links"].picture(source)
@@ -253,7 +253,7 @@ def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _en
 
 
 def _table_open(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _env: Any) -> str:
-    """A wide table moves within a box of its own, by the keyboard too."""
+    """Put a table into a box of its own, where a wide one scrolls, also by keyboard."""
     return '<div class="table" tabindex="0"><table>\n'
 
 
@@ -262,14 +262,14 @@ def _table_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _
 
 
 def _cell_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
-    """A cell's side is a class: the policy of the pages takes no inline style."""
+    """Write a cell's alignment as a class: the pages' policy forbids inline styles."""
     token = tokens[place]
     side = str(token.attrGet("style") or "").removeprefix("text-align:")
     return f'<{token.tag} class="{side}">' if side in ("right", "center") else f"<{token.tag}>"
 
 
 def _heading_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    """A note's headings stand below those of the page, and skip no level: that is how screen readers walk."""
+    """Put a note's headings below those of the page, without skipping a level, for screen readers."""
     first = int(env["level"])
     wanted = first + (tokens[place].tag not in ("h1", "h2"))
     env["last"] = min(wanted, env.get("last", first - 1) + 1)

@@ -1,4 +1,4 @@
-"""The user's prompts that a query matches, best or newest first, each with its session and number."""
+"""The user's prompts that match a query, best or newest first, each with its session and number."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FoundPrompt(NamedTuple):
 
 
 class PromptSlice(NamedTuple):
-    """Which part of an answer is wanted. order: one of `ORDERS`. limit: 0 is no limit."""
+    """The requested part of an answer. order: one of `ORDERS`. limit: 0 for no limit."""
 
     order: str = "relevance"
     limit: int = 0
@@ -43,7 +43,7 @@ class PromptSlice(NamedTuple):
 
 
 class MatchedPrompts(NamedTuple):
-    """Which notes answer a query. shown: the part that is wanted, in its order. total: how many match."""
+    """The prompts that match a query. shown: the requested part, in order. total: number of matches."""
 
     shown: list[int]
     scores: dict[int, float]
@@ -79,7 +79,7 @@ def match(
     here: Place | None,
     titles_only: bool = False,
 ) -> MatchedPrompts:
-    """Return the prompts that answer a parsed query. titles_only: search their titles, not their texts."""
+    """Return the prompts that match a parsed query. titles_only: search their titles, not their texts."""
     if asked.problem:
         return MatchedPrompts([], {}, 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)

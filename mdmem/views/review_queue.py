@@ -1,4 +1,4 @@
-"""The review queue, from the index alone: notes added or changed since the last review, and what else waits."""
+"""The review queue, from the index alone: notes added or changed since the last review, and other notes to check."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from mdmem.views.vault_pages.listed import Listing
 UNUSED_DAYS = 60
 MOST_PAIRS, MOST_UNUSED = 10, 20
 _AT_ONCE = 2_000
-"""The paths of so many notes are held at once."""
+"""Maximum number of paths held in memory at once."""
 _RUN = KINDS.index("observation")
 
 
 class ReviewQueue(NamedTuple):
-    """What waits for a decision. head: the commit up to which it was looked. numbers: notes of the index, the oldest
-    first; some of them may have been decided, which only their files tell (`is_decided`)."""
+    """Notes that wait for a decision. head: the last commit considered. numbers: notes of the index, oldest first;
+    some may be decided already, which only their files tell (`is_decided`)."""
 
     head: str
     numbers: Sequence[int]
 
 
 def waiting(config: Config, view: View) -> ReviewQueue:
-    """Return the notes that were added or changed since the last review, also those that are not committed yet.
+    """Return the notes that were added or changed since the last review, including uncommitted ones.
 
     Raises VaultError when the vault is not a repository.
     """
@@ -67,9 +67,9 @@ def _unseen(view: View, repo: Repository, base: str, head: str) -> array[int]:
 
 @lru_cache(maxsize=1)
 def _seen(repo: Repository, base: str, head: str) -> array[int]:
-    """Return the notes that the last review saw as the last commit has them, by the hashes of their paths, in order.
+    """Return the notes that are unchanged since the last review, as sorted hashes of their paths.
 
-    A server keeps them: the paths of a large vault would take thirty times as much.
+    A server keeps them in memory, where the paths of a large vault would take thirty times as much.
     """
     if not base or not head:
         return array("q")
@@ -84,7 +84,7 @@ def _has(hashes: array[int], one: int) -> bool:
 
 
 def last_review(config: Config) -> str:
-    """Return when a person last finished a review here, as notes have it; "" when that was never."""
+    """Return the time of the last finished review on this machine, as notes write times; "" for never."""
     try:
         repo = repository.open_vault(config.vault)
     except VaultError:
@@ -95,7 +95,7 @@ def last_review(config: Config) -> str:
 
 
 def since(found: Listing, seen: str) -> Iterator[int]:
-    """Yield the newer notes that nobody has decided about and that may be shown, newest first.
+    """Yield the newer undecided notes that a page may name, newest first.
 
     A note without a creation time is left out: each machine would count it differently.
     """
@@ -112,9 +112,9 @@ def since(found: Listing, seen: str) -> Iterator[int]:
 
 
 def screens(view: View, numbers: Iterable[int]) -> tuple[int, int]:
-    """Count what a review of these notes asks about: sessions, and notes by themselves.
+    """Return the numbers of sessions and of single notes that a review of these notes asks about.
 
-    A session of which only tool runs are among them is not asked about.
+    A session with only tool runs among them is not asked about.
     """
     flags, folder_of = view.numbers("flags"), view.folder_of
     folders: set[int] = set()
@@ -128,7 +128,7 @@ def screens(view: View, numbers: Iterable[int]) -> tuple[int, int]:
 
 
 def is_decided(config: Config, view: View, number: int) -> bool:
-    """Whether a person has decided about a note since it changed; only notes that somebody touched are read."""
+    """Whether a person has decided about a note since it changed; only notes that were touched are read."""
     if not view.number("flags", number) & FLAGS["edited"]:
         return False
     return bool(decisions.noted(config, view, number).get("reviewed"))
@@ -141,14 +141,14 @@ def written(view: View) -> set[int]:
 
 
 def doubled(view: View) -> list[tuple[NoteRow, NoteRow]]:
-    """Return pairs of written notes that say the same, each with the earlier one first."""
+    """Return pairs of written notes that say the same, the earlier one first."""
     ordered = rows.in_order(view, written(view))
     pairs = ((same, number) for number, same in duplicates.collapse(view, ordered) if same is not None)
     return [(rows.row(view, first), rows.row(view, second)) for first, second in islice(pairs, MOST_PAIRS)]
 
 
 def unused(config: Config, view: View) -> list[NoteRow]:
-    """Return written notes that nobody changed and no agent was given for `UNUSED_DAYS`, the oldest first."""
+    """Return written notes that were neither changed nor given to an agent for `UNUSED_DAYS`, oldest first."""
     before = time.time() - UNUSED_DAYS * 86_400
     since = timestamps.iso_time(before)
     used = {str(name) for row in injections.log(config) if str(row.get("time", "")) >= since for name in row["ids"]}

@@ -1,4 +1,4 @@
-"""The notes as rows: what the index knows of each, without reading a file."""
+"""Notes as rows, from the index, without reading files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 _FEW = 2_000
-"""Up to this number, notes are sorted directly; beyond it, the order of all notes is filtered."""
+"""Up to this number, notes are sorted directly; above it, the order of all notes is filtered."""
 _Answer = TypeVar("_Answer")
 _Told = TypeVar("_Told")
 
 
 class NoteRow(NamedTuple):
-    """One note. created: ISO 8601 in UTC. success: whether the run of a tool went well; None for other notes."""
+    """One note. created: ISO 8601 in UTC. success: whether a tool run succeeded; None for other notes."""
 
     id: str
     path: str
@@ -50,7 +50,7 @@ class NoteRow(NamedTuple):
 
 
 def refresh(config: Config) -> None:
-    """Update the index; of a large vault that has none, index the newest notes. What is to know goes to stderr."""
+    """Update the index; in a large vault without one, index the newest notes. Print hints on stderr."""
     for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
 
@@ -63,26 +63,26 @@ def is_empty(config: Config) -> bool:
 
 
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
-    """Return what `answer` makes of the index, brought up to date by `refresh`.
+    """Return the result of `answer` on the index, after `refresh`.
 
-    Raises BusyError when there is no index yet, and another process makes it.
+    Raises BusyError when there is no index yet, because another process is building it.
     """
     refresh(config)
     return freshness.ask(config, answer)
 
 
 AT_ONCE = 1_000
-"""Number of notes that are held at a time where all of a vault may be wanted."""
+"""Number of notes held in memory at a time when a command may list the whole vault."""
 
 
 def each(
     config: Config, choose: Callable[[View], tuple[list[int], _Told]], make: Callable[[View, int], _Answer]
 ) -> tuple[Iterator[_Answer], _Told]:
-    """Return what `make` makes of each note that `choose` chooses, as it is asked for, and what else that says.
+    """Return an iterator of `make` over the notes that `choose` returns, and the rest of what it returns.
 
-    However many notes there are, no more than a part of them is held.
+    Only a part of the notes is held in memory at a time.
 
-    Raises BusyError as `ask`, and while they are made, when the index turns out to be damaged.
+    Raises BusyError as `ask`; also during iteration, when the index turns out to be damaged.
     """
     view, (numbers, told) = ask(config, lambda view: (view, choose(view)))
 
@@ -98,24 +98,24 @@ def each(
 
 
 def select(view: View, root: str, query: Query) -> list[int]:
-    """Return the numbers of the notes that a query allows, newest first.
+    """Return the numbers of the notes that match a query, newest first.
 
-    The pages of sessions and projects are left out unless their kind is asked for.
+    The pages of sessions and projects are left out unless the query asks for their kind.
     """
     kept, without = _chosen(view, root, query)
     return list(_newest(view, kept, without))
 
 
 def chosen(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
-    """Return what `select` does, in no order: that is what takes long in a large vault. pages: also all pages."""
+    """Return what `select` does, but unsorted: sorting is slow in a large vault. pages: include all pages."""
     kept, without = _chosen(view, root, query, pages=pages)
     return (set(view.all) if kept is None else kept) - view.of_kinds(without)
 
 
 def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool = False) -> tuple[list[int], int]:
-    """Return the newest notes that a query allows, at most `limit`, and how many it allows; oldest: the oldest instead.
+    """Return the newest notes that match a query, at most `limit`, and the number of matches.
 
-    A page costs what it shows, whatever the size of the vault.
+    oldest: return the oldest instead. The cost depends on `limit`, not on the size of the vault.
     """
     kept, without = _chosen(view, root, query)
     if oldest:
@@ -127,7 +127,7 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
 
 
 def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[Set[int] | None, tuple[str, ...]]:
-    """Return the notes that a query allows, None for all, and the kinds that are left out of them."""
+    """Return the notes that match a query, None for all, and the kinds to leave out of them."""
     kinds = {value for condition in query.filters if condition.key == "kind" for value in condition.values}
     internal = bool(kinds) and kinds <= set(note.INTERNAL)
     chosen = allowing.allowed(view, root, query, internal=internal, here=staged.ANYWHERE)
@@ -135,7 +135,7 @@ def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tupl
 
 
 def _newest(view: View, kept: Set[int] | None, without: tuple[str, ...]) -> Iterator[int]:
-    """Yield these notes, None for all, without those of some kinds, newest first."""
+    """Yield the kept notes, None for all, without those of some kinds, newest first."""
     flags = view.numbers("flags")
     unwanted = {KINDS.index(kind) for kind in without}
     if kept is not None and len(kept) <= _FEW:
@@ -146,17 +146,17 @@ def _newest(view: View, kept: Set[int] | None, without: tuple[str, ...]) -> Iter
 
 
 def in_order(view: View, numbers: Iterable[int]) -> list[int]:
-    """Sort notes as they came; those of one second, in the order of their files."""
+    """Sort notes by time; those of the same second, by the order of their files."""
     created = view.numbers("created")
     return sorted(numbers, key=lambda number: (created[number], view.path(number)))
 
 
 def around(view: View, numbers: Iterable[int], anchor: int, before: int, after: int) -> list[int]:
-    """Return a note and so many of `numbers` before and after it, as `in_order` sorts them."""
+    """Return a note and the given number of notes before and after it, in the order of `in_order`."""
     created = view.numbers("created")
     ordered = sorted({*numbers, anchor}, key=created.__getitem__)
     times = [created[number] for number in ordered]
-    # Notes of one second lie in the order of their paths: only those near the anchor are put into it.
+    # Notes of the same second are in the order of their paths; only those near the anchor are sorted.
     place = bisect_left(times, created[anchor])
     first = bisect_left(times, times[max(place - before, 0)])
     last = bisect_right(times, times[min(bisect_right(times, created[anchor]) + after, len(times)) - 1])
@@ -200,7 +200,7 @@ MOST = 100
 
 
 def titled(view: View, title: str) -> list[NoteRow]:
-    """Return the notes with a title, the newest first: what people and agents wrote, or else what was captured."""
+    """Return the notes with a title, newest first: written ones, or else captured ones."""
     terms = sorted(analysis.counts(title), key=lambda term: view.count("title", term))
     found = view.notes("title", terms[0]) - view.internal if terms else set()
     for term in terms[1:]:
@@ -218,9 +218,9 @@ _LOOKED_AT = 1_000
 
 
 def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
-    """Return the notes that link to the one at `path`, whose id is `name`, or to its title, the newest first.
+    """Return the notes that link to the note at `path` with the id `name`, or to its title, newest first.
 
-    What mdmem lists on pages of sessions and projects is not a link.
+    The generated lists on pages of sessions and projects do not count as links.
     """
     stem, number = links.stem(path.lower()), view.find(path)
     title = str(view.facts(number)["title"]).lower() if number is not None else ""

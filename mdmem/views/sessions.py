@@ -1,4 +1,4 @@
-"""Sessions as the index knows them: one row each, and the turns of one, without reading a file."""
+"""Sessions from the index: a row for each, and the turns of one, without reading files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "res
 class SessionRow(NamedTuple):
     """One session. started, ended: ISO 8601 in UTC. outcome: the title of its last answer, "" without one.
 
-    failed, edits: how many of its tool runs failed, and changed files. private: how many of its notes lost a private
-    section or a secret. page: the path of its page, "" without one.
+    failed, edits: number of its tool runs that failed, and that changed files. private: number of its notes from which
+    a private section or a secret was removed. page: the path of its page, "" without one.
     """
 
     session: str
@@ -50,7 +50,7 @@ class SessionRow(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """Return the short name at the end of its folder's name."""
+        """Return the session tag at the end of its folder's name."""
         return journal.session_tag(self.session)
 
     @property
@@ -60,7 +60,7 @@ class SessionRow(NamedTuple):
 
 
 class SessionTurn(NamedTuple):
-    """A prompt with what was done and answered. rows: its notes in their order, the prompt among them."""
+    """A prompt with its tool runs and answers. rows: all its notes in order, including the prompt."""
 
     number: int
     rows: list[NoteRow]
@@ -68,7 +68,7 @@ class SessionTurn(NamedTuple):
 
 @cached_with_view
 def table(view: View) -> tuple[SessionRow, ...]:
-    """Return a row for every session, the last one first."""
+    """Return a row for every session, newest first."""
     return tuple(sorted(each(view), key=lambda row: row.started, reverse=True))
 
 
@@ -80,7 +80,7 @@ def each(view: View) -> Iterator[SessionRow]:
 
 
 def logged(config: Config, first: str, last: str, *, failed: bool = False, **wanted: str) -> Iterator[LoggedSession]:
-    """Yield the sessions that began in a span, as their pages have them, the last one first.
+    """Yield the sessions that began in a span, from their pages, newest first.
 
     first, last: times as notes write them, "" for no bound. failed: only those in which something failed.
     wanted: as for `session_log.sessions`.
@@ -97,7 +97,7 @@ def logged(config: Config, first: str, last: str, *, failed: bool = False, **wan
 
 @cached_with_view
 def projects(view: View) -> tuple[str, ...]:
-    """Return the names of all projects, the one with the last session first, then those that have notes alone."""
+    """Return the names of all projects: by latest session, newest first, then those with notes only."""
     names = dict.fromkeys(row.project for row in table(view) if row.project)
     known = {name.lower() for name in names}
     for term in view.terms("facet", "project:"):
@@ -108,7 +108,7 @@ def projects(view: View) -> tuple[str, ...]:
 
 
 class _Sets:
-    """The columns and marks of notes by which sessions are counted; a set of all edits would show."""
+    """The columns and marks of notes for counting sessions; bytes, because sets would take too much memory."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -120,7 +120,7 @@ class _Sets:
         self._same: dict[str, str] = {}
 
     def row(self, found: set[int]) -> SessionRow | None:
-        """Return the row of the session that these notes belong to; None when all are internal."""
+        """Return the row of the session with these notes; None if all are internal."""
         notes = sorted(found - self._internal, key=lambda number: (self._created[number], self._view.name(number)))
         if not notes:
             return None
@@ -150,12 +150,12 @@ class _Sets:
         )
 
     def _once(self, value: object) -> str:
-        """Return a text that many sessions have as one that all of them share."""
+        """Return a text interned, because many sessions have the same one."""
         return self._same.setdefault(str(value), str(value))
 
 
 def _marked(view: View, *notes: Iterable[int]) -> bytearray:
-    """Return for every note whether it is among these: 1 or 0."""
+    """Return 1 or 0 for every note: whether it is among these."""
     marks = bytearray(view.size)
     for number in chain.from_iterable(notes):
         marks[number] = 1
@@ -163,9 +163,9 @@ def _marked(view: View, *notes: Iterable[int]) -> bytearray:
 
 
 def files_changed_most(view: View, among: set[int], *, edits: int, most: int) -> list[tuple[str, int]]:
-    """Return the files that the newest edits among these notes changed most, with how often.
+    """Return the files that were changed most in the newest edits among these notes, with the number of edits.
 
-    edits: how many edits are looked at. most: how many files are returned.
+    edits: number of edits considered. most: maximum number of files.
     """
     created = view.numbers("created")
     newest = nlargest(edits, solved.each_edit(view, among), key=created.__getitem__)
@@ -175,9 +175,9 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
 
 @cached_with_view
 def by_day(view: View, project: str = "") -> dict[str, int]:
-    """Count the notes of each local day, pages and internal memories left out.
+    """Return the number of notes of each local day, without pages and internal memories.
 
-    Of the whole vault, the index has counted them when it was written.
+    For the whole vault, they were counted when the index was written.
     """
     if not project:
         return figures.days(view.counts().quarters)
@@ -188,16 +188,16 @@ def by_day(view: View, project: str = "") -> dict[str, int]:
 
 
 def turns(view: View, session: str) -> list[SessionTurn]:
-    """Return the turns of a session, oldest first; its page is none of them."""
+    """Return the turns of a session, oldest first, without its page."""
     found = view.of_session(session) - view.internal
     made = [rows.row(view, number) for number in found - view.notes("facet", "kind:session")]
     return group(made)
 
 
 def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
-    """Sort rows of one session into turns; what bears no number comes last, in a turn numbered 0.
+    """Group rows of one session into turns; rows without a number come last, in a turn numbered 0.
 
-    Where two machines numbered their prompts alike, turns are numbered anew, by their time.
+    If two machines used the same prompt numbers, the turns are renumbered by time.
     """
     in_turns = numbered_turns.numbered(found, _place)
     return [SessionTurn(number if number < numbered_turns.NO_NUMBER else 0, notes) for number, notes in in_turns]

@@ -1,4 +1,4 @@
-"""Which settings cannot be used as they stand, and which setting was probably meant."""
+"""Checks of settings: values that cannot be used as they are, and suggestions for unknown keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmem.settings import BY_KEY, SETTINGS, Setting
 
 
 def warnings(found: Config) -> list[str]:
-    """Return what in the settings files was not understood, and which setting may have been meant."""
+    """Return what was not understood in the settings files, with suggestions for unknown keys."""
     said: list[str] = []
     for warning in found.warnings:
         unknown = warning.unknown if isinstance(warning, SettingsWarning) else ""
@@ -21,7 +21,7 @@ def warnings(found: Config) -> list[str]:
 
 
 def nearest(key: str) -> str:
-    """Return the setting whose key is most like this one; "" when none is."""
+    """Return the setting with the most similar key; "" if there is none."""
     import difflib
 
     last = key.rpartition(".")[2]
@@ -32,7 +32,7 @@ def nearest(key: str) -> str:
 
 
 def unfit(row: Setting[Any], value: Any) -> str:
-    """Return why a value cannot be used as it stands; "" when it can. Hooks skip this check."""
+    """Return why a value cannot be used as it is; "" if it can. Hooks skip this check."""
     judge = _JUDGES.get(row.key) if value != row.default else None
     why = judge(value) if judge else ""
     return f"{row.key} {why}." if why else ""
@@ -60,7 +60,7 @@ def _no_mark(name: str) -> Callable[[str], str]:
 
         given: dict[str, Any] = {name: value}
         used = getattr(privacy.Rules(**given), name)
-        return "" if used == value else f"cannot be {value!r:.60}, which reads as more than a mark; {used} is used"
+        return "" if used == value else f"cannot be {value!r:.60}, which is more than a mark; {used} is used"
 
     return judge
 
@@ -81,14 +81,14 @@ def _no_provider(value: str) -> str:
     from mdmem.search.expansion.providers import PROVIDERS
 
     known_one = value.strip().lower().replace("_", "-") in PROVIDERS
-    return "" if known_one else f"is {value!r:.40}; there are {', '.join(PROVIDERS)}"
+    return "" if known_one else f"is {value!r:.40}, which is not a provider; known ones: {', '.join(PROVIDERS)}"
 
 
 def _no_pairs(value: list[str]) -> str:
     from mdmem.search.expansion.providers import PROVIDERS
 
     good = all(len(row.split()) == 2 and row.split()[0] in PROVIDERS for row in value)
-    return "" if good else f"takes rows of a provider and its value; there are {', '.join(PROVIDERS)}"
+    return "" if good else f"takes items of a provider and its value; known providers: {', '.join(PROVIDERS)}"
 
 
 _JUDGES: dict[str, Callable[[Any], str]] = {

@@ -1,4 +1,4 @@
-"""Notes that wait on branches of the code: which, since when, and what has become of each branch."""
+"""Notes that wait on branches of the code: which, since when, and the state of each branch."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mdmem.views import rows
 class Waiting(NamedTuple):
     """The notes of a project that wait on one branch.
 
-    paths: theirs, vault-relative. first, last: when the oldest and the newest was made.
-    folders, commits: where they were made, and at which commits; the newest first.
+    paths: vault-relative. first, last: times of the oldest and the newest note.
+    folders, commits: where they were made, and at which commits of the code; newest first.
     """
 
     project: str
@@ -30,21 +30,21 @@ class Waiting(NamedTuple):
 
 
 def waiting(config: Config) -> list[Waiting]:
-    """Find what waits, branch by branch, the one with the newest note first."""
+    """Return the waiting notes by branch; the branch with the newest note comes first."""
     return rows.ask(config, _in_view)
 
 
 def hints(config: Config) -> list[str]:
-    """Return which branches have notes to be released, as far as the index knows without a look at the vault."""
+    """Return hints about branches whose notes can be released, from the index as it is, without updating it."""
     try:
         view = index.current(config)
     except index.DamagedError:
-        return []  # the next search makes it anew
+        return []  # the next search rebuilds it
     return [offer(one, state) for one in (_in_view(view) if view else ()) if (state := fate(one))]
 
 
 def fate(one: Waiting) -> str:
-    """Return what has become of a branch, where its code is on this machine; "" when nothing can be said."""
+    """Return the state of a branch, if its code is on this machine; "" if unknown."""
     for folder in one.folders:
         found = project.identify(folder)
         if (found.branch or found.commit) and Path(found.root).is_dir():
@@ -53,7 +53,7 @@ def fate(one: Waiting) -> str:
 
 
 def offer(one: Waiting, state: str) -> str:
-    """Return what can be done about notes that wait on a branch of which this has become."""
+    """Return the hint about notes that wait on a branch in this state."""
     count = plural.number(len(one.paths), "note")
     wait = f"{count} of {one.project} wait on {one.branch}, which is {state}"
     return f"{wait}: `mdmem branch merge {one.branch}` releases them, `drop` deletes them."

@@ -1,4 +1,4 @@
-"""Whether events are stored: pauses, the last event of each agent, what waits, and what was lost."""
+"""Whether events are stored: pauses, the last event of each agent, queued and lost notes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mdmem.vault import exclusions, pauses
 
 
 class LastEvent(NamedTuple):
-    """The last event that came from an agent. when: seconds since the epoch. name: "" where that is not known."""
+    """The last event of an agent. when: seconds since the epoch. name: "" if unknown."""
 
     when: float
     name: str
 
 
 def last_heard(config: Config) -> dict[str, LastEvent]:
-    """Return the last event of each agent that has sent one, by the agent's name."""
+    """Return the last event of each agent that has sent one, by agent name."""
     folder = Path(config.state_dir, "seen")
     found: dict[str, LastEvent] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -34,7 +34,7 @@ def last_heard(config: Config) -> dict[str, LastEvent]:
 
 
 def paused(config: Config) -> str:
-    """Return why nothing is stored, since when and until when; "" when it is."""
+    """Return why nothing is stored, since when and until when; "" if storing is on."""
     if exclusions.is_disabled(os.environ):
         return "Storing is switched off: MDMEM_DISABLED is set."
     pause = pauses.pause_of(config)
@@ -46,16 +46,16 @@ def paused(config: Config) -> str:
 
 
 def alarms(config: Config) -> list[str]:
-    """Return what a person has to know at once: events that wait or are lost, and that nothing is stored."""
+    """Return the warnings for the user: queued or lost events, and that nothing is stored."""
     made = []
     waiting = len(retry_queue.waiting(config))
     if waiting:
         count = plural.number(waiting, "note")
-        made.append(f"{count} could not be stored and will be retried: `mdmem doctor` says why.")
+        made.append(f"{count} could not be stored and will be retried: `mdmem doctor` shows why.")
     lost = losses.recent(config, time.time())
     if lost:
         last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
-        made.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
+        made.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
     if why := paused(config):
         made.append(why)
     return made

@@ -1,4 +1,4 @@
-"""Times, lengths and numbers as people say them; times are local."""
+"""Times, durations and sizes as text for people; times are local."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from mdmem.errors import UsageError
 
 
 def none_yet(vault: str) -> str:
-    """Return what to tell of a vault without notes: a folder of other files may have been named by mistake."""
+    """Return the message for a vault without notes; a folder of other files may have been named by mistake."""
     if is_set_up(vault):
-        return "No notes yet. `mdmem status` says which agents are registered."
+        return "No notes yet. `mdmem status` shows which agents are registered."
     return (
-        f"{vault} holds no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
+        f"{vault} has no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
         f" config.toml, or set this one up: `mdmem init {shlex.quote(vault)}`."
     )
 
 
 def is_set_up(vault: str) -> bool:
-    """Whether a folder is a vault, and not one of other files that was named by mistake."""
+    """Whether a folder is a vault, rather than a folder of other files that was named by mistake."""
     return any(Path(vault, name).exists() for name in ("mdmem.toml", "journal"))
 
 
 def day(iso: str) -> str:
-    """Write the day of a note's time as `2026-09-14`."""
+    """Return the day of a note's time as `2026-09-14`."""
     return timestamps.readable(iso)[:10]
 
 
 def clock(iso: str) -> str:
-    """Write the time of day as `08:00`; "" when that cannot be said."""
+    """Return the time of day as `08:00`; "" if it cannot be read."""
     text = timestamps.readable(iso)[11:]
     return text if text[2:3] == ":" else ""
 
 
 def between(start: str, end: str) -> str:
-    """Write how long it was from one note's time to another's; "" when that cannot be said."""
+    """Return the duration between the times of two notes; "" if one cannot be read."""
     first, last = timestamps.epoch(start), timestamps.epoch(end)
     return duration(last - first) if 0 < first < last else ""
 
 
 def duration(seconds: float) -> str:
-    """Write a length of time: `450 ms`, `12 s`, `8 min`, `2 h 05 min`, `3 days`."""
+    """Return a duration as text: `450 ms`, `12 s`, `8 min`, `2 h 05 min`, `3 days`."""
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"
     if seconds < 90:
@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Write a number of bytes: `312 B`, `4.2 kB`, `1.3 MB`."""
+    """Return a number of bytes as text: `312 B`, `4.2 kB`, `1.3 MB`."""
     amount = float(count)
     for unit in ("B", "kB", "MB"):
         if amount < 1000:
@@ -70,17 +70,17 @@ _SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def seconds_of(text: str) -> float:
-    """Read a length of time as people give it (`30m`, `1h`, `2d`), in seconds. Raises UsageError when it is none."""
+    """Parse a duration (`30m`, `1h`, `2d`) into seconds. Raises UsageError when it cannot be read."""
     found = re.fullmatch(r"([0-9]{1,5})\s*(m|min|h|d|w)", text.strip().lower())
     if found is None or not int(found[1]):
-        raise UsageError(f"Can't read {text!r:.42} as a length of time. Try 30m, 1h, 2d.")
+        raise UsageError(f"Can't read {text!r:.42} as a duration. Try 30m, 1h, 2d.")
     return float(int(found[1]) * _SECONDS[found[2]])
 
 
 def begin_of(text: str) -> str:
-    """Read a time as all commands take it (`2w`, `yesterday`, `2026-09-14`): its beginning, as notes have it.
+    """Parse a time (`2w`, `yesterday`, `2026-09-14`); return its beginning, as notes write times.
 
-    Raises UsageError when it is not a time.
+    Raises UsageError when it cannot be read.
     """
     from mdmem import when
 

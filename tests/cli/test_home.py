@@ -109,7 +109,7 @@ def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
 @pytest.mark.parametrize("length", ["soon", "0h", "-1h", "1y", "h", "1.5h", "999999d"])
 def test_a_length_that_is_none_is_refused(day: Day, length: str) -> None:
     done = day.attempt("pause", "--for", length)
-    assert "as a length of time. Try 30m, 1h, 2d." in str(done.exception)
+    assert "as a duration. Try 30m, 1h, 2d." in str(done.exception)
     assert not exclusions.is_off(day.config(), "", {})
 
 

@@ -91,7 +91,7 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
     server = Server()
     try:
         told = server.call("add_note", {"text": "Use tabs.", "kind": "decision", "propose": True}).value
-        assert told["done"] == "Proposed: it waits for the user's decision."
+        assert told["done"] == "Proposed; it waits for the user's decision."
         assert frontmatter.load(str(vault / told["path"]))["status"] == "proposed"
         (home / ".config" / "mdmem").mkdir(parents=True)
         (home / ".config" / "mdmem" / "config.toml").write_text("[learn]\naccept = true\n")

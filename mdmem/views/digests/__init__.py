@@ -1,1 +1,1 @@
-"""Digests: what happened in a span of time, or in a session, summed up by rules; a model adds prose on request."""
+"""Digests: rule-based summaries of a span of time or a session; a model adds prose on request."""

@@ -1,4 +1,4 @@
-"""What a digest says, gathered from the notes: sessions, answers, decisions, failures, fixes, open and closed work."""
+"""The contents of a digest: sessions, answers, decisions, failures, fixes, open and closed work."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from mdmem.views.rows import NoteRow
 
 MAX_FIXES = 100
 LONGEST_SESSION = timedelta(days=7)
-"""A session that began so long before the time asked for is still looked at: it may have gone on until then."""
+"""A session that began up to this long before a span is included: it may have lasted into the span."""
 
 
 class DigestNotes(NamedTuple):
     """What happened in a span of time. answers: the id of the last answer of each session.
 
-    decided: decisions, lessons and preferences, also by their tag. written: other notes of people's own. failed: runs
-    that failed, newest first. fixed: errors that were solved. left: work that began in it and is still open. closed:
-    work that was done.
+    decided: decisions, lessons and preferences, by kind or tag. written: other notes that people wrote. failed: failed
+    runs, newest first. fixed: errors that were solved. left: work from this span that is still open. closed: work that
+    was done.
     """
 
     since: str
@@ -45,11 +45,11 @@ class DigestNotes(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Return how many seconds its sessions took together."""
+        """Return the total duration of its sessions, in seconds."""
         return sum(max(timestamps.epoch(one.ended) - timestamps.epoch(one.started), 0.0) for one in self.sessions)
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
-        """Return the part that belongs to some of the sessions and to a shorter span."""
+        """Return the part that belongs to these sessions and to a shorter span."""
         kept = list(sessions)
         names = {one.session for one in kept}
         return DigestNotes(
@@ -66,7 +66,7 @@ class DigestNotes(NamedTuple):
         )
 
     def as_object(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return everything as plain values."""
         return {
             "since": self.since,
             "until": self.until,
@@ -82,7 +82,7 @@ class DigestNotes(NamedTuple):
 
 
 def collect(config: Config, asked: Query, project: str = "", session: str = "") -> DigestNotes:
-    """Gather what happened in the span of a query. session: only in this one."""
+    """Return what happened in the span of a query. session: only this one."""
     first = asked.since or 0.0
     last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
     since, until = timestamps.iso_time(first), timestamps.iso_time(last)
@@ -129,5 +129,5 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
 
 
 def _may_be_shared(config: Config, path: str) -> bool:
-    """Whether a note may be in a digest, which people pass on: not when its front matter says that it is private."""
+    """Whether a note may be in a digest, which people pass on: not if its front matter marks it as private."""
     return not people.keeps_private(note.load(config.vault, path).meta)

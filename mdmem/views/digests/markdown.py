@@ -1,4 +1,4 @@
-"""A digest as markdown: by project and session, rolled up by day or week, or one session bounded for an agent."""
+"""A digest as Markdown: by project and session, by day or week, or one session in limited space for an agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_FILES = 12
 
 
 def write(found: DigestNotes, by: str = "session") -> str:
-    """Write what happened; by: "session", "day" or "week"."""
+    """Return a digest as Markdown. by: "session", "day" or "week"."""
     lines = [f"# {timestamps.readable(found.since)} to {timestamps.readable(found.until)}", "", _summary(found)]
     if by == "session":
         lines += _by_project(found)
@@ -42,7 +42,7 @@ def _by_project(found: DigestNotes) -> Iterator[str]:
 
 
 def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
-    """Write what is not of one session: decisions, notes, fixes, work."""
+    """Yield what does not belong to one session: decisions, notes, fixes, work."""
     parts = {
         "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in found.decided],
         "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in found.written],
@@ -56,7 +56,7 @@ def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
 
 
 def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
-    """Yield the days or weeks of a span that something happened in, each with its part; times are local."""
+    """Yield the days or weeks in which something happened, each with its part; times are local."""
     step = timedelta(days=7 if by == "week" else 1)
     begin = datetime.fromtimestamp(timestamps.epoch(found.since)).astimezone()
     stamps = [one.started for one in found.sessions] + [row.created for row in (*found.decided, *found.written)]
@@ -73,7 +73,7 @@ def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
 
 
 def _short(found: DigestNotes) -> Iterator[str]:
-    """Write each session on one line: where, what was asked, what came out."""
+    """Yield each session as one line: project, request, outcome."""
     for one in found.sessions:
         citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
         outcome = f" → {plain(one.outcome)}{citation}" if one.outcome else ""
@@ -81,7 +81,7 @@ def _short(found: DigestNotes) -> Iterator[str]:
 
 
 def _asked(one: LoggedSession) -> str:
-    """Return the first prompt that says what was wanted."""
+    """Return the first prompt that is a request."""
     return next((ask for ask in one.asks if not work.says_little(ask)), one.title)
 
 
@@ -129,7 +129,7 @@ def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
 
 
 def plain(title: str) -> str:
-    """Return a title that is not read as a link, as HTML or as code that never ends."""
+    """Return a title without effect as Markdown: no link, no HTML, no unclosed code."""
     text = note.one_line("".join(c if c.isprintable() else " " for c in title))
     marks = "\\[]<" if text.count("`") % 2 == 0 else "\\[]<`"
     return "".join(f"\\{c}" if c in marks else c for c in text)
@@ -137,12 +137,12 @@ def plain(title: str) -> str:
 
 MAX_CHARS = 8_000
 _ROOMS = (600, 300, 150, 80)
-"""How much of each text is shown, tried in this order until all fits."""
+"""Maximum length of each text, tried in this order until everything fits."""
 _MAX_DECIDED = 20
 
 
 def for_agent(config: Config, found: Conversation, facts: DigestNotes, chars: int = MAX_CHARS) -> str:
-    """Write a session in at most `chars` characters; what does not fit is left out from its beginning.
+    """Return a session in at most `chars` characters; the earliest lines are left out if it does not fit.
 
     facts: the session's digest.
     """
@@ -164,7 +164,7 @@ def for_agent(config: Config, found: Conversation, facts: DigestNotes, chars: in
 
 
 def _fitting(lines: list[str], chars: int) -> int:
-    """Return how many of the lines have room."""
+    """Return how many of the lines fit."""
     for count, line in enumerate(lines):
         chars -= len(line) + 1
         if chars < 0:
@@ -199,13 +199,13 @@ def _facts(facts: DigestNotes) -> Iterator[str]:
 
 
 def _line(row: str) -> str:
-    """Make a line inert but for the citation at its end, which is ours."""
+    """Make a line inert, except for our own citation at its end."""
     text, mark, name = row.rpartition(" [mem:")
     return f"{note.one_line(inert(text))}{mark}{name}" if mark else note.one_line(inert(row))
 
 
 def _decided(config: Config, project: str) -> Iterator[str]:
-    """Write what is decided already, so that it is not proposed again."""
+    """Yield what is already decided, so that it is not proposed again."""
     found = decisions.listed(config, project=project, kinds=decisions.KINDS)[:_MAX_DECIDED]
     if found:
         yield from ("", "## Kept already", *(f"- {_line(f'{one.title} [mem:{one.id}]')}" for one in found))

@@ -1,7 +1,7 @@
-"""Prose: a model that the user named writes what a digest says in a few sentences. Off unless asked for.
+"""Prose: a model of the user's choice sums up a digest in a few sentences. Off by default.
 
-It is sent the digest's own facts and nothing that an agent would not be given: no private, superseded, proposed or
-archived note, no excluded project, no internal memory. Without it the digest is complete.
+The model gets only facts of the digest that an agent may be given too: no private, superseded, proposed or archived
+note, no excluded project, no internal memory. The digest is complete without the prose.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CALLER = "digest"
 MAX_SENT_CHARS = 12_000
 SECONDS = 60.0
 _ROOMS = (400, 150, 0)
-"""How much of each answer is sent, tried in this order until all fits."""
+"""Maximum length of each answer, tried in this order until everything fits."""
 _CITATION = re.compile(r"(\[mem:[^\[\]\s]{1,40}\])")
 _GAP = re.compile(r" (?=[.,;:!?)](?: |$))")
 
@@ -44,7 +44,7 @@ TASK = (
 
 
 class DigestProse(NamedTuple):
-    """What a model wrote, as markdown, and which one; problem: why there is nothing, in words for the user."""
+    """A model's text as Markdown, and its name. problem: the message for the user if there is no text."""
 
     text: str
     model: str = ""
@@ -52,10 +52,10 @@ class DigestProse(NamedTuple):
 
 
 def write(config: Config, found: DigestNotes, *, env: Mapping[str, str] | None = None, now: float) -> DigestProse:
-    """Ask a model to write what a digest says. now: seconds since the epoch, for the budget of the day (UTC)."""
+    """Have a model sum up a digest. now: seconds since the epoch, for the budget of the day (UTC)."""
     said = facts(config, found)
     if not said:
-        return DigestProse("", problem="There is nothing in it that may be sent to a model.")
+        return DigestProse("", problem="The digest contains nothing that may be sent to a model.")
     left = config.settings.learn.prose_chars - spent(config, now)
     if len(TASK) + len(said) + MAX_GUESS_CHARS > left:
         why = (
@@ -64,7 +64,7 @@ def write(config: Config, found: DigestNotes, *, env: Mapping[str, str] | None =
         return DigestProse("", problem=f"{why} (`learn.prose_chars`).")
     answer = calls.ask(config, calls.Question(TASK, said, CALLER, _MAX_TOKENS), env=env, each=SECONDS, seconds=SECONDS)
     if not answer.text:
-        return DigestProse("", problem="No model answered; `mdmem stats --model` shows what was asked.")
+        return DigestProse("", problem="No model answered; `mdmem stats --model` lists the calls.")
     return DigestProse(_as_markdown(config, answer.text, citations.marks(said)), f"{answer.provider} {answer.model}")
 
 
@@ -72,7 +72,7 @@ _MAX_TOKENS = 500
 
 
 def spent(config: Config, now: float) -> int:
-    """Return how many characters digests have cost on this day (UTC), sent and received."""
+    """Return the number of characters that digests sent and received on this day (UTC)."""
     day = timestamps.iso_time(now)[:10]
     return sum(
         one.sent + one.received for one in ledger.summed(ledger.read(config)) if (one.when, one.caller) == (day, CALLER)
@@ -80,7 +80,7 @@ def spent(config: Config, now: float) -> int:
 
 
 def _as_markdown(config: Config, text: str, known: list[str]) -> str:
-    """Return a model's text without markup, and without citations of what it was not given."""
+    """Return a model's text without markup, and without citations of notes that it was not given."""
     parts = _CITATION.split(Gate(config).stored(text))
     kept = (
         (part if citations.marks(part)[0] in known else "") if _CITATION.fullmatch(part) else markdown.plain(part)
@@ -93,7 +93,7 @@ def _as_markdown(config: Config, text: str, known: list[str]) -> str:
 
 
 def facts(config: Config, found: DigestNotes) -> str:
-    """Return what a model is sent of a digest: what was asked and came out, decisions, fixes, work; "" for nothing."""
+    """Return what is sent to a model: prompts and outcomes, decisions, fixes, work; "" if there is nothing."""
     lines: list[str] = []
     for room in _ROOMS:
         lines = freshness.ask(config, partial(_said, config, found, room))
@@ -134,7 +134,7 @@ def _said(config: Config, found: DigestNotes, room: int, view: View) -> list[str
 
 
 def _session(config: Config, view: View, one: LoggedSession, room: int) -> Iterator[str]:
-    """Yield what a session was asked and what it answered, if any of it may be sent."""
+    """Yield a session's prompts and answers that may be sent."""
     numbers = view.of_session(one.session) - view.internal
     said = [line for number in rows.in_order(view, numbers) if (line := _step(config, rows.row(view, number), room))]
     if said:
@@ -147,7 +147,7 @@ def _session(config: Config, view: View, one: LoggedSession, room: int) -> Itera
 
 
 def _step(config: Config, row: rows.NoteRow, room: int) -> str:
-    """Return a prompt or an answer on one line; "" for what says little, and for what is not to be sent."""
+    """Return a prompt or an answer on one line; "" if it says little or may not be sent."""
     if row.kind not in ("prompt", "response") or (row.kind == "prompt" and work.says_little(row.title)):
         return ""
     parsed = people.read(config.vault, row.path)

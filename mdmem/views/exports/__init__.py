@@ -1,4 +1,4 @@
-"""Notes in forms that are made to be looked at elsewhere: a page, a site of files, a database."""
+"""Exports of notes: a page, a site of files, a database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS = {
     "sqlite": "sqlite",
     "sqlite3": "sqlite",
 }
-"""The ending of a file's name -> the format that it is written in."""
+"""File ending -> format."""
 
 
 def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
@@ -32,9 +32,7 @@ def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
     """
     if form not in FORMS.values():
         known = ", ".join(dict.fromkeys(FORMS.values()))
-        what = (
-            f"There is no format {form!r:.40}" if form else "The name of the file has no ending that tells its format"
-        )
+        what = f"There is no format {form!r:.40}" if form else "The file name needs an ending that tells its format"
         raise UsageError(f"{what}. Formats: {known}; `mdmem export site DIR` writes a site.")
     notes = export.select(config, **wanted)
     with export.new_file(target) as file:
@@ -53,7 +51,7 @@ def site(config: Config, target: Path, **wanted: Any) -> int:
     """Write notes as a site of files into the folder `target`; return their number. wanted: as for `write`.
 
     Raises:
-        UsageError: when there is something in it.
+        UsageError: when the folder is not empty.
         OSError: when it cannot be written.
     """
     from mdmem.views.exports import static_site as work

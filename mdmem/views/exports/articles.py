@@ -1,4 +1,4 @@
-"""Exported notes as they are read: sessions as conversations with folded tool runs, other notes one by one."""
+"""Exported notes as HTML: sessions as conversations with folded tool runs, other notes one by one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 Place = tuple[str, str]
-"""A page, by its path with slashes from the top of the pages, and an anchor on it, "" for none."""
+"""The path of a page below the top of the pages, with slashes, and an anchor on it, "" for none."""
 
 
 class Places(NamedTuple):
-    """The place of each note among the pages: by its path without ending, by its file's name, and by its id.
+    """The place of each note among the pages: by its path without ending, by its file name, and by its id.
 
-    by_title: notes outside sessions, by title as `links.as_compared` returns it; None for a title of several notes.
+    by_title: notes outside sessions, by title in the form of `links.as_compared`; None for the title of several notes.
     picture: returns the path of a picture among the pages, "" for none; it takes the address in the note, the note's
     folder, and whether a file name alone is enough.
     """
@@ -45,7 +45,7 @@ NOWHERE = Places({}, {}, {}, {})
 
 
 def sealed(text: str) -> str:
-    """Return a style or a script as the policy of a page permits it: by its hash."""
+    """Return the source that permits a style or a script in a page's policy: its hash."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -56,7 +56,7 @@ def document(title: str, body: str) -> str:
 
 
 def around(title: str, *, script: str = "") -> tuple[str, str]:
-    """Return what a page has before its body and after it; see `document`."""
+    """Return the parts of a page before and after its body; see `document`."""
     policy = f"default-src 'none'; img-src 'self' file:; style-src {sealed(STYLE)}" + (
         f"; script-src {sealed(script)}" if script else ""
     )
@@ -70,7 +70,7 @@ def around(title: str, *, script: str = "") -> tuple[str, str]:
 
 
 class ExportedSession(NamedTuple):
-    """A session on its way out: its folder, its page if there is one, and its other notes in their order."""
+    """A session to export: its folder, its page if there is one, and its other notes in order."""
 
     folder: str
     page: Exported | None
@@ -84,7 +84,7 @@ class ExportedSession(NamedTuple):
 
     @property
     def started(self) -> str:
-        """When its first note was made."""
+        """Return the time of its first note."""
         every = self.notes or ([self.page] if self.page else [])
         return min((created(one) for one in every if created(one)), default="")
 
@@ -95,7 +95,7 @@ class ExportedSession(NamedTuple):
 
 
 def grouped(notes: Iterable[Exported]) -> Iterator[ExportedSession | Exported]:
-    """Sort notes, which come by path, into sessions, and yield each with all others as they come."""
+    """Group notes, which come sorted by path, into sessions; yield those and the other notes in that order."""
     held: list[Exported] = []
     here = ""
     for one in notes:
@@ -121,17 +121,17 @@ def _session(folder: str, members: list[Exported]) -> ExportedSession:
 
 
 def created(one: Exported) -> str:
-    """Return when a note was made, in UTC, as it says."""
+    """Return the creation time in a note's front matter, in UTC."""
     return timestamps.utc(str(one.parsed.meta.get("created") or ""))
 
 
 def title_of(one: Exported) -> str:
-    """Return a note's title, else the name of its file."""
+    """Return a note's title, else its file name."""
     return str(one.parsed.meta.get("title") or one.path.rpartition("/")[2].removesuffix(".md"))
 
 
 def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
-    """Write a session as a conversation, and at the end what a person wrote on its page."""
+    """Return a session as a conversation, followed by what a person wrote on its page."""
     parts = [
         f'<p class="facts">{escape(" · ".join(filter(None, [one.project, timestamps.readable(one.started)])))}</p>\n'
     ]
@@ -146,7 +146,7 @@ def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> s
 
 
 def is_page(one: Exported) -> bool:
-    """Whether a note only leads to others: a page of a project or a day."""
+    """Whether a note only links to others: the page of a project or a day."""
     return _kind(one) in PAGES
 
 
@@ -155,7 +155,7 @@ def _kind(one: Exported) -> str:
 
 
 def said(one: Exported, places: Places = NOWHERE, page: str = "") -> str:
-    """Write a note with who wrote it and when."""
+    """Return a note as HTML, with its author and time."""
     meta, kind = one.parsed.meta, _kind(one)
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
     facts = " · ".join(filter(None, [who, timestamps.readable(created(one)), str(meta.get("id") or "")]))
@@ -176,7 +176,7 @@ def _run(one: Exported, places: Places, page: str) -> str:
 
 
 def anchor(one: Exported) -> str:
-    """Return what a note is called on a page."""
+    """Return a note's anchor on a page."""
     name = str(one.parsed.meta.get("id") or "")
     if name.isalnum() and name.isascii():
         return name
@@ -184,7 +184,7 @@ def anchor(one: Exported) -> str:
 
 
 def write(notes: Iterable[Exported], file: BinaryIO) -> int:
-    """Write all notes as one page to be read, by day, sessions as conversations; return their number."""
+    """Write all notes as one page, by day, sessions as conversations; return their number."""
     order: list[tuple[str, bool, str, str, int]] = []
     count = shown = sessions = 0
     with HeldTexts() as held:
@@ -219,18 +219,18 @@ def _encoded(text: str) -> bytes:
 
 
 MAX_CHARS = 64 * 1024
-"""Of a longer text, only this much is shown."""
+"""Only this much of a text is shown."""
 
 
 class FileLinks(NamedTuple):
-    """The links of a note on a page. folder: of the note, vault-relative. page: from the top of the pages."""
+    """The link targets of a note on a page. folder: of the note, vault-relative. page: path below the top."""
 
     places: Places
     folder: str
     page: str
 
     def target(self, href: str) -> str:
-        """Return the relative address of the page that a link leads to, or its address outside."""
+        """Return the relative address of the page that a link leads to, or the outside address."""
         to, parts = markup.outside(href), markup.split(href)
         if to or parts.scheme or parts.netloc or not parts.path:
             return to
@@ -238,11 +238,11 @@ class FileLinks(NamedTuple):
         return self._to(self.places.by_path.get(links.stem(path.lower())))
 
     def cited(self, name: str) -> str:
-        """Return the relative address of the note with an id."""
+        """Return the relative address of the note with this id."""
         return self._to(self.places.by_id.get(name))
 
     def named(self, name: str) -> str:
-        """Return the relative address of what a wikilink names."""
+        """Return the relative address of a wikilink's note."""
         said = name.partition("#")[0].strip()
         stem, places = links.stem(said.lower()), self.places
         titled = places.by_title.get(links.as_compared(said))
@@ -260,14 +260,14 @@ class FileLinks(NamedTuple):
 def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") -> str:
     """Return a text as HTML.
 
-    folder: of the note, vault-relative, from which its links lead. page: the path of the page it stands on.
+    folder: of the note, vault-relative, for its links. page: the path of the page that shows it.
     """
-    level = 2 if page else 4  # below the title of its own page, or of its part of one page for all
+    level = 2 if page else 4  # below the title of its own page, or of its section on a common page
     return markup.html(text, FileLinks(places, folder, page), level=level, most=MAX_CHARS)
 
 
 def relative(place: Place, page: str) -> str:
-    """Return the address of a place for a link on a page, which is given from the top of the pages."""
+    """Return the relative address of a place for a link on `page`, a path below the top of the pages."""
     path, anchor = place
     address = (
         quote(os.fsencode(posixpath.relpath(path, posixpath.dirname(page) or ".")))

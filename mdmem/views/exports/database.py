@@ -68,7 +68,7 @@ def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
     }
     columns = ", ".join(row)
     places = ", ".join(f":{key}" for key in row)
-    base.execute(f"INSERT INTO notes ({columns}) VALUES ({places})", row)  # noqa: S608 - names of ours only
+    base.execute(f"INSERT INTO notes ({columns}) VALUES ({places})", row)  # noqa: S608 - our own names only
     files = meta.get("files")
     changed = int(str(meta.get("tool", "")).lower() in CHANGING_TOOLS)
     base.executemany(

@@ -1,4 +1,4 @@
-"""A temporary file for exported texts, which are written in another order than they come in."""
+"""A temporary file for exported texts, which are read in one order and written in another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class HeldTexts:
-    """Texts, numbered as they come; use it in a `with` statement."""
+    """Numbered texts in a temporary file; use it in a `with` statement."""
 
     def __init__(self) -> None:
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `__exit__`
@@ -26,7 +26,7 @@ class HeldTexts:
         return len(self._ends) - 1
 
     def add(self, data: bytes) -> int:
-        """Put a text behind the others; return its number."""
+        """Append a text; return its number."""
         self._file.seek(self._ends[-1])
         self._file.write(data)
         self._ends.append(self._ends[-1] + len(data))

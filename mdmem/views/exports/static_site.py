@@ -1,4 +1,4 @@
-"""A site of plain files: a page a session and a page a note, relative links, and a search without a server."""
+"""A site of plain files: one page per session and per note, relative links, and search without a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mdmem.views.exports.articles import ExportedSession, Place, Places
 from mdmem.views.exports.held import HeldTexts
 
 MAX_TEXT_CHARS = 600
-"""So much of a note's text can be searched."""
+"""Length of a note's text that can be searched."""
 SCRIPT = Path(__file__).with_name("search.js").read_text(encoding="utf-8")
 
 
@@ -35,7 +35,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
     The pictures that notes show are copied into its folder `files`.
 
     Raises:
-        UsageError: when there is something in it.
+        UsageError: when the folder is not empty.
         OSError: when it cannot be written.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -54,7 +54,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
 
 
 class _ListedSession(NamedTuple):
-    """A session as the start page lists it, and where its notes are held. numbers: its page, if any, is the first."""
+    """A session for the list on the start page. numbers: of its held notes; its page, if any, comes first."""
 
     started: str
     folder: str
@@ -65,7 +65,7 @@ class _ListedSession(NamedTuple):
 
 
 class _Site:
-    """A site that is being written. held: the notes, as they are read; rows: what is searched of each."""
+    """A site being written. held: the notes, in the order read. rows: the searchable facts of each."""
 
     def __init__(self, config: Config, target: Path, held: HeldTexts, rows: HeldTexts) -> None:
         self._target, self._held, self._rows = target, held, rows
@@ -111,7 +111,7 @@ class _Site:
         )
 
     def _hold(self, one: Exported, place: Place, *, is_other: bool = False) -> int:
-        """Hold a note until it is known where all of them are shown. is_other: it is none of a session."""
+        """Hold a note until the places of all notes are known. is_other: whether it belongs to no session."""
         stem = links.stem(one.path.lower())
         self._places.by_path[stem] = place
         if is_other:
@@ -125,7 +125,7 @@ class _Site:
         return self._held.add(pickle.dumps((one.path, one.parsed)))
 
     def _note(self, number: int) -> Exported:
-        path, parsed = pickle.loads(self._held.read(number))  # noqa: S301 - our own, in a file without a name
+        path, parsed = pickle.loads(self._held.read(number))  # noqa: S301 - our own data, in an unnamed temporary file
         return Exported(path, b"", parsed)
 
     def _put_session(self, listed: _ListedSession) -> None:
@@ -145,7 +145,7 @@ class _Site:
         self._put_row(number, note)
 
     def _put_row(self, number: int, one: Exported) -> None:
-        """Hold what is searched of a note: title, address, facts, the beginning of its text."""
+        """Hold the searchable facts of a note: title, address, facts, the start of its text."""
         created, meta = articles.created(one), one.parsed.meta
         to = articles.relative(self._places.by_path[links.stem(one.path.lower())], "search.html")
         facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
@@ -189,14 +189,14 @@ class _Site:
 
 
 class _Pictures:
-    """The pictures beside the notes of a vault, copied beside the pages that show them."""
+    """Copies the pictures of a vault to the pages that show them."""
 
     def __init__(self, config: Config, target: Path) -> None:
         self._config, self._target = config, target
         self._copied: dict[str, str] = {}
 
     def place(self, source: str, folder: str, by_name: bool) -> str:
-        """Return the path of a picture among the pages; "" when the vault does not have it."""
+        """Return the path of a picture among the pages; "" if the vault does not have it."""
         parts = markup.split(source)
         if parts.scheme or parts.netloc or not parts.path:
             return ""
@@ -233,7 +233,7 @@ def _page_of(folder: str) -> str:
 
 
 def _by_number(title: str) -> str:
-    """Return by what titles are sorted: their words, and the numbers among them by value."""
+    """Return the sort key of a title: its words, with numbers compared by value."""
     return re.sub(r"\d+", lambda found: found[0].zfill(20), title.casefold())
 
 

@@ -1,1 +1,1 @@
-"""The pages by which a vault is read in any editor: start page, projects, days, sessions."""
+"""The generated pages of a vault, for reading it in any editor: start page, projects, days, sessions."""

@@ -1,4 +1,4 @@
-"""A day's page, `days/2026-09-14.md`: its sessions by project, and what was written down, across all projects."""
+"""A day's page, `days/2026-09-14.md`: its sessions by project, and the notes written on it, in all projects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mdmem.views.vault_pages.listed import Listing
 
 
 class ListedDay(NamedTuple):
-    """A day with its sessions, the first one first."""
+    """A day with its sessions, oldest first."""
 
     name: str
     sessions: list[SessionRow]
 
 
 def days(found: Listing) -> list[ListedDay]:
-    """Return every day with sessions that may be named, the last one first; a session's day is that of its folder."""
+    """Return every day with sessions that may be named, newest first; a session's day is that of its folder."""
     made: dict[str, ListedDay] = {}
     for one in found.named(found.sessions):
         made.setdefault(listed.day(one), ListedDay(listed.day(one), [])).sessions.insert(0, one)
@@ -33,9 +33,9 @@ def days(found: Listing) -> list[ListedDay]:
 
 
 def written(found: Listing, day: str) -> list[NoteRow]:
-    """Return what people and agents wrote on purpose on a day, by the date that the notes themselves have.
+    """Return the notes written on a day, by the date in the notes themselves.
 
-    That is the same on every machine, in whatever zone it is.
+    That is the same on every machine, in every time zone.
     """
     view = found.view
     near = (number for number in _written_near(view).get(day, ()) if found.leaves(view.path(number)))
@@ -44,13 +44,13 @@ def written(found: Listing, day: str) -> list[NoteRow]:
 
 
 def may_be_written(view: View, day: str) -> list[str]:
-    """Return the paths of the notes that `written` may return, and of some of the days beside it, without reading."""
+    """Return the paths of the notes that `written` may return, and of some from adjacent days, without reading them."""
     return sorted(map(view.path, _written_near(view).get(day, ())))
 
 
 @cached_with_view
 def _written_near(view: View) -> dict[str, list[int]]:
-    """Return the notes that were written on purpose by the days on which that may have been."""
+    """Return the written notes by each day that may be theirs."""
     near: dict[str, list[int]] = {}
     for number in view.of_kinds(note.WRITTEN) - view.internal:
         for day in any_day(view.number("created", number)):
@@ -59,17 +59,17 @@ def _written_near(view: View) -> dict[str, list[int]]:
 
 
 def any_day(seconds: float) -> set[str]:
-    """Return the days that a moment belongs to, in all time zones."""
+    """Return the days of a moment in all time zones."""
     return {timestamps.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
 
 
 def date_of(root: str, path: str) -> str:
-    """Return the date of a note; "" where it has no time of its own: that of its file is another on every machine."""
+    """Return the date in a note; "" if it has none: its file's time differs between machines."""
     return str(note.load(root, path).meta.get("created", ""))[:10]
 
 
 def first(day: str) -> bytes:
-    """Return a new page of a day, with nothing listed yet: the same bytes on every machine."""
+    """Return a new page of a day with empty lists: the same bytes on every machine."""
     created = f"{day}T00:00:00Z"
     meta = {"id": note.make_id("day", day), "kind": "day", "title": day, "created": created, "tags": ["day"]}
     return f"{front_matter.write(meta)}\n# {day}\n\n{generated.BEGIN}\n{generated.END}\n\n## Notes\n".encode()
@@ -79,7 +79,7 @@ def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, Listed
     """Return the generated part. around: the days before and after it that have a page."""
     before, after = around
     folder = found.day_page(day.name).rpartition("/")[0]
-    start = "README.md"  # a person may have moved or deleted it
+    start = "README.md"  # the user may have moved or deleted it
     links = [listed.link("Start", start, folder)] if os.path.lexists(f"{found.root}/{start}") else []
     links += [f"previous: {listed.link(before.name, found.day_page(before.name), folder)}"] if before else []
     links += [f"next: {listed.link(after.name, found.day_page(after.name), folder)}"] if after else []

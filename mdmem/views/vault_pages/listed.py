@@ -1,4 +1,4 @@
-"""What generated pages list of a vault: rows that may leave this machine, written as lines of links."""
+"""What generated pages list: notes that may leave this machine, as lines of links."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from mdmem.views.sessions import SessionRow
 MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""
 MAX_KNOWN = 2_000
-"""Number of notes of which it is kept whether they may be named, beside the pages of sessions."""
+"""Number of cached answers whether a note may be named, besides those for session pages."""
 
 
 class Listing:
-    """A vault whose pages are made: what the index says of it, without what stays on this machine.
+    """The notes that generated pages may list: those in the index, without notes that stay on this machine.
 
-    The pages are committed and synced, so they name no note that is not. The page of a project that stays on this
-    machine stays too, and names them (`on_pages_of`).
+    Pages are committed and synced, so they must not name notes that are not. The page of a project that stays on this
+    machine also stays, and names such notes (`on_pages_of`).
     """
 
     def __init__(self, config: Config, view: View) -> None:
@@ -43,10 +43,10 @@ class Listing:
         self._known: dict[str, bool] = {}
         self._lately: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
-        self._staying_titles: dict[str, str] = {}  # what gives titles, by the pages of sessions; "" if it travels
+        self._staying_titles: dict[str, str] = {}  # session page -> the note that gives its title; "" if that may leave
         self.sessions = sorted(map(_without_facts, sessions.each(view)), key=lambda row: row.started, reverse=True)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
-        """The days of which sessions may be named."""
+        """The days with sessions that may be named."""
         self._day_pages = generated.places_of_days(self.root, self.days)
 
     def day_page(self, name: str) -> str:
@@ -55,7 +55,7 @@ class Listing:
 
     @contextmanager
     def on_pages_of(self, folder: str) -> Iterator[None]:
-        """List for the pages of a project in the journal: one that stays on this machine names what else does."""
+        """Within the block, list for a project's pages: one that stays on this machine may name others that stay."""
         self._staying = folder if folder in self._private else ""
         try:
             yield
@@ -63,13 +63,13 @@ class Listing:
             self._staying = ""
 
     def leaves(self, path: str) -> bool:
-        """Whether a note may be named: it does not stay on this machine, or the page does as well."""
+        """Whether a note may be named: it may leave this machine, or the page stays here too."""
         if self._staying and path.startswith(f"journal/{self._staying}/"):
             return True
         return self._travels(path) or (bool(self._staying) and self._is_of(path, self._staying))
 
     def _travels(self, path: str) -> bool:
-        """Whether a note does not stay on this machine, and its name may be read elsewhere."""
+        """Whether a note and its name may leave this machine."""
         known = self._known if journal.is_page(path) else self._lately
         if path not in known:
             if len(self._lately) >= MAX_KNOWN:
@@ -84,7 +84,7 @@ class Listing:
         return note.load(self.root, path).meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
-        """Return the sessions that may be named: they have a page; neither it nor what gives its title stays here."""
+        """Return the sessions that may be named: they have a page, and it and the note of its title may leave."""
         return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
 
     def _asks(self, one: SessionRow) -> bool:
@@ -99,7 +99,7 @@ class Listing:
         return not first or self.leaves(first)
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
-        """Return the notes that have one of these facets, the newest first."""
+        """Return the notes that have one of these facets, newest first."""
         found = self.view.with_any(terms) - self._internal
         if project:
             found &= self.view.of_project(project)
@@ -110,9 +110,9 @@ class Listing:
         return made
 
     def created(self, number: int) -> int:
-        """Return when a note was made, in seconds, as its front matter says: the same everywhere; 0 if it does not say.
+        """Return the creation time in a note's front matter, in seconds, 0 for none: the same on every machine.
 
-        The index has the time of the file then, which is another one on every machine.
+        For a note without one, the index has the time of the file, which differs between machines.
         """
         known = self.view.number("created", number)
         if known != self.view.number("mtime_ns", number) // 10**9 and self.view.number("mtime_ns", number) >= 0:
@@ -125,7 +125,7 @@ class Listing:
 
 
 def _without_facts(one: SessionRow) -> SessionRow:
-    """Return a row without what no page lists: there may be very many of them."""
+    """Return a row without the facts that no page lists, to save memory: there may be very many rows."""
     return one._replace(agent="", branch="", outcome="", ended="")
 
 
@@ -134,13 +134,13 @@ PINNED = ("is:pinned",)
 
 
 def link(title: str, path: str, folder: str = "") -> str:
-    """Write a link to a note from a page in `folder`, both vault-relative."""
+    """Return a link to a note from a page in `folder`, both vault-relative."""
     place = os.path.relpath(path, folder or ".").replace(os.sep, "/")
     return f"[{page.link_text(title)}]({page.link(place)})"
 
 
 def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
-    """Change the links of a page's lines to archived notes: they lead to the files that hold these, for any program.
+    """Return a page's lines with links to archived notes changed to the files that contain them, for any program.
 
     folder: that of the page.
     """
@@ -156,18 +156,18 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
 
 
 def day(one: SessionRow) -> str:
-    """Return the day on which a session began, as its folder has it, or else in UTC: the same on every machine."""
+    """Return the day on which a session began, from its folder, else in UTC: the same on every machine."""
     return layout.day_of(one.page) or one.started[:10]
 
 
 def moment(one: SessionRow) -> str:
-    """Return the day and the time at which a session began, as its folders have it."""
+    """Return the day and time at which a session began, from its folders."""
     name = one.page.split("/")[-1]
     return f"{day(one)} {name[:2]}:{name[2:4]}" if name[:4].isdigit() else day(one)
 
 
 def session_line(one: SessionRow, folder: str = "", *, project: bool = False) -> str:
-    """Write a session as a line of a list: when, what, and how much was done."""
+    """Return a session as a line of a list: time, title, and how much was done."""
     facts = [
         one.project if project else "",
         plural.number(one.prompts, "prompt"),
@@ -179,10 +179,10 @@ def session_line(one: SessionRow, folder: str = "", *, project: bool = False) ->
 
 
 def note_line(row: NoteRow, folder: str = "") -> str:
-    """Write a note as a line of a list."""
+    """Return a note as a line of a list."""
     return f"- {link(row.title, row.path, folder)}"
 
 
 def section(heading: str, lines: list[str]) -> list[str]:
-    """Write a heading with its list; nothing when the list is empty."""
+    """Return a heading with its list; nothing for an empty list."""
     return [f"## {heading}", "", *lines, ""] if lines else []

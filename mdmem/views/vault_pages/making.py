@@ -1,4 +1,4 @@
-"""Making the pages of a vault: which ones may have changed, and the part between the markers of each."""
+"""Making the pages of a vault: which may have changed, and the generated part of each."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _SLACK_SECONDS = 2.0
 def make(
     config: Config, view: View, seen: float, known: Set[str], left: Set[str], *, everything: bool
 ) -> tuple[list[str], Set[str], Set[str]]:
-    """Write the pages that may have changed; return their paths, and marks.
+    """Write the pages that may have changed; return the paths written, and two sets of marks.
 
-    The first marks are of what the page of every session and day names, the others of the files as they were written.
-    seen: when pages were made last, in seconds since the epoch. known, left: the marks that were returned then.
+    The first marks stand for what each page of a session or day names, the second for the files as written.
+    seen: when pages were last made, in seconds since the epoch. known, left: the marks that were returned then.
     """
     found = listed.Listing(config, view)
     nothing = frozenset[str]()
     fresh = _Fresh(found, *((0.0, nothing, nothing) if everything else (seen, known, left)))
     found.days -= _deleted_days(found, seen)
     changed = _changed(config, found, fresh)
-    if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
+    if part.of(config.vault):  # pages that list missing sessions are left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
     written: list[str] = []
     for path, lines in changed:
@@ -44,7 +44,7 @@ def make(
 
 
 class _Fresh:
-    """What changed since pages were made last: notes that were written, and what pages name of other notes."""
+    """What changed since pages were last made: written notes, and what pages name of other notes."""
 
     def __init__(self, found: Listing, seen: float, known: Set[str], left: Set[str]) -> None:
         self.marks = set[str]()
@@ -65,11 +65,11 @@ class _Fresh:
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
 
     def has(self, one: SessionRow | None) -> bool:
-        """Whether a note of a session was written since, or its page by somebody else."""
+        """Whether a note of a session was written since then, or somebody else wrote its page."""
         return one is not None and self._view.folders.find(one.page.rpartition("/")[0]) in self._folders
 
     def leave(self, path: str) -> str:
-        """Remember a page as it is, so that it counts as written again only when it changes; return its mark."""
+        """Record a page's current file, so that only a later change counts as new; return its mark."""
         try:
             found = os.lstat(f"{self._root}/{path}")
         except OSError:
@@ -79,10 +79,10 @@ class _Fresh:
         return mark
 
     def names_other(self, path: str, named: Iterable[object]) -> bool:
-        """Whether a page names something else than when pages were made last, or is a new one.
+        """Whether a page names other things than when pages were last made, or is new.
 
-        named: what it says of other notes and of their places. A note that is gone, was renamed or has come is told
-        by the pages that named it, or are to.
+        named: what it says about other notes and their places. Deleted, renamed and new notes show up as changes in
+        the pages that name them.
         """
         mark = short(path, 8) + short("\0".join(map(str, named)), 6)
         self.marks.add(mark)
@@ -90,7 +90,7 @@ class _Fresh:
 
 
 def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects."""
+    """Yield the pages that may need writing: of changed sessions and days, of all projects, and the start page."""
     by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.folders(f"{config.vault}/journal")}
     for one in found.sessions:
         if layout.session_of(one.page):
@@ -119,13 +119,13 @@ def _sessions(
         left_open = ((item.kind, item.text, item.path) for item in mine)
         named = (has_page, *_named_by(found, one, around), *left_open)
         may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
-        if may_differ and not disk.is_packed(found.root, one.page):  # what is archived stays as it was
+        if may_differ and not disk.is_packed(found.root, one.page):  # archived pages stay as they are
             was = generated.inside(disk.read_path(found.root, one.page) or b"")
             yield one.page, session_page.lines(found, one, was, around, mine)
 
 
 def _named_by(found: Listing, one: SessionRow, around: tuple[SessionRow | None, SessionRow | None]) -> Iterator[object]:
-    """Yield what the page of a session says of its day and the sessions around it, and how many notes it may list."""
+    """Yield what a session's page says about its day, its neighbors and its number of notes."""
     day = listed.day(one)
     yield from (one.notes, one.failed, found.day_page(day) if day in found.days else "")
     yield from ((other.page, listed.moment(other)) if other else "" for other in around)
@@ -134,7 +134,7 @@ def _named_by(found: Listing, one: SessionRow, around: tuple[SessionRow | None, 
 def _with_neighbors(
     held: list[SessionRow], named: set[str]
 ) -> Iterator[tuple[SessionRow, tuple[SessionRow | None, SessionRow | None]]]:
-    """Yield sessions, the last one first, each with those before and after it that its page may name."""
+    """Yield sessions, newest first, each with the sessions before and after it that its page may name."""
     after: SessionRow | None = None
     for place, one in enumerate(held):
         earlier = (held[at] for at in range(place + 1, len(held)) if held[at].page in named)
@@ -143,7 +143,7 @@ def _with_neighbors(
 
 
 def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages of the days with changes, and of the days before and after these."""
+    """Yield the pages of days with changes, and of the days before and after them."""
     days = [day for day in day_page.days(found) if day.name in found.days]
     changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
     for place, day in enumerate(days):
@@ -153,7 +153,7 @@ def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
         named = (*beside, *map(_said, day.sessions), *day_page.may_be_written(found.view, day.name))
         if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
             yield path, day_page.lines(found, day, around)
-    for name in sorted(generated.day_pages(found.root).keys() - {day.name for day in days}):  # its sessions are gone
+    for name in sorted(generated.day_pages(found.root).keys() - {day.name for day in days}):  # no sessions now
         yield found.day_page(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
 
 
@@ -162,9 +162,9 @@ def _said(one: SessionRow) -> tuple[object, ...]:
 
 
 def _deleted_days(found: Listing, seen: float) -> set[str]:
-    """Return the days whose page somebody has deleted, and that have no note since: they get no new one.
+    """Return the days whose page the user has deleted and that have no newer note: they get no new page.
 
-    seen: when pages were made last; 0 where that is not known, so that the history has to say what was deleted.
+    seen: when pages were last made; if 0 (unknown), deletions are looked up in history.
     """
     there = generated.day_pages(found.root)
     missing = [day for day in day_page.days(found) if day.name not in there]
@@ -176,7 +176,7 @@ def _deleted_days(found: Listing, seen: float) -> set[str]:
 
 
 def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
-    """Return when a note of a day was made last, in seconds since the epoch; here: or came to this machine."""
+    """Return the time of a day's newest note, in seconds since the epoch. here: count its arrival on this machine."""
     view = found.view
     folders = (one.page.rpartition("/")[0] for one in day.sessions)
     pages = view.notes("facet", "kind:session")
@@ -187,7 +187,7 @@ def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:
-    """Write the part between the markers of a page; what a person saves at the same moment is kept."""
+    """Write the generated part of a page; a change that the user saves at the same moment wins."""
     *parts, name = path.split("/")
     old = disk.read_path(config.vault, path)
     lines = listed.to_archives(config.vault, "/".join(parts), lines)
@@ -205,14 +205,14 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
 
 
 def _united(data: bytes) -> bytes:
-    """Return a page whose front matter plain git has merged as one that every program can read."""
+    """Return a page with valid front matter, if a merge by plain git has left keys twice."""
     header = front_matter.split(data.decode("utf-8", "surrogateescape"))[0] or ""
     old, new = (text.encode("utf-8", "surrogateescape") for text in (header, front_matter.united(header)))
     return data.replace(old, new, 1)
 
 
 def _with_markers(path: str, data: bytes) -> bytes:
-    """Return a page with the markers that it lacks, if nobody has changed it since an earlier version made it."""
+    """Return a page with the missing markers, if it is unchanged since an earlier version created it."""
     shape = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}.get(path.rpartition("/")[2])
     if shape is None or generated.BEGIN.encode() in data:
         return data

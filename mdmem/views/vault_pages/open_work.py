@@ -1,4 +1,4 @@
-"""Open work on the pages of projects and sessions: what was left undone, as lines of links."""
+"""Open work on the pages of projects and sessions, as lines of links."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "int
 
 
 def every(found: Listing) -> list[OpenItem]:
-    """Return what was left open anywhere, whether or not a page may name it.
+    """Return all open work, whether or not a page may name it.
 
-    The newest captured note says what time it is: every machine finds the same.
+    "Now" is the time of the newest captured note, so that every machine finds the same.
     """
     view = found.view
     created, flags = view.numbers("created"), view.numbers("flags")
@@ -28,9 +28,9 @@ def every(found: Listing) -> list[OpenItem]:
 
 
 def in_order(found: Listing, items: list[OpenItem]) -> list[OpenItem]:
-    """Return what a page may name of open work, newest first, in the same order on every machine.
+    """Return the open work that a page may name, newest first, in the same order on every machine.
 
-    Of a note that does not say when it was made the path decides.
+    Notes without a time are ordered by path.
     """
     view = found.view
     numbers = {item.path: number for item in items if (number := view.find(item.path)) is not None}
@@ -41,13 +41,13 @@ def in_order(found: Listing, items: list[OpenItem]) -> list[OpenItem]:
 
 
 def section(items: Iterable[OpenItem], folder: str) -> list[str]:
-    """Write open work as the part of a page in `folder`; nothing when there is none."""
+    """Return the open-work section of a page in `folder`; nothing if there is none."""
     lines = [f"- {LABELS[item.kind]}: {listed.link(item.text, item.path, folder)}" for item in items]
     return listed.section(HEADING, lines[:MOST])
 
 
 def without(lines: list[str]) -> list[str]:
-    """Return the lines of a page without that part, and without the empty lines before it."""
+    """Return the lines of a page without that section and the empty lines before it."""
     heading = f"## {HEADING}"
     if heading not in lines:
         return lines
@@ -57,7 +57,7 @@ def without(lines: list[str]) -> list[str]:
 
 
 def with_section(lines: list[str], part: list[str]) -> list[str]:
-    """Return the lines of a page with that part at their end."""
+    """Return the lines of a page with that section at the end."""
     kept = without(lines)
     return [*_without_blanks(kept), "", *part] if part else kept
 

@@ -1,4 +1,4 @@
-"""A project's page: its decisions, its open work, the files touched most, and its sessions by month."""
+"""A project's page: decisions, open work, most touched files, and sessions by month."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mdmem.views.vault_pages.listed import Listing
 
 MAX_FILES = 15
 _EDITS = 5_000
-"""Number of the newest edits in which files are counted."""
+"""Number of newest edits from which files are counted."""
 
 
 def called(found: Listing, name: str) -> set[str]:
-    """Return what a project is called in notes whose folder has this name."""
+    """Return the names that notes use for the project whose folder has this name."""
     held = (one.project for one in found.sessions if one.page.startswith(f"journal/{name}/"))
     return {name, *islice(held, 1)}
 
 
 def lines(found: Listing, name: str, open_: Iterable[OpenItem]) -> list[str]:
-    """Return what lies between the markers of the page of the project whose folder has this name.
+    """Return the generated part of the page of the project whose folder has this name.
 
-    open_: what was left open in it.
+    open_: its open work.
     """
     folder = f"journal/{name}"
     held = [one for one in found.sessions if one.page.startswith(f"{folder}/")]
@@ -51,7 +51,7 @@ def _months(held: list[SessionRow], folder: str) -> list[list[str]]:
 
 
 def _files(found: Listing, called: set[str]) -> list[str]:
-    """Write the files that were changed most, with how often."""
+    """Return the most changed files, with the number of changes."""
     of_project = found.view.with_any(f"project:{name}".lower() for name in called)
     counted = sessions.files_changed_most(found.view, of_project, edits=_EDITS, most=MAX_FILES)
     return [f"- {page.code(file)} ×{count}" for file, count in counted]

@@ -1,4 +1,4 @@
-"""What a session's page says that its hooks do not know: the sessions around it, and the titles of its tool runs."""
+"""What hooks cannot put on a session's page: the neighboring sessions, and the titles of its tool runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lines(
 ) -> list[str]:
     """Return the generated part of a session's page.
 
-    was: the part that is there now, as the hooks wrote it. around: the project's sessions before and after this one.
+    was: the current part, as the hooks wrote it. around: the project's sessions before and after this one.
     open_: its open work.
     """
     folder = one.page.rpartition("/")[0]
@@ -66,7 +66,7 @@ def _target(link: re.Match[str]) -> str:
 
 
 def _gone(root: str, folder: str, was: list[str]) -> set[str]:
-    """Return which notes of its folder a session's page links to that are not there: a person has deleted them."""
+    """Return the notes that a session's page links to but that are no longer in its folder."""
     linked = {_target(link) for line in was for link in _LINK.finditer(line)}
     own = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(layout.split(name)[1])}
     return {name for name in own if not os.path.lexists(f"{root}/{folder}/{name}")}
@@ -75,9 +75,9 @@ def _gone(root: str, folder: str, was: list[str]) -> set[str]:
 def _with_every_prompt(
     found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str, *, anew: bool
 ) -> list[str]:
-    """Return the lines of a page with the prompts that it lacks, since they came from another machine.
+    """Return the lines of a page with prompts added that came from another machine.
 
-    anew: list them again in any case, since notes that are listed are gone.
+    anew: list all prompts again, because listed notes are gone.
     """
     shown = [(turn.number, [row for row in turn.rows if _is_listed(found, row, folder)]) for turn in in_turns]
     asked = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
@@ -100,9 +100,9 @@ def _to(one: SessionRow, folder: str) -> str:
 
 
 def _run(found: Listing, row: NoteRow) -> str:
-    """Write a run by its title; a failed one with the beginning of its error.
+    """Return a run's title, for a failed one with the start of its error, as a link.
 
-    All of it is inside the link: where the run stays on this machine, the link is removed from pages that leave it.
+    All of it is inside the link, because pages that leave this machine drop links to runs that stay.
     """
     title = row.title
     if row.success is False:

@@ -1,4 +1,4 @@
-"""The vault's start page, its README.md: projects, last sessions, open work, decisions, pinned notes."""
+"""The vault's start page, its README.md: projects, latest sessions, open work, decisions, pinned notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_SESSIONS = 10
 MAX_OPEN = 8
 MAX_DAYS = 7
 MAX_WAITING = 50
-"""Notes that wait for a review are counted up to here: each is read to see whether it stays on this machine."""
+"""Notes to review are counted up to this: each is read to see whether it stays on this machine."""
 
 
 def lines(found: Listing, left: list[OpenItem]) -> list[str]:
@@ -42,7 +42,7 @@ def lines(found: Listing, left: list[OpenItem]) -> list[str]:
 
 
 def _projects(found: Listing) -> Iterator[str]:
-    """Write each project with its sessions, the one that was worked on last first."""
+    """Yield each project with its number of sessions, the most recent one first."""
     folders: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
         if name := layout.project_of(one.page):
@@ -55,7 +55,7 @@ def _projects(found: Listing) -> Iterator[str]:
 
 
 def _days(found: Listing) -> Iterator[str]:
-    """Write the days with sessions, newest first, with the number of sessions."""
+    """Yield the days with sessions, newest first, with the number of sessions."""
     for name in sorted(found.days, reverse=True):
         held = [one for one in found.sessions if listed.day(one) == name]
         count = sum(1 for _ in found.named(held))
@@ -63,10 +63,10 @@ def _days(found: Listing) -> Iterator[str]:
 
 
 def _review(found: Listing) -> list[str]:
-    """Write how much came since the last review.
+    """Return how much is new since the last review.
 
-    When that was, is taken from this machine's history or from the page, whichever is later: the page brings it to the
-    other machines, so that all of them write the same.
+    The time of that is taken from this machine's history or from the page, whichever is later: the page carries it to
+    the other machines, so that all write the same.
     """
     old = generated.inside(disk.read_path(found.root, PATH) or b"")
     seen = max(generated.last_review(old), review_queue.last_review(found.config), key=timestamps.epoch)
@@ -84,7 +84,7 @@ def asked(view: View, numbers: Iterable[int]) -> str:
 
 
 def _open(found: Listing, left: list[OpenItem]) -> Iterator[str]:
-    """Write what was left undone, newest first."""
+    """Yield the open work, newest first."""
     for item in open_work.in_order(found, left):
         number = found.view.find(item.path)
         day = day_page.date_of(found.root, item.path) if number is not None and found.created(number) else ""

@@ -1,7 +1,7 @@
-"""Upkeep of the pages by which a vault is walked: start page, project pages, days, and the links of session pages.
+"""Upkeep of the generated pages: start page, project pages, day pages, and the links of session pages.
 
-They are made of the index, between markers, after a turn and around a sync; never in a hook. A page whose markers a
-person has removed is theirs alone.
+They are made from the index, between markers, after a turn and around a sync; never in a hook. A page whose markers
+the user has removed is never written again.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 REST = 50
-"""Pages are rebuilt after this multiple of the processor time it took: in the background, or where it takes long."""
+"""Pages are made again only after this multiple of the CPU time it took: in the background, or if that was long."""
 
 LONG_SECONDS = 0.3
-"""In a vault of some thousand notes people do not wait for pages each time they commit."""
+"""If making pages takes longer, not every commit waits for them."""
 
 QUICK_SECONDS = 1.0
-"""Pages that take longer to make are left to the next commit by commands that have only some lines to take off them."""
+"""If making pages takes longer, commands that only remove a few lines from them leave that to the next commit."""
 
 QUICK_NOTES = 5_000
-"""In a vault of more notes pages that were never made take longer than that."""
+"""In a vault of more notes, making pages for the first time takes longer than that."""
 
 _STAMP = "pages"
 MAX_STAMP_BYTES = 4 * 1024 * 1024
@@ -49,11 +49,11 @@ def refresh(
     quick: bool = False,
     everything: bool = False,
 ) -> list[str]:
-    """Update the pages as far as the vault has changed; return the paths of those that were written.
+    """Update the pages that changes in the vault affect; return the paths written.
 
-    now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
-    index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long. quick: leave it
-    for later where it takes long, whenever it was done last. everything: make all pages again.
+    now: seconds since the epoch. background: skip it if it was done recently, and do not report an index that cannot
+    be updated. may_wait: also skip it if it was done recently and takes long. quick: skip it if it takes long.
+    everything: make all pages again.
     """
     last = _read_stamp(config)
     has_rest = background or (may_wait and last.cost > LONG_SECONDS)
@@ -62,7 +62,7 @@ def refresh(
     from mdmem.history import changes as history
 
     if history.half_way(Path(config.vault, ".git")):
-        return []  # git aborts no merge, rebase or the like while a page has changed
+        return []  # git could not abort a merge or rebase if a page changed
     began = time.process_time()
     try:
         done = _make(config, last, is_told=not background, quick=quick, everything=everything)
@@ -78,7 +78,7 @@ def refresh(
 
 
 class _Made(NamedTuple):
-    """The pages that were written, and for the next `Stamp`: marks, and of what all pages are made."""
+    """The pages that were written, and what the next `Stamp` records."""
 
     written: list[str]
     marks: Set[str]
@@ -87,15 +87,15 @@ class _Made(NamedTuple):
 
 
 def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything: bool) -> _Made | None:
-    """Make the pages that may have changed; None when that is left for later, or nothing they are made of has changed.
+    """Make the pages that may have changed; return None if that is postponed, or their sources are unchanged.
 
-    is_told: print why they are left for later.
+    is_told: print why it is postponed.
     """
     from mdmem.search import freshness
-    from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
+    from mdmem.views.vault_pages import making  # slow to load, and not needed if no page is due
 
     changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
-    if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
+    if not changes.complete and freshness.being_built(config):  # pages of a partial index would be wrong
         for notice in notices if is_told else ():
             click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
         return None
@@ -109,16 +109,15 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
         try:
             return _Made(*making.make(config, view, last.seen, last.marks, last.left, everything=everything), source)
         finally:
-            view.answers.clear()  # of the table of all sessions nothing is needed any more
+            view.answers.clear()  # frees the table of all sessions
 
     return freshness.answered(config, made)
 
 
 class Stamp(NamedTuple):
-    """When pages were made last, what it cost in seconds, and marks of what each said of others then.
+    """When pages were last made, its CPU time in seconds, and marks of what each page named.
 
-    source: of what they were made, where all of them were as they are to be; "" else. left: marks of the files
-    that were written.
+    source: a mark of their sources if no page had to be written, else "". left: marks of the files as written.
     """
 
     seen: float = 0.0
@@ -129,7 +128,7 @@ class Stamp(NamedTuple):
 
 
 def _source(config: Config, view: View) -> str:
-    """Return a mark of what all pages are made of: the index, the settings, the last review, and the start page."""
+    """Return a mark of the pages' sources: the index, the settings, the last review, and the start page."""
     from mdmem import __version__
     from mdmem.views import review_queue
     from mdmem.views.vault_pages import start_page
@@ -163,18 +162,18 @@ def _write_stamp(config: Config, made: Stamp) -> None:
         lines = (first, *(" ".join(sorted(marks)) for marks in (made.marks, made.left)))
         files.replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
     except OSError:
-        return  # the next time all pages are looked at again
+        return  # the next time, all pages are checked again
 
 
 def updater(config: Config) -> UpdatePage:
-    """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it.
+    """Return a function that updates a session's page after notes were deleted; for "", all other pages.
 
-    It returns the paths of those pages around it that it wrote. In a large vault it leaves these to the next commit.
+    It returns the paths of the other pages that it wrote. In a large vault it leaves these to the next commit.
     """
 
     def update(folder: str) -> list[str]:
         if not folder:
-            with suppress(MdmemError, OSError):  # the next turn does it
+            with suppress(MdmemError, OSError):  # the next turn does it then
                 return refresh(config, now=time.time(), quick=True)
             return []
         from mdmem.capture import page
