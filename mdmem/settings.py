@@ -133,7 +133,7 @@ class CaptureSettings(SettingsSection):
         list[str](), "Folders and files about which nothing is stored; globs, ** and ~ allowed.", all_of
     )
     subagents = Setting(False, "Whether what sub-agents do is stored.", less)
-    host_memory = Setting(True, "Whether agents' own memory and instruction files are followed.", less)
+    host_memory = Setting(True, "Whether agents' own memory and instruction files are imported.", less)
     max_chars = Setting(10_000, "Maximum characters kept of a tool's output: its beginning and end.", neither)
     max_lines = Setting(100, "Maximum lines kept of a tool's output: its beginning and end.", neither)
     max_files = Setting(100, "Maximum number of files listed for an agent's file search.", neither)
@@ -141,13 +141,13 @@ class CaptureSettings(SettingsSection):
     prompt_chars = Setting(65_536, "Maximum length of a stored prompt, in characters.", neither)
     durability = Setting(
         "power",
-        'What a stored note survives: a loss of "power" (it is synced to disk), or only the end of the "process".',
+        'What a stored note survives: a "power" failure (it is synced to disk), or only the end of the "process".',
         only("power"),
         choices=("power", "process"),
     )
     branches = Setting(
         "all",
-        'Notes made on a branch of your code are seen on "all" branches, or only there until it is merged: "stage".',
+        'Notes made on a branch of your code are visible on "all" branches, or until a merge only there ("stage").',
         only("stage"),
         choices=("all", "stage"),
     )
@@ -161,18 +161,18 @@ class PrivacySettings(SettingsSection):
 
     marker = Setting("[PRIVATE]", "Replacement text for a private section; may be empty.", neither)
     redacted = Setting("[REDACTED]", "Replacement text for a secret.", neither)
-    name_kinds = Setting(False, "Whether that text names the kind of secret: [REDACTED:github-token].", less)
+    name_kinds = Setting(False, "Whether privacy.redacted names the kind of secret: [REDACTED:github-token].", less)
     keep_lines = Setting(False, "Whether a private section is replaced by as many lines as it had.", less)
     tags = Setting(["private"], "Words whose tags hide text: <word>, [word], <!-- word -->.", all_of)
     unclosed = Setting(
         "private",
-        'What happens to the text after an unclosed <private>: it is "private", or is stored ("keep").',
+        'What happens to text after an unclosed <private>: it is "private", or it is stored ("keep").',
         only("private"),
         choices=("private", "keep"),
     )
-    literal_code = Setting(False, "Whether a pair of tags inside one code fence hides nothing.", less)
+    literal_code = Setting(False, "Whether a pair of private tags inside one code block is ignored.", less)
     anonymize = Setting(False, "Whether your home folder and your user name are replaced by ~ in paths.", more)
-    patterns = Setting(list[str](), "Your own secrets: regular expressions, masked wherever they match.", all_of)
+    patterns = Setting(list[str](), "Your own secrets: regular expressions whose matches are masked.", all_of)
     feedback = Setting(True, "Whether you are told how many private sections were kept out of a prompt.", more)
 
 
@@ -185,7 +185,7 @@ class InjectSettings(SettingsSection):
     enabled = Setting(True, "Whether memories are injected.", less)
     chars = Setting(3_000, "Maximum size of an injected block, in characters; at most 9500.", less)
     after_turns = Setting(
-        13, "The turn at which memories are looked up, once per session.", more, env="MDMEM_INJECT_AFTER_TURNS"
+        13, "The turn at which memories are looked up once per session.", more, env="MDMEM_INJECT_AFTER_TURNS"
     )
     after_chars = Setting(
         333,
@@ -193,7 +193,9 @@ class InjectSettings(SettingsSection):
         more,
         env="MDMEM_INJECT_AFTER_CHARS",
     )
-    query_turns = Setting(6, "Number of recent turns that make the query.", less, env="MDMEM_INJECT_QUERY_TURNS")
+    query_turns = Setting(
+        6, "Number of recent turns in the query of that look-up.", less, env="MDMEM_INJECT_QUERY_TURNS"
+    )
     query_turn_chars = Setting(
         500,
         "Maximum number of characters used of each of those turns.",
@@ -213,7 +215,7 @@ class InjectSettings(SettingsSection):
     other_projects = Setting(False, "Whether memories of other projects may be injected.", less)
     on = Setting(
         ["ask", "turns", "start", "failure", "edit"],
-        "When memories are given: see `mdmem help recall`.",
+        "Triggers for giving memories: see `mdmem help recall`.",
         common,
         env="MDMEM_INJECT_DISABLED",
         drops="turns",
@@ -227,7 +229,7 @@ class ExpandSettings(SettingsSection):
     NAME = "expand"
 
     enabled = Setting(
-        False, "Whether a model drafts the note that a search may be looking for; its words are added to the query."
+        False, "Whether a model drafts the note that an injection looks for; its words are added to the query."
     )
     provider = Setting(
         "",
@@ -240,13 +242,13 @@ class ExpandSettings(SettingsSection):
     address = Setting(
         "", 'Address of a server with OpenAI\'s protocol, such as "http://localhost:11434/v1" for Ollama.'
     )
-    weight = Setting(0.3, "Weight of a word of that draft; a word of the query has 1.")
+    weight = Setting(0.3, "Weight of a word of the model's draft; a word of the query has 1.")
     deadline_seconds = Setting(4.0, "Time limit in seconds; in an injection, for all providers together.")
     without_claude_cli = Setting(False, "Whether to skip the `claude` program.", env="MDMEM_DISABLE_CLAUDE_CLI")
 
 
 class WatchSettings(SettingsSection):
-    """The watcher, for those who run it."""
+    """The optional watcher."""
 
     __slots__ = ()
     NAME = "watch"
@@ -269,7 +271,7 @@ class SyncSettings(SettingsSection):
 
 
 class LearnSettings(SettingsSection):
-    """What becomes of what agents learn."""
+    """What happens to what agents learn."""
 
     __slots__ = ()
     NAME = "learn"

@@ -1,4 +1,4 @@
-// mdmem's plugin for OpenCode: it tells mdmem what happens here and passes on what mdmem remembers.
+// mdmem's plugin for OpenCode: sends events to mdmem, and passes on what mdmem remembers.
 // Written by `mdmem install opencode`, removed by `mdmem uninstall opencode`; changes are overwritten.
 import { spawn, spawnSync } from "node:child_process"
 
@@ -6,16 +6,16 @@ const COMMANDS = __COMMANDS__
 
 const DEADLINE_MS = 10_000
 const MAX_REPLY_CHARS = 1_000_000
-const MAX_CONTEXTS = 4 // of one session: the system prompt is sent again with every request
-const EXIT_MS = 2_000 // for what is left to say when OpenCode ends
-const WAIT_MS = 2_000 // for what is known of a failure, before the request that follows it
+const MAX_CONTEXTS = 4 // per session: the system prompt is sent again with every request
+const EXIT_MS = 2_000 // to send what is left when OpenCode ends
+const WAIT_MS = 2_000 // to look up a failure, before the next request
 const LOADED_AT = Date.now()
 
-// Requests that OpenCode makes for itself, by how their system prompt begins: memories would end up in a title.
+// Start of the system prompt of OpenCode's own requests: memories in them would end up in a title.
 const OWN_REQUEST = /^You are (a title generator|a helpful AI assistant tasked with summarizing)/
 
-// Runs one of the commands with `payload` on its stdin. Gives the JSON object that it printed, or {}:
-// a memory that fails is no reason to disturb the session.
+// Runs one of the commands with `payload` on its stdin. Returns the JSON object that it printed, or {}:
+// a failing memory must not disturb the session.
 function run(verb, payload) {
   return new Promise((resolve) => {
     let printed = ""
@@ -51,7 +51,7 @@ function typed(parts) {
 
 export const MdmemPlugin = async ({ client, directory, worktree }) => {
   const sessions = new Map() // id -> { parent, prompt, contexts, queue, failure, isOld }
-  const given = new Map() // call id -> arguments of a tool, for versions that give them only before it runs
+  const given = new Map() // call id -> arguments of a tool, for versions that pass them only before it runs
 
   async function session(id) {
     if (!sessions.has(id)) {
@@ -72,7 +72,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     return { hook_event_name: event, session_id: id, prompt_id: prompt, parent_id: parent || undefined, cwd, ...facts }
   }
 
-  // In the order of events, but without keeping anybody waiting.
+  // Sends in the order of events, without making OpenCode wait.
   async function capture(id, event, facts) {
     const known = await session(id)
     const sent = await payload(id, event, facts)
@@ -97,7 +97,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     Promise.resolve(client.tui?.showToast?.({ body: { message: answer.message, variant: "warning" } })).catch(() => {})
   }
 
-  // What was said last, and the tokens of all requests that the last prompt caused, as far as they are known.
+  // The last answer, and the known tokens of all requests that the last prompt caused.
   async function lastAnswer(id) {
     const answer = await client.session.messages({ path: { id } }).catch(() => ({}))
     const said = (answer?.data ?? []).filter(({ info }) => info?.role === "assistant" && info.summary !== true)
@@ -111,7 +111,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     }
   }
 
-  // A tool that throws has no "after": only its part of the message says that it failed.
+  // A tool that throws has no "after" event: only its part of the message shows that it failed.
   async function failed({ sessionID, part }) {
     const state = part?.state
     if (part?.type !== "tool" || state?.status !== "error") return
@@ -126,14 +126,14 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     })
   }
 
-  // How it was solved before belongs into the request that comes next.
+  // How it was solved before goes into the next request.
   async function failure(id, event, facts) {
     const known = await session(id)
     known.failure = capture(id, event, facts)
     return known.failure
   }
 
-  // No event says that OpenCode ends; what its sessions have stored is theirs to close all the same.
+  // There is no event for OpenCode's end, but its sessions must still be closed.
   function close() {
     for (const [id, { parent, prompt }] of sessions) {
       if (parent || prompt === undefined) continue
@@ -142,7 +142,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
         const input = JSON.stringify(sent)
         spawnSync("/bin/sh", ["-c", COMMANDS.hook], { input, timeout: EXIT_MS, stdio: ["pipe", "ignore", "ignore"] })
       } catch {
-        // nothing is left to be done
+        // nothing is left to do
       }
     }
     sessions.clear()
@@ -194,7 +194,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
       const model = input.model ? `${input.model.providerID}/${input.model.modelID}` : undefined
       const prompt = { prompt: typed(output.parts), model }
       if (isNew) capture(id, "SessionStart", { source: known.isOld ? "resume" : "startup", model, answer: !known.isOld })
-      // What an earlier process has injected into this session is lost, as after a compaction.
+      // What an earlier process injected into this session is lost, as after a compaction.
       if (isNew && known.isOld) await recall(id, "SessionStart", { source: "compact" })
       await capture(id, "UserPromptSubmit", { ...prompt, answer: true })
     }),
