@@ -114,7 +114,7 @@ def _shut_vault(error: OSError) -> str:
 
 
 def _run() -> int:
-    """Run the command, without click where that is not needed, and return its exit status."""
+    """Run the command, without loading click if possible; return its exit status."""
     quick_import.install()
     from mdmem.cli.finding import plain
 

@@ -126,7 +126,7 @@ def _project_here(settings: Config) -> str:
 @options.as_json("an object with the path")
 @options.in_vault
 def append(settings: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
-    """Add TEXT, or stdin, at the end of NOTE. Captured notes are refused: add only to notes that somebody wrote.
+    """Add TEXT, or stdin, at the end of NOTE, which must be a written note, not a captured one.
 
     \b
     Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."

@@ -1,4 +1,4 @@
-"""Access: what a request may see, and whose request it is. It is determined anew for each request."""
+"""Access: what a request may see, and whose request it is. Determined again for each request."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def remember_publish(
     to: Annotated[str, Field(description="space:NAME or group:NAME.")],
     withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
 ) -> Stored:
-    """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Again: refresh it."""
+    """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Repeat to refresh it."""
     made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
     return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}

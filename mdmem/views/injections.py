@@ -30,7 +30,7 @@ REASONS = {
 """Reason in the log -> its wording."""
 
 GRADES = (
-    "only if a note that a person keeps answers it",
+    "only if a person's note answers it",
     "only if a note answers it fully",
     "if a note answers it",
     "yes",

@@ -15,19 +15,19 @@ NAME = "protocol"
 MAX_CHARS = 1_500
 TITLE = "Memory"
 TEXT = """
-Sessions are recorded by mdmem's hooks without your help. Save a note only for what should be found first in other
-sessions, and what neither the code nor git says: a decision with its reason, a preference of the user, a lesson that
-cost time. Most turns save nothing.
+Sessions are recorded by mdmem's hooks without your help. Save a note only for what other sessions should find first
+and what neither the code nor git says: a decision with its reason, a preference of the user, a lesson that cost
+time. Most turns save nothing.
 
 - The user asks to remember something: `mdmem note` or the MCP tool `add_note`.
 - You think something is worth keeping: the same with `--propose`, or `propose: true`; the user decides later.
-- Look first at what holds: `mdmem decisions WORDS`. What a new note contradicts is named with `--supersedes`.
+- First check what is already decided: `mdmem decisions WORDS`. `--supersedes` names the note that yours contradicts.
 
-A note says one thing, in this order:
+A note makes one statement, in this order:
 
 1. the statement, one sentence that stays true without this conversation,
-2. `Why:` the reason, with the citation `[mem:ID]` of the turn that says so, where there is one,
-3. `How to apply:` what to do or leave because of it.
+2. `Why:` the reason, with the citation `[mem:ID]` of the turn that says so, if there is one,
+3. `How to apply:` what to do or avoid because of it.
 
 Never put secrets into a note.
 """
