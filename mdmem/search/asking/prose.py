@@ -19,6 +19,9 @@ HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
 MAX_QUOTED_CHARS = 300
 """How much of a prompt's quotations counts as part of its subject."""
 
+MAX_SENTENCES = 60
+"""Maximum number of sentences judged, from the start and end of a longer text."""
+
 MAX_GAP = 6
 """Maximum number of words that a `*` in a phrase stands for."""
 
@@ -174,6 +177,23 @@ def words(text: str) -> list[str]:
     """Split text into words; a dot or underscore inside a name does not split it."""
     kept = [c if c.isalnum() or c in "'’_." else " " for c in text]
     return [word for part in "".join(kept).split() if (word := part.strip("."))]
+
+
+def sentences(text: str) -> list[tuple[str, bool]]:
+    """Split text into sentences, each with whether it ends in a question mark; a dot inside a name ends none."""
+    found: list[tuple[str, bool]] = []
+    for line in text.splitlines():
+        start = 0
+        for at, c in enumerate(line):
+            ends = c in "。？！" or (c in ".?!;؟" and (at + 1 == len(line) or line[at + 1] in " \"')»"))
+            if ends or at + 1 == len(line):
+                part = line[start : at + 1]
+                if part.strip():
+                    found.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
+                start = at + 1
+    if len(found) > MAX_SENTENCES:
+        found = found[: MAX_SENTENCES // 2] + found[-MAX_SENTENCES // 2 :]
+    return found
 
 
 Starts = dict[str, list[tuple[str, str]]]

@@ -12,9 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.search.asking.languages import Language, Unspaced
 
-MAX_SENTENCES = 60
-"""Maximum number of sentences judged, from the start and end of a longer text."""
-
 MAX_ERROR_CHARS = 300
 
 
@@ -59,7 +56,7 @@ def look_up(prompt: str) -> Shape | None:
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
     text = prose.prose(prompt)
-    for sentence, _ in sentences(text):
+    for sentence, _ in prose.sentences(text):
         if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
             return Shape(NOT, "en", " ".join(sentence.split()), topic(text))
     return None
@@ -76,7 +73,7 @@ def _of(prompt: str) -> Shape | None:
     best = NOT
     told = ("", "")
     resumes = False
-    for sentence, asks in sentences(text):
+    for sentence, asks in prose.sentences(text):
         grade, language, goes_on = _judge(sentence, asks=asks)
         if grade > best:
             best, told, resumes = grade, (language, " ".join(sentence.split())), goes_on
@@ -254,23 +251,6 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
     return (LIKELY if likely else POSSIBLE, resumes) if asks or resumes or back else (NOT, False)
 
 
-def sentences(text: str) -> list[tuple[str, bool]]:
-    """Split text into sentences, each with whether it ends in a question mark; a dot inside a name ends none."""
-    found: list[tuple[str, bool]] = []
-    for line in text.splitlines():
-        start = 0
-        for at, c in enumerate(line):
-            ends = c in "。？！" or (c in ".?!;؟" and (at + 1 == len(line) or line[at + 1] in " \"')»"))
-            if ends or at + 1 == len(line):
-                part = line[start : at + 1]
-                if part.strip():
-                    found.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
-                start = at + 1
-    if len(found) > MAX_SENTENCES:
-        found = found[: MAX_SENTENCES // 2] + found[-MAX_SENTENCES // 2 :]
-    return found
-
-
 # -- what it is about ------------------------------------------------------------------------------
 
 _NOT_TOPIC = """
@@ -387,7 +367,7 @@ def _message(prompt: str) -> str:
         if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, typed))):
             found = line.strip()[:MAX_ERROR_CHARS]
         elif not _STATED.isdisjoint(words):
-            found = next((one.strip(" .!") for one, _ in sentences(line) if _is_message(one.split())), found)
+            found = next((one.strip(" .!") for one, _ in prose.sentences(line) if _is_message(one.split())), found)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.search.asking import prose, shape
+from mdmem.search.asking import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def found(prompt: str) -> Iterator[WordedRule]:
     lower = prompt[:100_000].lower()
     if not any(hint in lower for hint in _HINTS):
         return
-    for sentence, _ in shape.sentences(prose.prose(prompt)):
+    for sentence, _ in prose.sentences(prose.prose(prompt)):
         said = " ".join(sentence.split()).lstrip("-*> ").rstrip(";")
         if said.endswith(("?", "？", "؟")) or len(said) > MAX_CHARS or len(said.split()) < MIN_WORDS:
             continue
