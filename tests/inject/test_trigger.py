@@ -696,3 +696,35 @@ def test_what_was_just_written_into_an_old_note_is_found(journal: tuple[config.C
         file.write("\nThe flamingo exemption applies to the payment service.\n")
 
     assert "payment service" in block(there, "what was the flamingo exemption about?")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "thumbnailer memory leak",
+        "celery broker decision",
+        "ARM wheel workaround",
+        "snapshot timezones formatter bug",
+        "deadlock in ledger.py, rows were locked or something",
+        "smtp relay rustls",
+    ],
+)
+def test_what_is_only_named_is_answered_where_it_stands_out(journal: tuple[config.Config, str], prompt: str) -> None:
+    assert "## Notes on what is asked" in block(journal, prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "add celery workers to the relay",
+        "thumbnail the images of the pricing page",
+        "sort ledger rows by id",
+        "zeppelin header colors",
+        "rustls instead please",
+        "entferne die celery worker",
+    ],
+)
+def test_an_order_and_a_name_that_little_fits_are_given_nothing(
+    journal: tuple[config.Config, str], prompt: str
+) -> None:
+    assert block(journal, prompt) == ""

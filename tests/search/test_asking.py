@@ -510,3 +510,35 @@ def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(mess
 )
 def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None:
     assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
+    "prompt", ["mcuboot revert after the update", "session timeout policy - 15 or 30 min", "DOG resets"]
+)
+def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
+    found = shape.look_up(prompt)
+
+    assert shape.of(prompt) is None
+    assert found is not None
+    assert found.grade == POSSIBLE
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "reduce flash usage",
+        "blink the led on boot",
+        "the second one",
+        "looks good",
+        "tests for this parser please",
+        "build is red",
+        "you forgot the tests",
+        "agrega una columna con el mes",
+        "un test dbt sur les doublons",
+        "parser\n\nformatter",
+        "yes",
+        "word " * 13,
+    ],
+)
+def test_an_order_and_what_is_at_hand_only_name_nothing(prompt: str) -> None:
+    assert shape.look_up(prompt) is None

@@ -48,7 +48,7 @@ _AGREED = _words(
     "plan plans decision decisions agreement agreements conclusion conclusions consensus verdict rationale"
 )
 _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
-_SUBJECTS = _words("we i you weve ive youve")
+SUBJECTS = _words("we i you weve ive youve")
 _ABOUT = _words("on about regarding for of concerning")
 _TOLD = _words(
     "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
@@ -216,6 +216,50 @@ _THE = _words("the a our my its it this that these those")
 _ORDERED = _THE | _words("sure if when until")
 
 
+MAX_NAMING_WORDS = 12
+
+
+def names(words: list[str]) -> bool:
+    """Whether words only name something, as people type who look for it: `mcuboot revert after the update`.
+
+    An order begins with a verb, with or without an article behind it; what is at hand is pointed at.
+
+    words: folded.
+    """
+    if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
+        return False
+    held = frozenset(words)
+    stated = any(a in _IS and b not in _THEY for a, b in _pairs([*words, ""]))
+    return not stated and held.isdisjoint(_AT_HAND)
+
+
+_ORDERS_OF_WORK = _words(
+    "add adjust align allow apply archive ask assign attach avoid backport bring build bump call catch center "
+    "change check clean clear clone close commit compare compile connect continue convert copy create cut debug "
+    "define delete deploy describe detect disable disconnect do document double download draft draw drop edit emit "
+    "enable encode enforce ensure escape evaluate execute expand explain export expose extend extract fetch fill "
+    "find finish fix format generate get give go handle hide highlight ignore implement import improve include "
+    "increase initialize inline insert inspect install investigate isolate join keep leave link list load log look "
+    "lower make mark measure merge migrate mock move name normalize notify open optimize order override parse pass "
+    "persist pin populate port prepare prevent print proceed profile propagate provide publish pull push put raise "
+    "read rebase redo reduce refactor reformat regenerate register reject release remember remove rename render "
+    "reorder replace replicate report reproduce rerun reset resize resolve restart restore restrict retry return "
+    "reuse revert review rework rewrite rollback rotate run sanitize save scaffold search send separate serialize "
+    "set setup ship show shrink simplify skip sort split squash start stash stop store strip stub submit summarize "
+    "support suppress swap switch sync take tell test throw tidy toggle track transform translate trim truncate try "
+    "turn tweak undo unify uninstall unwrap update upgrade upload use validate verify wait wire work wrap write"
+)
+"""Verbs that orders begin with."""
+_NAMING_NOTHING = (
+    _ORDERS_OF_WORK | _LEADING | _MODAL | SUBJECTS | _THE | _YOU | _INVERTED
+    | _words("yes yep yeah no nope not sure good great nice perfect cool looks lgtm fine right thx done same more less")
+    | _words("if when once after before instead let lets then or because since i im ill he she they there here")
+)  # fmt: skip
+"""Words with which nobody begins to name what is looked for."""
+_AT_HAND = _HERE | _YOU | _words("it its that those please instead i im lets should now")
+_THEY = _words("they it")
+
+
 def _asks_what_for(words: list[str]) -> bool:
     """Whether a question asks what one named thing is for: `what is tare for`."""
     named = [word for word in words[2:-1] if word not in _THE]
@@ -269,7 +313,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return LIKELY
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show", "give"):
         return LIKELY
-    done = words[0] in _SUBJECTS and past and not held & _MODAL
+    done = words[0] in SUBJECTS and past and not held & _MODAL
     return LIKELY if (ours and past and back) or (done and _tells_when(words, held)) else NOT
 
 

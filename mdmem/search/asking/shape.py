@@ -49,17 +49,33 @@ _last: tuple[str, Shape | None] = ("", None)
 def look_up(prompt: str) -> Shape | None:
     """Return a shape of grade `NOT` for a prompt that does not ask about the past but how things are, else None.
 
-    The current files answer most of these, so few notes qualify: those of what was only said, or kept by a person.
+    The current files answer most of these, so few notes qualify: those of what was only said, or kept by a person. A
+    prompt that only names something is `POSSIBLE`.
     """
     if not any(word in prompt.lower() for word in english.LOOKS_UP):
-        return None
+        return _named(prompt)
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
         if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
             return Shape(NOT, "en", " ".join(sentence.split()), topic(text))
-    return None
+    return _named(prompt)
+
+
+def _named(prompt: str) -> Shape | None:
+    """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
+    if len(prompt) > MAX_NAMING_CHARS or "\n" in prompt.strip():
+        return None
+    words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
+    if not english.names(words) or not all(map(str.isascii, words)):
+        return None
+    from mdmem.search.text.stopwords import FOREIGN
+
+    return Shape(POSSIBLE, "en", " ".join(prompt.split()), topic(prompt)) if FOREIGN.isdisjoint(words) else None
+
+
+MAX_NAMING_CHARS = 100
 
 
 def _of(prompt: str) -> Shape | None:
