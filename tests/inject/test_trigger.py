@@ -728,3 +728,11 @@ def test_an_order_and_a_name_that_little_fits_are_given_nothing(
     journal: tuple[config.Config, str], prompt: str
 ) -> None:
     assert block(journal, prompt) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["since when is protobuf pinned to 4", "the thumbnailer leaks, which cache was it", "celery, and why cron"],
+)
+def test_a_question_word_need_not_come_first(journal: tuple[config.Config, str], prompt: str) -> None:
+    assert "## Notes on what is asked" in block(journal, prompt)

@@ -542,3 +542,14 @@ def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
 )
 def test_an_order_and_what_is_at_hand_only_name_nothing(prompt: str) -> None:
     assert shape.look_up(prompt) is None
+
+
+@pytest.mark.parametrize("prompt", ["use the parser, which fixed it", "call the parser, which returns a list"])
+def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+def test_the_first_line_of_npm_tells_its_error() -> None:
+    pasted = "npm ERR! code EBADENGINE\nnpm ERR! engine Unsupported engine\nnpm ERR! A complete log can be found in /x"
+
+    assert shape.error_line(pasted) == "npm ERR! code EBADENGINE"

@@ -10,8 +10,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ENDS = _words("what whats why whys how hows")
+_ENDS = _words("what whats why whys how hows")
 """Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
+_JOINING = _words("and but or so")
+"""Words before the last question of a sentence: `where is it kept, and why there`."""
+_BEFORE_ASKS = _words("since for in on at by with from to until of under")
+"""Words before a question word: `since when`, `for how long`, `in which`."""
 _ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
 _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
@@ -72,7 +76,8 @@ _RESUMES_TWO = frozenset(
 _IRREGULAR = _words(
     "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
     "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
-    "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut"
+    "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut "
+    "froze frozen hung shrank sank slept slid shook shot struck swept tore woke drove dug hid spun sped wore rewrote"
 )
 _AGAIN = _words("again still back")
 EVERY = (
@@ -91,6 +96,8 @@ def judge(words: list[str], *, asks: bool) -> int:
 
     words: folded. asks: whether it ends in a question mark.
     """
+    if words[0] in _BEFORE_ASKS and words[1:] and words[1] in _ASKS:
+        words = words[1:]
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and (not held.isdisjoint(_ASKS) or _is_of_ours(words, first)))
@@ -117,10 +124,24 @@ def judge(words: list[str], *, asks: bool) -> int:
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
 
 
+def ends(words: list[str]) -> bool:
+    """Whether words behind a comma ask: `…, and why there`, `…, which option fixed it`, but not `…, which fixed it`."""
+    words = words[next((at for at, word in enumerate(words) if word not in _JOINING), len(words)) :]
+    if not words or words[0] in _ENDS:
+        return bool(words)
+    noun = words[1] if len(words) > 2 else ""
+    is_noun = noun.isalpha() and not noun.endswith(("s", "ed")) and noun not in _NO_NOUN
+    return words[0] == "which" and is_noun
+
+
 def _defines(words: list[str], first: str) -> bool:
     """Whether a question asks for a general definition: `what is a mutex`, `is an enum hashable`."""
     place = words.index(first)
     return _after(words[place : place + 3], _words("what whats is"), _words("a an"))
+
+
+_NO_NOUN = _INVERTED | _MODAL | _HAVE | SUBJECTS | _IRREGULAR | _words("it they he she the then also only")
+"""Words behind a `which` that tells more of something."""
 
 
 LOOKS_UP = ("where", "how", "what do", "according to", " we ")

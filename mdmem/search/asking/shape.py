@@ -174,7 +174,7 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     if found[0] >= LIKELY or end < 0:
         return found
     last = sentence[end + 1 :]
-    is_question = prose.fold(last.split()[0]) in english.ENDS if last.split() else False
+    is_question = english.ends([prose.fold(word) for word in last.split()])
     return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
 
 
@@ -361,7 +361,8 @@ def error_line(prompt: str) -> str:
         lasts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
         stated = any(last.endswith(_ERROR_ENDS) for last in lasts) or bare.lower().startswith(_ERROR_STARTS)
         states = names and rest.strip() and stated
-        if states or (not found and not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())):
+        is_code = not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())
+        if states or (not found and (is_code or bare.lower().startswith(_OF_NPM))):
             found = bare[:MAX_ERROR_CHARS]
     return found
 
@@ -432,6 +433,8 @@ MAX_COLONS = 3
 """Number of colons within which a line's error name is searched: `the same as last week: KeyError: 'id'`."""
 _ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
 _ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
+_OF_NPM = ("npm err!", "npm error")
+"""What its lines begin with, of which the first tells the error's code."""
 _ERRNO = frozenset(
     ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EACCES", "EADDRINUSE", "ETIMEDOUT", "EPIPE", "EPERM", "ENOTFOUND"]
 )
