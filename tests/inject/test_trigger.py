@@ -736,3 +736,13 @@ def test_an_order_and_a_name_that_little_fits_are_given_nothing(
 )
 def test_a_question_word_need_not_come_first(journal: tuple[config.Config, str], prompt: str) -> None:
     assert "## Notes on what is asked" in block(journal, prompt)
+
+
+@pytest.mark.parametrize("prompt", ["why did we leave the zeppelin header?", "how did we stop the zeppelin jobs?"])
+def test_why_something_was_left_is_not_answered_by_what_was_done_last(
+    journal: tuple[config.Config, str], prompt: str
+) -> None:
+    shaped = shape.of(prompt)
+
+    assert shaped is not None
+    assert not shaped.resumes

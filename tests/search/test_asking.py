@@ -553,3 +553,17 @@ def test_the_first_line_of_npm_tells_its_error() -> None:
     pasted = "npm ERR! code EBADENGINE\nnpm ERR! engine Unsupported engine\nnpm ERR! A complete log can be found in /x"
 
     assert shape.error_line(pasted) == "npm ERR! code EBADENGINE"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("you suggested backoff, what were the numbers?", "you backoff, what were the numbers?"),
+        ("why do we need the supercap?", "why do the supercap?"),
+    ],
+)
+def test_what_was_told_and_needed_is_searched_by_what_it_is_about(prompt: str, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.topic == topic

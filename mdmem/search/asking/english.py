@@ -54,7 +54,7 @@ _AGREED = _words(
 _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 SUBJECTS = _words("we i you weve ive youve")
 _ABOUT = _words("on about regarding for of concerning")
-_TOLD = _words(
+TOLD = _words(
     "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
     "wrote noted concluded"
 )
@@ -320,7 +320,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
             if back or (ours and "left" in held) or ("lets" in held and _after(words, _words("get"), _words("back")))
             else LIKELY
         )
-    if held & _YOU and held & _TOLD and not held & _MODAL:
+    if held & _YOU and held & TOLD and not held & _MODAL:
         return SURE if back else LIKELY
     if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
         return LIKELY

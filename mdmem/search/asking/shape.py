@@ -151,11 +151,15 @@ def _with_named(topic: str, prompt: str) -> str:
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
     """Whether a set phrase asks what was done last, whatever it was."""
     words = [prose.fold(word) for word in found.words.split()]
+    if words[0] == "did" and not _OF_A_CHANGE.isdisjoint(map(prose.fold, found.topic.split())):
+        return False
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
     return not prompt.isascii() and any(part in prompt for parts in UNSPACED.values() for part in parts.resumes)
 
 
+_OF_A_CHANGE = frozenset(["why", "how", "when"])
+"""With these it is asked why something was left or stopped, not where work was."""
 _LAST_DONE = frozenset(
     ["left", "stop", "leave", "stopped", "working", "worked", "doing", "continue", "waren", "geblieben",
      "gearbeitet", "stehengeblieben", "etions", "etait", "dejamos", "quedamos", "paramos", "eravamo", "skonczylismy",
@@ -277,7 +281,7 @@ decision discussed talked agreed answer notes we us lets let back continue resum
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
-totally really quite usage trouble
+totally really quite usage trouble need needs needed want wanted without
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -315,6 +319,7 @@ def topic(text: str, language: str = "en") -> str:
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
         if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+        and not (_bare(word) in english.TOLD and _bare(before) in english.SUBJECTS)
         and not (_bare(word) in english.DEGREES and _bare(before) == "how")
         and not (_bare(word) in _COMMANDS and _bare(after) in _FOR)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
