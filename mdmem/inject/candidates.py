@@ -55,8 +55,8 @@ def has_topic(text: str) -> bool:
     return any(word.lower() not in STOPWORDS for word in analysis.words(text))
 
 
-PART = 0.25
-"""A prompt continues a named piece of work if it shares at least this part of its words."""
+PART, PART_WEIGHT = 0.25, 0.6
+"""A prompt continues a named piece of work if it shares at least this part of its words, and one that is not common."""
 
 
 def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
@@ -65,7 +65,8 @@ def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
         return True
     said = [fold(word) for word in words(asked.words)]
     is_left = english.asks_what_is_left(said) and not english.resumes(said)
-    return asked.resumes and (is_left or any(one.answer.coverage >= PART for one in found))
+    known = any(one.answer.coverage >= PART and one.answer.weight >= PART_WEIGHT for one in found)
+    return asked.resumes and (is_left or known)
 
 
 def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:

@@ -43,20 +43,27 @@ class Bar(Value):
     lead: float = 1.0
 
     def is_met(self, answer: Answer, lead: float) -> bool:
-        """Whether an answer is good enough. lead: its score as a multiple of the next one's."""
+        """Whether an answer is good enough. lead: its score as a multiple of the next one's.
+
+        One word is not that stands only in what a tool printed: of code, any word is found somewhere.
+        """
         return (
             answer.words >= self.words
+            and (answer.words > 1 or answer.said > 0 or answer.coverage >= ALL)
             and answer.weight >= self.weight
             and answer.coverage >= self.coverage
             and lead >= self.lead
         )
 
 
-_SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
+_SURE = (
+    *(Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35)),
+    *(Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95)),
+)
 _LIKELY = (
     *(Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7)),
     *(
-        Bar(2, 1.4, 0.3, 2.0),
+        Bar(2, 1.4, 0.28, 2.0),
         Bar(1, 0.9, 0.9, 2.0),
         Bar(2, 0.95, 0.95, 1.5),
     ),
@@ -77,7 +84,7 @@ _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """Kinds of notes that a person keeps."""
-_KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
+_KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)))
 """Also sufficient, by grade, if the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""

@@ -43,7 +43,7 @@ class Answer(Value):
     folder: the session's folder, "" for a note outside. hits: its notes, best first. coverage: the share of the
     question that its best note has, with rare words counting more. weight: the sum of the weights of those words, 1 for
     a word that no other session has. words: how many of the question's words it has. is_talk: whether it is a question
-    that led to no change. is_said: whether it changed no file.
+    that led to no change. is_said: whether it changed no file. said: how many of the words were said or are identifiers.
     """
 
     folder: str
@@ -54,6 +54,7 @@ class Answer(Value):
     coverage: float
     weight: float
     words: int
+    said: int = 1
 
 
 class Asker(Value):
@@ -220,12 +221,18 @@ class _Weights:
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
 
-    def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
-        """Return coverage, weight and number of words of the best of a turn's notes, or of all that was said in it."""
+    def __call__(self, notes: Sequence[int]) -> tuple[float, float, int, int]:
+        """Return the coverage, weight and number of words of the best of a turn's notes, or of all that was said.
+
+        The last is the number of words that were said, or are identifiers: these mean the same in an output.
+        """
         flags = self._view.numbers("flags")
         said = [note for note in notes if flags[note] // KIND_STEP in _SAID]
-        best = max((self._of(some) for some in [said, *([note] for note in notes)] if some), default=(0.0, 0))
-        return best[0] / self._whole, best[0], best[1]
+        said = said or [note for note in notes if flags[note] // KIND_STEP != _PRINTED]
+        of_said = self._of(said) if said else (0.0, 0)
+        best = max([of_said, *(self._of([note]) for note in notes)])
+        names = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
+        return best[0] / self._whole, best[0], best[1], max(of_said[1], names)
 
     def _of(self, notes: Sequence[int]) -> tuple[float, int]:
         found = [(word, share) for word in self._words if (share := word.share(notes))]
@@ -249,6 +256,8 @@ SAID = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SAID = tuple(map(KINDS.index, ("prompt", "response", "summary")))
 """Kinds of notes that hold what was said in a turn."""
+_PRINTED = KINDS.index("observation")
+"""The kind of notes that hold what a tool printed or changed in a turn."""
 _LEAST = 0.05
 """Weight of a word that everything has."""
 

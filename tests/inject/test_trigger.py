@@ -746,3 +746,16 @@ def test_why_something_was_left_is_not_answered_by_what_was_done_last(
 
     assert shaped is not None
     assert not shaped.resumes
+
+
+def test_what_a_word_stands_in_by_chance_is_no_answer(tmp_path: Path, vault: Path) -> None:
+    for number, what in enumerate(("Draw the header", "Draw the footer", "Load the fonts")):
+        talk = Talk(vault, tmp_path / "shop", f"{number:08d}-0000-4000-8000-000000000000")
+        talk.says(what)
+        talk.edits(f"page{number}.css")
+        talk.runs("make", ("connection pool of 4 workers", "PROBE_9 ok", "ok")[number])
+        talk.answers(f"{what}: done.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "when did we add the zeppelin pool?") == ""
+    assert "Draw the footer" in block(there, "have we seen PROBE_9 before?")
