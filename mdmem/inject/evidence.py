@@ -88,11 +88,13 @@ _KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.
 """Also sufficient, by grade, if the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""
-_LOOKED_UP = (Bar(3, 1.2, 0.7, 1.3),)
-_IN_TITLE = (Bar(2, 0.8, 0.7, 1.3),)
+_LOOKED_UP = (Bar(3, 1.2, 0.65, 1.3),)
+_IN_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 """Also sufficient for such a note: for any question, and if its title has a word of the question."""
+_IS_TITLE = (Bar(1, 0.7, 0.95, 1.5),)
+"""Sufficient if its title may be the only word of a question."""
 _IN_FULL = Bar(3, 2.0, 0.9, 1.5)
-_SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0))
+_SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
 """For questions that the files may answer too: turns that changed files, and those that changed none."""
 
 
@@ -212,6 +214,7 @@ def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     if not answers:
         return [], "nothing stored contains a word of it"
+    answers = [one for one in answers if not _outweighed(one, answers)]
     first = max(answers, key=lambda answer: answer.score)
     near = [one for one in answers if one.score >= GAP * first.score]
     if shape is None:
@@ -228,6 +231,19 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
 
 
 _BELOW = "well below the best"
+
+
+def _outweighed(one: Answer, answers: Sequence[Answer]) -> bool:
+    """Whether an answer is a person's note, and another with about the same score has much more of the question.
+
+    Such notes are short, so one word in them scores high.
+    """
+    near = (other.weight for other in answers if other.score >= GAP * one.score)
+    return is_kept(one) and max(near) >= FULLER * one.weight
+
+
+FULLER = 2.0
+"""An answer with this many times more of the question outweighs a person's note."""
 
 
 def _lead(first: Answer, answers: Sequence[Answer]) -> float:
@@ -249,6 +265,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
         named = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))
         more += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
+        more += _IS_TITLE if is_in_title and shape.grade > NOT else ()
     if shape.grade == NOT and first.is_said:
         more += _SAID
     return more

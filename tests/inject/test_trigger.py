@@ -759,3 +759,39 @@ def test_what_a_word_stands_in_by_chance_is_no_answer(tmp_path: Path, vault: Pat
 
     assert block(there, "when did we add the zeppelin pool?") == ""
     assert "Draw the footer" in block(there, "have we seen PROBE_9 before?")
+
+
+def test_a_short_note_with_one_word_does_not_hide_work_that_has_most_of_the_question(
+    tmp_path: Path, vault: Path
+) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for what in ("Draw the header", "Load the fonts"):
+        talk.says(what)
+        talk.answers(f"{what}: done.")
+    talk.says("The load job fails")
+    talk.edits("load.py")
+    talk.answers(
+        "The files of the vendor have newlines within quotes since September, which shifted the columns of the CSV. "
+        + "The loader takes them now. " * 12
+    )
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "vendor.md").write_text("# Vendor of files\n\nPieter, until 16:00.\n")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    given = block(there, "what was up with the vendor csv files in september")
+
+    assert "newlines within quotes" in given
+    assert "Pieter" not in given
+
+
+def test_a_note_is_found_by_the_one_word_of_its_title(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for what in ("Draw the header", "Load the fonts", "Toggle the lamp"):
+        talk.says(what)
+        talk.edits("page.c")
+        talk.answers(f"{what}: done.")
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "pins.md").write_text("# Pins to avoid\n\nP0.09 and P0.10 are fused.\n")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "fused" in block(there, "which pins must not be used")
