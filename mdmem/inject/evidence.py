@@ -49,7 +49,7 @@ class Bar(Value):
         """
         return (
             answer.words >= self.words
-            and (answer.words > 1 or answer.said > 0 or answer.coverage >= ALL)
+            and (answer.words > 1 or answer.said > 0)
             and answer.weight >= self.weight
             and answer.coverage >= self.coverage
             and lead >= self.lead

@@ -707,6 +707,7 @@ def test_what_was_just_written_into_an_old_note_is_found(journal: tuple[config.C
         "snapshot timezones formatter bug",
         "deadlock in ledger.py, rows were locked or something",
         "smtp relay rustls",
+        "authlib refresh problem",
     ],
 )
 def test_what_is_only_named_is_answered_where_it_stands_out(journal: tuple[config.Config, str], prompt: str) -> None:

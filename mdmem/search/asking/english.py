@@ -254,6 +254,8 @@ def names(words: list[str]) -> bool:
     return not stated and held.isdisjoint(_AT_HAND)
 
 
+SOUGHT = _TROUBLE | _OUTCOME
+"""What is looked for of something, behind its name: `the devnonce bug`."""
 _ORDERS_OF_WORK = _words(
     "add adjust align allow apply archive ask assign attach avoid backport bring build bump call catch center "
     "change check clean clear clone close commit compare compile connect continue convert copy create cut debug "

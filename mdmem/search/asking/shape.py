@@ -72,7 +72,11 @@ def _named(prompt: str) -> Shape | None:
         return None
     from mdmem.search.text.stopwords import FOREIGN
 
-    return Shape(POSSIBLE, "en", " ".join(prompt.split()), topic(prompt)) if FOREIGN.isdisjoint(words) else None
+    if not FOREIGN.isdisjoint(words):
+        return None
+    about, _, last = topic(prompt).rpartition(" ")
+    about = about if about and _bare(last) in english.SOUGHT else f"{about} {last}".strip()
+    return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
 
 
 MAX_NAMING_CHARS = 100
