@@ -43,7 +43,7 @@ class Answer(Value):
     folder: the session's folder, "" for a note outside. hits: its notes, best first. coverage: the share of the
     question that its best note has, with rare words counting more. weight: the sum of the weights of those words, 1 for
     a word that no other session has. words: how many of the question's words it has. is_talk: whether it is a question
-    that led to no change. is_said: whether it changed no file. said: how many of the words were said or are identifiers.
+    with no change. is_said: whether it changed no file. said: number of the words that were said or are identifiers.
     """
 
     folder: str
