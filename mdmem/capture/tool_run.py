@@ -37,7 +37,10 @@ def keep(at: Capture) -> Outcome:
     if at.live:
         from mdmem.capture.tools import files_on_disk
 
-        source |= files_on_disk.beside(event, at.rules.tags)
+        beside = files_on_disk.beside(event, at.rules.tags)
+        source |= beside
+        if beside and goes_on(event.tool_response):
+            _learn_of(beside, at)
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
@@ -62,6 +65,16 @@ def keep(at: Capture) -> Outcome:
 
         awaited.begin(at, outcome)
     return outcome
+
+
+def _learn_of(beside: dict[str, list[str]], at: Capture) -> None:
+    """Remember what is private in the files of a command that goes on: what it prints comes later, without its name."""
+    from mdmem.capture import remembered, turn
+
+    texts = [text for found in beside.values() for text in found]
+    spans = [span for text in texts for span in privacy.clean(text, rules=at.rules, origin="tool").spans]
+    if not remembered.learn(at, tuple(spans)):
+        turn.withhold(at)
 
 
 def _as_typed(answer: Any) -> Any:

@@ -24,11 +24,11 @@ _BACKSLASH = (
 )  # fmt: skip
 _PERCENT = (
     ("%2525", "%25"), ("%2525", "%25"),
-    *[(f"{mark}{code}", sign) for sign, code in _SIGNS.items() for mark in ("%25", "%")], ("%20", " "),
+    *[(f"{mark}{code}", sign) for sign, code in _SIGNS.items() for mark in ("%25", "%u00", "%")], ("%20", " "),
 )  # fmt: skip
 _PRINTABLE = (*[(f"={code}", sign) for sign, code in _SIGNS.items()], ("=20", " "))
 _ENTITY = (
-    ("&amp;amp;#", "&#"), ("&amp;#", "&#"),
+    ("&amp;amp;#", "&#"), ("&amp;#", "&#"), ("&#38;#", "&#"),
     *[(form.format(code if "x" in form else int(code, 16)), sign) for sign, code in _SIGNS.items() for form in (
         "&#{};", "&#0{};", "&#00{};", "&#x{};", "&#x0{};", "&#x00{};", "&#{}", "&#x{}",
     )],
@@ -117,10 +117,10 @@ _ALIKE = dict(
     zip(
         "авгеикмнопрстухіјѕһԁԛԝѵӏαβγεηικνορτυχωոսհօյցզᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɩɡ"
         "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓℎℬℰℱℋℐℒℳℛℯℊℴℭℌℑℜℨℂℍℕℙℚℝℤℹⅆⅇⅈⅉ"
-        "áàâäãåçéèêëíìîïñóòôöõúùûüý【〔〖〘〚⟦❲⁅】〕〗〙〛⟧❳⁆⟨〈〈❬❮❰⧼﹤⟩〉〉❭❯❱⧽﹥∕⁄⧸╱",
+        "áàâäãåçéèêëíìîïñóòôöõúùûüý【〔〖〘〚⟦❲⁅】〕〗〙〛⟧❳⁆⟨〈〈❬❮❰⧼﹤⟩〉〉❭❯❱⧽﹥∕⁄⧸╱│┃║┆┊╎▏▕↵⏎↩",
         "abreukmhonpctyxijshdqwvlabyenikvoptuxwnuhojgqabcdefghijklmnoprstuvwyziig"
         "abcdefghijklmnoprstuvwxyzaehijklmnoprstuvxhbefhilmregochirzchnpqrzideij"
-        "aaaaaaceeeeiiiinooooouuuuy[[[[[[[[]]]]]]]]<<<<<<<<>>>>>>>>////",
+        "aaaaaaceeeeiiiinooooouuuuy[[[[[[[[]]]]]]]]<<<<<<<<>>>>>>>>////|||||||||||",
         strict=True,
     )
 )

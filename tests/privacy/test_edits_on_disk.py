@@ -80,6 +80,16 @@ SHAPES: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
         },
     ),
 }
+SHAPES["a move"] = lambda path: (
+    "codex",
+    SHAPES["codex"](path)[1]
+    | {
+        "tool_input": {
+            "command": f"*** Begin Patch\n*** Update File: old.md\n*** Move to: {os.path.basename(path)}\n"
+            f"@@\n alpha\n-{OLD}\n+{NEW}\n*** End Patch\n"
+        }
+    },
+)
 
 
 def stored(vault: Path) -> str:

@@ -60,6 +60,12 @@ def stored(vault: Path) -> str:
         ("tr a-z A-Z <plan.md | sed -n 3p", "ALPHA WALRUS CODE"),
         ("sed -n 3,4p plan.md | base64", base64.b64encode(b"alpha walrus code\nbeta 4711904226\n").decode()),
         ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711904226"),
+        ("make", 'Traceback:\n  File "plan.md", line 3, in <module>\n    alpha walrus code\nValueError'),
+        ("make", "Error\n    at load (file://./plan.md:4:7)\n> 4 | beta 4711904226\n    |      ^"),
+        ("make", "error[E0425]: cannot find it\n --> ./plan.md:4:6\n  |\n4 | beta 4711904226"),
+        ("make", "plan.md(4,6): error TS2322: '4711904226' is not assignable"),
+        ("make", "\nplan.md\n  4:6  error  'beta 4711904226' is not allowed"),
+        ("make", "\x1b[35mplan.md\x1b[m:\x1b[32m4\x1b[m: beta 4711904226"),
     ],
 )
 def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
@@ -71,6 +77,39 @@ def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
     assert not [
         word for word in ("walrus", "4711904226", "YWxwaGEg") if word in stored(vault).replace("WALRUS", "walrus")
     ]
+
+
+def test_an_error_that_quotes_a_line_of_a_private_section_leaves_none_of_it(vault: Path, folder: Path) -> None:
+    said = 'File "plan.md", line 4, in f\n    beta 4711904226'
+    run(folder, "Bash", {"command": "make"}, {"stdout": "made: public words", "stderr": said})
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)
+
+
+@pytest.mark.parametrize("key", ["workdir", "directory", "dir_path"])
+def test_a_command_that_runs_in_another_folder_shows_files_of_that(vault: Path, folder: Path, key: str) -> None:
+    (folder / "sub" / "other.md").write_text(FILE, encoding="utf-8")
+    run(folder, "Bash", {"command": "show other.md", key: "sub"}, {"stdout": "beta 4711904226\npublic words"})
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)
+
+
+@pytest.mark.parametrize("name", ["BashOutput", "TaskOutput"])
+def test_what_a_command_in_the_background_shows_later_is_masked(vault: Path, folder: Path, name: str) -> None:
+    run(folder, "Bash", {"command": "sleep 9; tail -3 plan.md"}, {"stdout": "", "backgroundTaskId": "b1"})
+    run(folder, name, {"task_id": "b1"}, {"task": {"output": "beta 4711904226\npublic words"}}, "toolu_2")
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)
+
+
+def test_what_is_typed_into_a_shell_that_runs_is_a_command(vault: Path, folder: Path) -> None:
+    run(folder, "write_stdin", {"session_id": 7, "chars": "tail -3 plan.md\n"}, "beta 4711904226\npublic words")
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +310,25 @@ def test_a_command_that_loses_the_file_that_it_shows_leaves_nothing_of_a_section
 
     assert "public words" in stored(vault)
     assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sed -i 's/alpha walrus code/gamma/' plan.md", "perl -pi -e 's/alpha walrus code/gamma/' plan.md",
+        "python - <<'E'\np = 'plan.md'\nedit(p, 'alpha walrus code', 'gamma')\nE",
+    ],
+)  # fmt: skip
+def test_a_command_that_takes_a_line_out_of_a_section_does_not_leave_it(
+    vault: Path, repository: Path, command: str
+) -> None:
+    path = repository / "plan.md"
+    path.write_text(path.read_text("utf-8").replace("alpha walrus code", "gamma"), encoding="utf-8")
+
+    run(repository, "Bash", {"command": command}, {"stdout": "", "stderr": ""})
+
+    assert "plan.md" in stored(vault)
+    assert "walrus" not in stored(vault)
 
 
 def read_part(folder: Path, path: Path, text: str, **given: int) -> None:

@@ -35,6 +35,7 @@ _TAG_SIGNS = (b"<", b"[", b"/", b"3c", b"5b", b"0;", b"1;", b"b;", b"c;", b":", 
 
 _MOST_EDITED = 20
 _MOST_SHOWN = 40
+_MOST_CHANGED = 4
 
 
 def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
@@ -48,24 +49,34 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if name in _EDITS:
         paths = [os.path.join(event.cwd, os.path.expanduser(storable(path))) for path in _edited(given)]
-        found = {"files_after": list(_tagged(paths, tags, follow=False))}
+        found = {"files_after": [text for _, text in _tagged(paths, tags, follow=False)]}
     elif name not in _NEVER:
         from mdmem.capture.tools import shown_files
 
         shown, earlier = shown_files.of(event, name, given, tags)
-        texts = dict.fromkeys([*_tagged(shown, tags, follow=True), *_with_tags(earlier, tags)])
-        found = {"files_shown": list(texts)[:_MOST_SHOWN]}
+        tagged = list(_tagged(shown, tags, follow=True))
+        texts = [*[text for _, text in tagged], *_with_tags(earlier, tags)]
+        if tagged and "command" in given:  # which may have changed them
+            texts += _with_tags(_before([path for path, _ in tagged[:_MOST_CHANGED]]), tags)
+        found = {"files_shown": list(dict.fromkeys(texts))[:_MOST_SHOWN]}
     return {key: texts for key, texts in found.items() if texts}
 
 
-def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Iterator[str]:
-    """Yield the texts of the files that may hold private tags."""
+def _before(paths: list[str]) -> Iterator[bytes]:
+    from mdmem.capture.tools import unnamed_files
+
+    for path in paths:
+        yield from unnamed_files.committed(path)
+
+
+def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Iterator[tuple[str, str]]:
+    """Yield path and text of the files that may hold private tags."""
     for path in paths:
         try:
             data = files.read_any(path, MAX_BYTES, follow=follow)
         except (OSError, ValueError):
             continue
-        yield from _with_tags([data], tags)
+        yield from ((path, text) for text in _with_tags([data], tags))
 
 
 def _with_tags(texts: Iterable[bytes], tags: tuple[str, ...]) -> Iterator[str]:
@@ -95,5 +106,6 @@ def _edited(given: dict[str, Any]) -> list[str]:
     patch = given.get("patch")
     if isinstance(patch, list):
         patch = "\n".join([word for word in patch if isinstance(word, str)])
-    names = [line.partition(" File: ")[2] for line in patch.split("\n")] if isinstance(patch, str) else []
-    return [name.strip() for name in names if name.strip()][:_MOST_EDITED]
+    lines = patch.split("\n") if isinstance(patch, str) else []
+    names = [line.partition(": ")[2].strip() for line in lines if line[:4] == "*** "]  # of updates, and of moves
+    return [name for name in names if name][:_MOST_EDITED]

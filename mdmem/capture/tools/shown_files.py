@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from mdmem.agents import Event
 
-_SHELLS = ("Bash", "PowerShell")
 _READING = frozenset([
     "Get-Content", "Select-String", "ack", "ag", "awk", "base64", "bat", "batcat", "cat", "column", "comm", "cut",
     "diff", "egrep", "expand", "fgrep", "fmt", "fold", "gawk", "gc", "grep", "head", "hexdump", "jq", "less",
@@ -25,8 +24,10 @@ _READING = frozenset([
 _REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
 
 _PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
-_TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
+_TEXT_KEYS = ("stdout", "stderr", "content", "output", "llmContent", "text")
+_FOLDER_KEYS = ("workdir", "directory", "dir_path")
 _NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
+_NO_PLACE = {**_NO_NAME, ord(":"): " "}
 _MOST_BLOCKS = 12
 _MOST_NAMES = 150
 _MOST_LINES = 400
@@ -39,7 +40,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
 
     name, given: the tool and its input under Claude Code's names.
     """
-    command = given.get("command")
+    command = given.get("command", given.get("chars"))  # what Codex types into a shell that runs
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
     command = storable(command) if isinstance(command, str) else ""
@@ -48,12 +49,17 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
         storable(_output(event.tool_response) or event.error or ""),
         list(_paths(given)),
     )
-    named = _named(event.cwd, [*asked, *words, *_listed(output)], words)
+    if "\x1b" in output:
+        from mdmem.capture.tools import terminal
+
+        output = terminal.without_escapes(output)
+    folders = [event.cwd, *[os.path.join(event.cwd, given[key]) for key in _FOLDER_KEYS if type(given.get(key)) is str]]
+    named = _named([*folders, *_folders(event.cwd, words)], [*asked, *words, *_listed(output)])
     is_open = (
         name == "Grep"
         or (name[:5] == "mcp__" and asked != [] and not named)
         or (name == "Read" and not named)
-        or (name in _SHELLS and not _REACHING.isdisjoint(words))
+        or not _REACHING.isdisjoint(words)
     )
     if not is_open or not output.strip():
         return named, ()
@@ -63,16 +69,16 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     return chain(named, run.others(named)), run.earlier(named, tags)
 
 
-def _named(cwd: str, names: list[str], words: list[str]) -> list[str]:
-    """Return the existing files among `names`; an absolute path that does not exist is tried by its last part."""
-    folders = dict.fromkeys([cwd, *_folders(cwd, words)])
+def _named(folders: list[str], names: list[str]) -> list[str]:
+    """List the paths of files among names; those of another machine by their last part in the first of the folders."""
+    folders = list(dict.fromkeys(folders))
     found: dict[str, None] = {}
     for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
         if name[:1] == "-" or len(name) > _LONGEST_NAME:
             continue
         paths = [os.path.join(folder, os.path.expanduser(name)) for folder in folders]
         if name[:1] == "/" and not os.path.exists(name):
-            paths = [os.path.join(cwd, os.path.basename(name))]
+            paths = [os.path.join(folders[0], os.path.basename(name))]
         found.update((path, None) for one in paths for path in _matching(one) if os.path.isfile(path))
     return list(found)[:_MOST_NAMES]
 
@@ -129,11 +135,16 @@ def _output(response: Any) -> str:
     if isinstance(response, dict) and isinstance(response.get("file"), dict):
         response = response["file"]
     if isinstance(response, dict):
-        response = next((response[key] for key in _TEXT_KEYS if isinstance(response.get(key), (str, list))), "")
+        response = [item for key in _TEXT_KEYS for item in _listed_under(response, key)]
     if isinstance(response, list):
         blocks = [block.get("text") if isinstance(block, dict) else block for block in response[:_MOST_BLOCKS]]
         response = "\n".join([block for block in blocks if isinstance(block, str)])
     return response if isinstance(response, str) else ""
+
+
+def _listed_under(response: dict[str, Any], key: str) -> list[Any]:
+    found = response.get(key)
+    return found if isinstance(found, list) else [found] if found else []
 
 
 def _listed(output: str) -> Iterator[str]:
@@ -147,8 +158,17 @@ def _listed(output: str) -> Iterator[str]:
             yield from (line.rpartition(" b/")[2].rstrip(), line.rpartition(" ")[2].rstrip())
         elif ":" in line[:200]:
             name, _, rest = line.partition(":")
-            if name.isdecimal():
+            if name.strip().isdecimal():
                 yield heading
             elif (rest[:1].isdecimal() or not rest.strip() or "." in name) and " " not in name:
                 yield name
         heading = line.strip() if " " not in line.strip() else ""
+    yield from _pointed_at("\n".join(lines))
+
+
+def _pointed_at(output: str) -> Iterator[str]:
+    """List the files whose lines an output gives the numbers of: `(path:12:7)`, `path(12,7)`, `"path", line 12`."""
+    words = [word for word in output.translate(_NO_PLACE).split() if word != "line"]
+    for word, number in zip(words, words[1:], strict=False):  # noqa: RUF007 - one import less
+        if number.isdecimal() and ("." in word or "/" in word):
+            yield word

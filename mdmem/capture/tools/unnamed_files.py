@@ -54,7 +54,7 @@ class Showing(Value):
         if self.name != "Read":
             yield from versions(self)
         elif not named and os.path.isdir(self.folder):
-            known = [data for path in self.asked for data in _gone(os.path.join(self.folder, path))]
+            known = [data for path in self.asked for data in committed(os.path.join(self.folder, path))]
             yield from known
             if not known and any(self.given.get(key) for key in _PART_KEYS):
                 yield f"<{tags[0]}>\n{self.output}\n</{tags[0]}>".encode()
@@ -188,8 +188,8 @@ def _shows_versions(words: list[str]) -> bool:
     return not is_log or any(word.startswith(_WITH_PATCHES) for word in words)
 
 
-def _gone(path: str) -> Iterator[bytes]:
-    """Yield git's versions of a deleted file, whose folder may be gone too."""
+def committed(path: str) -> Iterator[bytes]:
+    """Yield git's last versions of a file, which may be deleted, with its folder or without."""
     folder, name = os.path.split(path)
     while not os.path.isdir(folder) and os.path.basename(folder):
         folder, name = os.path.dirname(folder), f"{os.path.basename(folder)}/{name}"
