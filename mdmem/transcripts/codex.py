@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import codex, mapping, number, text
+from mdmem.agents import Event, codex, mapping, number, text
 from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.lines import Lines
@@ -31,6 +31,7 @@ from mdmem.transcripts.saved import (
     may_hold_private,
     moment,
     of_subagent,
+    pass_over,
     untold,
 )
 
@@ -63,7 +64,7 @@ def _read(path: Path, how: ReadOptions, *, sent: bool = False) -> Iterator[Saved
     )
     reader.takes_sent = sent
     for line in Lines(path, how.skipped).telling(how.tell):
-        yield from reader.feed(line)
+        yield from list(reader.feed(line)) or reader.pass_over(line, how)
     yield from reader.finish(how.now)
 
 
@@ -164,6 +165,11 @@ class CodexReader:
         row = _ROWS.get((kind, text(payload.get("type")) if kind != "turn_context" else ""))
         if row is not None:
             yield from row(self, payload)
+
+    def pass_over(self, line: dict[str, Any], how: ReadOptions) -> Iterator[SavedEvent]:
+        """Yield what a line said of which no event is made, or not yet, if that may be private."""
+        event = Event(codex.NAME, "PostToolUse", self._session, cwd=self._cwd, tool_response=line.get("payload"))
+        return pass_over(event, self._at, how)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""

@@ -87,13 +87,14 @@ class CopilotReader:
         row = _ROWS.get(kind)
         if row is None or not isinstance(data, dict):
             return
+        events: list[SavedEvent] = []
         if text(line.get("agentId")):
             self._skipped["sub-agent's line"] += 1
-            event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
-            event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
-            yield from pass_over(event, self._at, self._how)
-            return
-        yield from row(self, data)
+        else:
+            events = list(row(self, data))
+        event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
+        event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
+        yield from events or pass_over(event, self._at, self._how)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""

@@ -195,7 +195,9 @@ class GeminiReader:
         if self._answer:
             self._tokens.put_into(self._answer.event)
         for saved in self._tools(message):
-            self._answer = None  # text before a tool run is not an answer
+            if self._answer:  # text before a tool run is not an answer
+                yield from pass_over(self._answer.event, self._at, self._how)
+            self._answer = None
             yield saved
 
     def _tools(self, message: dict[str, Any]) -> Iterator[SavedEvent]:

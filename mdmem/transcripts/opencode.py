@@ -154,6 +154,8 @@ class OpenCodeReader:
             given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
             self._tokens.add(own, sum(given), number(spent.get("output")))
         self._answer = None  # earlier text is not the answer
+        said = self._saved(self._at, "Stop", last_assistant_message=_typed(parts))
+        yield from pass_over(said.event, said.at, self._how)
         for part in parts:
             self._at = max(self._at, part.at)
             yield from self._tool(part, is_over=not is_last or self._is_over())

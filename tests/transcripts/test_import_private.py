@@ -273,6 +273,27 @@ class GeminiChat:
         return path
 
 
+@pytest.mark.parametrize("agent", ["codex", "gemini"])
+def test_what_an_agent_marks_as_private_before_a_tool_run_is_masked_in_its_answer(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], agent: str
+) -> None:
+    said = f"I read <private>{SECRET}</private> first."
+    chat, rollout = GeminiChat(), Rollout(sources=True)
+    chat.say("a", "user", "Where is the plan?")
+    chat.say("b", "gemini", said, f"plan: {SECRET}")
+    chat.say("c", "gemini", f"It says {SECRET}.")
+    rollout.turn("Where is the plan?", f"plan: {SECRET}", f"It says {SECRET}.")
+    place = next(at for at, line in enumerate(rollout.lines) if line["payload"].get("type") == "function_call")
+    stamp = rollout.lines[place]["timestamp"]
+    spoken = {"type": "agent_message", "message": said}
+    rollout.lines.insert(place, {"timestamp": stamp, "type": "event_msg", "payload": spoken})
+
+    tally = bring((chat if agent == "gemini" else rollout).save(tmp_path))
+
+    assert (tally.added["observation"], tally.added["response"]) == (1, 1)
+    assert SECRET.encode() not in stored()
+
+
 def test_a_chats_private_prompt_that_was_left_out_when_it_was_resumed_hides_its_turn(
     vault: Path, tmp_path: Path, stored: Callable[[], bytes]
 ) -> None:
