@@ -103,8 +103,9 @@ def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None
     if note.is_internal(path, parsed.meta.get("kind")) or people.keeps_private(parsed.meta):
         return None
     if not people.is_captured(parsed):
+        path = people.clean_path(rules, path, data)  # by what the note says before that is taken out
         data = people.shown(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
-        parsed, path = note.parse(data), people.clean_path(rules, path, data)
+        parsed = note.parse(data)
     return Exported(path, data, parsed)
 
 

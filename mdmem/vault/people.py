@@ -106,15 +106,17 @@ def _cleaned(rules: privacy.Rules, text: str, origin: str) -> str:
 def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> str:
     """Clean the names of a file and its folders; the journal's folders are clean already.
 
-    data: the note. The end of its name that is made of its id or session counts as no secret: after some words,
-    as in `all-tests-pass-7gk2q9m4x1`, it would be taken for a password.
+    data: the note. Words of its private sections are private in its name too: the name may come from a title of which
+    a part was marked later. The end of the name that is made of its id or session counts as no secret: after some
+    words, as in `all-tests-pass-7gk2q9m4x1`, it would be taken for a password.
     """
     folders, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     stem, extension = (stem, dot + suffix) if stem else (name, "")
-    cleaned = _cleaned_name(rules, stem)
+    said = _said_in(rules, data)
+    cleaned = _cleaned_name(rules, stem, said)
     if cleaned != stem and (end := _made_end(stem, data)):
-        cleaned = _cleaned_name(rules, stem.removesuffix(end)) + end
+        cleaned = _cleaned_name(rules, stem.removesuffix(end), said) + end
     if not path.startswith("journal/"):
         folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
     return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
@@ -143,7 +145,13 @@ def _made_end(stem: str, data: bytes | None) -> str:
     return next((f"-{one}" for one in ids if stem.endswith(f"-{one}")), "")
 
 
-def _cleaned_name(rules: privacy.Rules, name: str) -> str:
+def _said_in(rules: privacy.Rules, data: bytes | None) -> tuple[str, ...]:
+    """Return what the private sections of a note say."""
+    text = data.decode("utf-8", "replace") if data else ""
+    return privacy.clean(text, rules=rules).spans if privacy.may_hold_private([text], rules) else ()
+
+
+def _cleaned_name(rules: privacy.Rules, name: str, said: tuple[str, ...] = ()) -> str:
     storable = name.encode("utf-8", "replace").decode()  # a name that is not UTF-8 stays as it is
-    cleaned = str(privacy.clean(storable, rules=rules).value)
+    cleaned = str(privacy.clean(storable, rules=rules, said=said).value)
     return name if cleaned == storable else cleaned or rules.marker or "-"

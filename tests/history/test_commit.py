@@ -444,6 +444,17 @@ def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None
     assert (held.path, held.line) == ("notes/diary.md", 2)
 
 
+def test_a_note_whose_name_says_what_was_marked_as_private_later_is_to_be_renamed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/ask-anna-falkenberg.md", "# Ask <private>Anna Falkenberg</private>\n")
+    put(vault, "notes/ask-somebody.md", "# Ask <private>Anna Falkenberg</private>\n")
+
+    renamed, other = commit.commit(config).held_back
+
+    assert str(renamed).startswith("The name of notes/ask-anna-falkenberg.md holds private text")
+    assert (other.path, other.line) == ("notes/ask-somebody.md", 1)
+
+
 def test_settings_may_speak_of_tags_but_hold_no_secret(vault: Path) -> None:
     config = start(vault)
     put(vault, "mdmem.toml", "# what stands where a <private> section was\n")

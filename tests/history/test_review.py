@@ -131,6 +131,16 @@ def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Pat
     assert "&lt;b&gt;" in page
 
 
+def test_a_name_that_says_what_is_private_in_the_note_is_not_exported(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/ask-anna-falkenberg.md", "# Ask <private>Anna Falkenberg</private>\n\npublic words\n")
+
+    exports.write(config, tmp_path / "all.jsonl", "jsonl")
+
+    assert "public words" in (tmp_path / "all.jsonl").read_text()
+    assert "falkenberg" not in (tmp_path / "all.jsonl").read_text().lower()
+
+
 def test_what_ghosts_and_agents_keep_to_themselves_is_neither_exported_nor_reviewed(
     vault: Path, tmp_path: Path
 ) -> None:
