@@ -124,17 +124,20 @@ def read(path: str, limit: int) -> bytes:
         os.close(fd)
 
 
-def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
+def read_any(path: str, limit: int, *, follow: bool = True, from_end: bool = False) -> bytes:
     """Read at most `limit` bytes of a file that is not mdmem's own, such as settings, without blocking on a pipe.
 
-    follow: follow symbolic links.
+    follow: follow symbolic links. from_end: read the last bytes of the file, not the first.
 
     Raises OSError when it is missing, unreadable or not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if follow else _FLAGS))
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode):
             raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
+        if from_end:
+            os.lseek(fd, max(0, facts.st_size - limit), os.SEEK_SET)
         return _all(fd, limit)
     finally:
         os.close(fd)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from mdmem import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 MAX_BYTES = 512 * 1024
 """Maximum number of bytes read: a hook must not pay for a long session."""
 
-_FILE_TYPE, _REGULAR = 0o170000, 0o100000
-
 
 def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
     """Yield the JSON objects at the end of a file with one per line, the last first; none if it cannot be read.
 
     having: only lines that contain this text.
     """
+    wanted = having.encode("utf-8", "replace")
+    data = _read(path, MAX_BYTES)
+    if wanted not in data:
+        return
     from mdmem.agents import payload
 
-    wanted = having.encode("utf-8", "replace")
-    for line in reversed(_read(path, MAX_BYTES).split(b"\n")):
+    for line in reversed(data.split(b"\n")):
         if line[:1] == b"{" and wanted in line:
             try:
                 value = payload.scan(line.decode("utf-8", "replace"))
@@ -35,23 +36,8 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
 
 def _read(path: str, max_bytes: int) -> bytes:
     """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
-    if not path:
-        return b""
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        data = files.read_any(path, max_bytes, from_end=True)
     except (OSError, ValueError):
         return b""
-    try:
-        facts = os.fstat(fd)
-        if facts.st_mode & _FILE_TYPE != _REGULAR:
-            return b""
-        start = max(0, facts.st_size - max_bytes)
-        os.lseek(fd, start, os.SEEK_SET)
-        data = b""
-        while len(data) < max_bytes and (piece := os.read(fd, max_bytes - len(data))):
-            data += piece
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
-    return data.partition(b"\n")[2] if start else data
+    return data.partition(b"\n")[2] if len(data) == max_bytes else data

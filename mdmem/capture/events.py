@@ -129,6 +129,7 @@ def _tool(at: Capture) -> Outcome:
         _subagents().end(at.session)
     elif _is_subagent_at_work(at) and not at.config.settings.capture.subagents:
         return pass_over(at, pending.SUBAGENT)
+    turn.learn_queued(at)
     if turn.is_private(at):
         return pass_over(at, pending.PRIVATE)
     if at.event.tool in _LOADING:
@@ -185,6 +186,7 @@ def _stop(at: Capture) -> Outcome:
             at.session.append("cron", _cron(prompt))
     if _is_stale(at):
         at.event.message = ""
+    turn.learn_queued(at)
     outcome = _said(at, Said("response", meta=_tokens(at.event)))
     at.update_page()
     if at.live and at.session.lines("hidden"):

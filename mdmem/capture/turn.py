@@ -102,19 +102,46 @@ def _is_private_unseen(at: Capture) -> bool:
     from mdmem.capture import remembered
 
     spans: list[str] = []
-    for line in tail.objects(at.event.transcript, at.event.prompt_id):
-        said = [text for text in _texts(line) if privacy.may_hold_private(text, at.rules)]
-        for cleaned in [privacy.clean(privacy.as_typed(text), rules=at.rules) for text in said]:
-            spans += cleaned.spans
-            if cleaned.value == "":
-                remembered.learn(at, tuple(spans))
-                mark_private(at)
-                return True
+    for cleaned in _cleaned(tail.objects(at.event.transcript, at.event.prompt_id), at):
+        spans += cleaned.spans
+        if cleaned.value == "":
+            remembered.learn(at, tuple(spans))
+            mark_private(at)
+            return True
     if remembered.learn(at, tuple(spans)):
         at.session.append("unseen", key)
         return False
     withhold(at)
     return True
+
+
+def learn_queued(at: Capture) -> None:
+    """Remember what is private in prompts that were typed while the agent worked, for which no hook was called."""
+    try:
+        end = files.read_any(at.event.transcript, _QUEUED_BYTES, from_end=True) if at.live else b""
+    except (OSError, ValueError):
+        return
+    if _QUEUED.encode() not in end:
+        return
+    from mdmem.agents import tail
+    from mdmem.capture import remembered
+
+    spans = [span for cleaned in _cleaned(tail.objects(at.event.transcript, _QUEUED), at) for span in cleaned.spans]
+    if not remembered.learn(at, tuple(spans)):
+        withhold(at)
+
+
+_QUEUED = '"queued_command"'
+_QUEUED_BYTES = 64 * 1024
+"""So much of a transcript is looked at after each tool run: what was typed stands before the run."""
+
+
+def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:
+    """Clean the texts of a transcript's lines that may hold a private tag."""
+    for line in lines:
+        for text in _texts(line):
+            if privacy.may_hold_private(text, at.rules):
+                yield privacy.clean(privacy.as_typed(text), rules=at.rules)
 
 
 def _texts(value: object) -> Iterable[str]:

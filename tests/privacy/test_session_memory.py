@@ -101,6 +101,22 @@ def test_punctuation_behind_a_private_section_makes_no_prompt_of_it(vault: Path,
     assert capture(bash("x")).ignored == "private"
 
 
+def test_what_is_private_in_a_prompt_that_was_typed_while_the_agent_worked_is_masked(
+    vault: Path, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    typed = {"type": "queued_command", "prompt": TAGGED, "commandMode": "prompt"}
+    later = {"type": "user", "message": {"content": "x" * 9_000}}
+    lines = [later, {"type": "attachment", "attachment": typed}, later]
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    capture(prompt("look at the box", transcript_path=str(transcript)))
+    capture(bash(f"hello {SECRET}", transcript_path=str(transcript)))
+    capture(stop(f"Logged in as {SECRET}.", transcript_path=str(transcript)))
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+    assert leaks(b"\n".join(path.read_bytes() for path in notes(vault))) == []
+
+
 def test_late_events_belong_to_the_turn_that_their_prompt_began(vault: Path) -> None:
     capture(prompt("first, in the open"))
     capture(prompt(f"<private>{SECRET}</private>", 2))
