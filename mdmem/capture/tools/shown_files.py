@@ -26,8 +26,7 @@ _REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
 _PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
 _TEXT_KEYS = ("stdout", "stderr", "content", "output", "llmContent", "text")
 _FOLDER_KEYS = ("workdir", "directory", "dir_path")
-_NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
-_NO_PLACE = {**_NO_NAME, ord(":"): " "}
+_NO_NAME = "\"'`=<>;|&()$@{},"
 _MOST_BLOCKS = 12
 _MOST_NAMES = 150
 _MOST_LINES = 400
@@ -92,12 +91,20 @@ def _paths(given: dict[str, Any]) -> Iterator[str]:
                 yield storable(path).removeprefix("file://")
 
 
+def _apart(text: str, signs: str) -> list[str]:
+    """Split a text at blanks and signs."""
+    for sign in signs:  # a table for `str.translate` costs more than short texts are worth
+        if sign in text:
+            text = text.replace(sign, " ")
+    return text.split()
+
+
 def _words(command: str) -> list[str]:
     """Return a command's words that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
     if "$" in command:
         for name, value in (("PWD", "."), ("HOME", "~")):
             command = command.replace(f"${name}", value).replace(f"${{{name}}}", value)
-    words = command.translate(_NO_NAME).split()
+    words = _apart(command, _NO_NAME)
     if "\\" in command or "'" in command or '"' in command:
         from mdmem.capture.tools import unnamed_files
 
@@ -168,7 +175,7 @@ def _listed(output: str) -> Iterator[str]:
 
 def _pointed_at(output: str) -> Iterator[str]:
     """List the files whose lines an output gives the numbers of: `(path:12:7)`, `path(12,7)`, `"path", line 12`."""
-    words = [word for word in output.translate(_NO_PLACE).split() if word != "line"]
+    words = [word for word in _apart(output, _NO_NAME + ":") if word != "line"]
     for word, number in zip(words, words[1:], strict=False):  # noqa: RUF007 - one import less
         if number.isdecimal() and ("." in word or "/" in word):
             yield word
