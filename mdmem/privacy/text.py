@@ -67,7 +67,7 @@ def is_plain(text: str, job: Job) -> bool:
     if storable(text) is not text:
         return False
     has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
-    return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
+    return not (has_signs or secrets.may_log_in(text) or _has_tag(low, job.rules.tags) or may_name(low))
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -364,6 +364,10 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
             from mdmem.privacy.secrets import loose
 
             found.append(loose.of_hosts(text))
+    if secrets.may_log_in(text):
+        from mdmem.privacy.secrets import loose
+
+        found.append(loose.of_addresses(text))
     is_named = may_name(low)
     if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
@@ -385,7 +389,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         if secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
             found.append(pairs.find(plain, lower(plain), marks, words))
-        if "\n" in text or "values" in low or '"secret"' in low or " codes:" in low:
+        if "\n" in text or "values" in low or '"secret"' in low or "code" in low:
             found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not found:
         return []

@@ -227,6 +227,15 @@ def test_a_plain_word_is_masked_where_only_a_password_can_stand(text: str) -> No
         "items = [{password: one}, {password: two}]",
         "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi",
         "rabbitmqctl add_user for administrators",
+        "mailto:anna@example.org/ and cc:anna@example.org:25",
+        "image: repo:latest@sha256:9f86d081884c7d65",
+        "npm:left@1.2.3/x",
+        "key:value@example.org",
+        "user:password@host:5432",
+        "The backup codes feature (v2) = done",
+        "backup codes are kept in the safe of 2024",
+        "recovery codes: see the page",
+        "for code in backup_codes: print(code)",
     ],
 )
 def test_what_resembles_the_place_of_a_password_stays(text: str) -> None:
@@ -237,6 +246,9 @@ def test_what_resembles_the_place_of_a_password_stays(text: str) -> None:
     "text",
     [
         "C: AUTH LOGIN\nS: 334 VXNlcm5hbWU6\nC: YW5h\nS: 334 UGFzc3dvcmQ6\nC: {}\nS: 235 ok",
+        "smtp< 334 UGFzc3dvcmQ6\nsmtp> {}",
+        "SERVER -> CLIENT: 334 UGFzc3dvcmQ6\nCLIENT -> SERVER: {}\n",
+        "reply: b'334 UGFzc3dvcmQ6\\r\\n'\nreply: retcode (334); Msg: b'UGFzc3dvcmQ6'\nsend: '{}\\r\\n'",
         "AUTH CRAM-MD5\n334 PDQxLjE3MTQ1MjE2MDBAbWFpbD4=\n{}\n",
         "> AUTH PLAIN {}\n< 235 ok",
         "a1 AUTHENTICATE PLAIN {}",
@@ -252,12 +264,41 @@ def test_what_logs_in_to_a_mail_server_is_masked(text: str) -> None:
         "Recovery codes:\n1. {}\n2. {}\n3. {}\n",
         "Here are your backup codes:\n\n{}    {}\n{}\n",
         "GitHub recovery codes: {}, {}, {}",
+        "My 2FA backup codes are {}, {} and {}, keep them.",
+        "backup_codes = ['{}', '{}', '{}']",
+        '"recoveryCodes": [\n  "{}",\n  "{}",\n  "{}"\n]',
+        "Scratch codes (unused)\n--------\n * {}\n * {}\n * {}\n",
+        "Notfallcodes: {} / {} / {}",
     ],
 )
 def test_every_code_of_a_list_of_recovery_codes_is_masked(text: str) -> None:
     stored = clean(text.format("4f7k9-d2m3x", "8h3p1-q6w7z", "k2v9x-m5t1r"), origin="tool").value
 
     assert stored == text.format(*["[REDACTED]"] * 3)
+
+
+def test_codes_of_letters_alone_are_masked_in_groups_of_one_length() -> None:
+    assert clean("Recovery codes:\nabcd-efgh\nijkl-mnop\n", origin="tool").value.count("[REDACTED]") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rsync -a ana:{}@backup.example.org::mod /x",
+        "smtp = ana:{}@mail.example.org:587",
+        "DB=ana:{}@db:5432/shop",
+        "git remote add o ana:{}@git.example.org/x.git",
+        "connect with root:{}@192.168.1.4",
+        "odbc:Server=h;UID=ana;PWD={{{}}};",
+        "odbc:Server=h;UID=ana;PWD={{x}}}};{}}};",
+        "name;kennwort;mail\nana;{};a@b.c\n",
+        "mail,first name,password\na@b.c,Ana,{}\n",
+        "require('bcrypt').hashSync('{}', 10)",
+        "mysql> SELECT PASSWORD('{}');",
+    ],
+)
+def test_a_plain_word_is_masked_where_only_a_password_stands(text: str) -> None:
+    assert WORD not in clean(text.format(WORD), origin="tool").value
 
 
 @pytest.mark.parametrize(
@@ -361,6 +402,9 @@ def test_what_another_command_prints_stays(command: str, printed: str) -> None:
         "x[password=a,",
         "chpasswd:\n a:b\n",
         "rabbitmqctl add_user a b ",
+        "a:bcde@",
+        "334 UGFzc3dvcmQ6\n",
+        "backup codes = ",
     ],
 )
 def test_a_text_of_places_takes_time_in_proportion_to_its_length(piece: str) -> None:

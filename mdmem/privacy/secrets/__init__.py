@@ -16,7 +16,7 @@ KEYWORDS = (
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
     "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
-    "recovery code", "backup code", "2fa code", "key content",
+    "recovery code", "backup code", "2fa code", "key content", "codes",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
@@ -64,7 +64,7 @@ PLACE_SIGNS = (
     ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
-    "]:587 ", "334 U", "crypt(", "crypt.hash(", ': EAP "', "ogin with ",
+    "]:587 ", "334 U", "crypt(", "crypt.hash(", "ashSync(", ': EAP "', "ogin with ",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
@@ -81,7 +81,7 @@ COMMAND_SIGNS = (
 """What stands in every command line that `commands` knows."""
 
 NAMED_PLACE_SIGNS = (
-    "CRYPT(", "hashpw(", "d_hash(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
+    "CRYPT(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
     'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
 """The same, for places that a word which could name a secret is near."""
@@ -113,6 +113,16 @@ def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
         while at >= 0:
             yield at, at + len(sign)
             at = text.find(sign, at + len(sign))
+
+
+def may_log_in(text: str) -> bool:
+    """Whether a text may hold `user:password@host`; False is sure."""
+    if "@" not in text or ":" not in text:
+        return False
+    return any(":" in part[-_LONGEST_LOGIN:].rpartition(" ")[2] for part in text.split("@", _MOST_LOGINS)[:-1])
+
+
+_LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
 
 
 def unescaped(text: str, low: str) -> str:

@@ -19,7 +19,8 @@ RELAYS = ("]:587 ", "]:465 ", "]:25 ")
 """What stands before a user and a password in a map of mail relays: `[smtp.example.org]:587 ana:…`."""
 SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
 """What stands before a user and a password in base64."""
-_CHALLENGE, _ASKS_USER = "334 ", "VXNlcm5hbWU6"
+_CHALLENGE, _ASKS_USER, _ASKS_PASSWORD = "334 ", "VXNlcm5hbWU6", "UGFzc3dvcmQ6"
+_MOST_BETWEEN = 2
 _VAULT = "$ANSIBLE_VAULT;"
 _PROMPT = "<>-+*CS: \t|"
 _LONGEST, _SHORTEST_ANSWER, _MOST_LINES, _HEX_LINE = 256, 4, 4000, 80
@@ -64,15 +65,26 @@ def _relays(text: str) -> Iterator[Span]:
 def _answers(text: str) -> Iterator[Span]:
     """What a client sends after a server's `334 …`: a password in base64, or what proves that it is known."""
     for at, begin in secrets.every(text, _CHALLENGE):
+        end = line_end(text, at)
+        asked = _bare(text[begin:end].strip())
         head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
-        asked = text[begin : line_end(text, at)].strip() if not head else _ASKS_USER
-        if asked != _ASKS_USER and not asked.strip(BASE64):
-            line = scan.next_line(text, line_end(text, at))
+        if asked != _ASKS_PASSWORD and (head or asked == _ASKS_USER or asked.strip(BASE64)):
+            continue
+        for _ in range(_MOST_BETWEEN):
+            line = scan.next_line(text, end)
             end = line_end(text, line)
-            answer = text[line:end].strip(_PROMPT + "\r") if line else ""
-            if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
-                start = text.index(answer, line)
-                yield start, start + len(answer), "password"
+            word = (text[line:end].split() or [""])[-1] if line else ""
+            answer = _bare(word)
+            if _ASKS_PASSWORD not in word:
+                break
+        if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
+            start = text.rindex(answer, line, end)
+            yield start, start + len(answer), "password"
+
+
+def _bare(word: str) -> str:
+    r"""Return what a client shows as `'dXNlcg==\r\n'`."""
+    return word.partition("\\")[0].removeprefix("b'").strip("'\"")
 
 
 def _vaults(text: str) -> Iterator[Span]:

@@ -48,7 +48,7 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
     elif first in _CURLED and (end := text.find(_CURLED[first], at, at + _SAMPLE)) > 0:
         inner = text[at + 1 : end]
         return Literal(text, end - len(inner.lstrip()), at + 1 + len(inner.rstrip()), quoted=True)
-    elif text[at - 2 : at] == "={" and (end := text.find("}", at, at + _SAMPLE)) > 0:
+    elif text[at - 2 : at] == "={" and (end := _brace_end(text, at)) > 0:
         return Literal(text, at, end, quoted=True)  # PWD={…}
     elif first in ("|", ">"):
         block = _block_start(text, at)
@@ -155,6 +155,14 @@ def is_escaped(text: str, start: int, end: int) -> bool:
     """Whether the sign at `end` has a backslash before it, in a string that begins at `start`."""
     before = text[max(start, end - 64) : end]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _brace_end(text: str, at: int) -> int:
+    """Return where the brace is that closes a value, in which two stand for one; -1 without any."""
+    end = text.find("}", at, at + _SAMPLE)
+    while end >= 0 and text.startswith("}}", end):
+        end = text.find("}", end + 2, at + _SAMPLE)
+    return end
 
 
 def _block_start(text: str, at: int) -> int:

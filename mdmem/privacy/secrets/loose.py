@@ -216,6 +216,53 @@ def of_hosts(text: str) -> Iterator[Span]:
             yield begin, begin + len(word), "password"
 
 
+def of_addresses(text: str) -> Iterator[Span]:
+    """Find the password in `user:password@host`, where a port or a path follows, or no word is like it.
+
+    `label:ana@example.org` is an address of mail.
+    """
+    for at, after in secrets.every(text, "@"):
+        if not 0 <= text.rfind(":", max(0, at - _LONGEST), at) < at - _SHORTEST_AT:
+            continue
+        word = (text[max(0, at - _LONGEST) : at].split() or [""])[-1]
+        user, colon, password = word.rpartition("=")[2].lstrip("\"'`([{<").partition(":")
+        is_user = colon and user.isidentifier() and user.lower() not in _NO_USERS and text[at - 1] not in " \t\n"
+        if not (is_user and _OF_PATHS.isdisjoint(password)) or values.is_placeholder(password):
+            continue
+        ahead = text[after : after + _LONGEST]
+        host = ahead[: len(ahead) - len(ahead.lstrip(_HOST))]
+        if values.names_a_secret(password) or not _is_host(host):
+            continue
+        port = ahead[len(host) + 1 : len(host) + 6].partition("/")[0]
+        leads_on = ahead[len(host) : len(host) + 1] == "/" or ahead.startswith("::", len(host))
+        if leads_on or (ahead[len(host) : len(host) + 1] == ":" and _is_port(port)) or _is_sure(password, host):
+            yield at - len(password), at, "url-password"
+
+
+def _is_host(host: str) -> bool:
+    parts = host.split(".")
+    return host[:1].isalnum() and (not host.replace(".", "").isdigit() or len(parts) == _PARTS_OF_IP)
+
+
+def _is_port(word: str) -> bool:
+    digits = word[: len(word) - len(word.lstrip("0123456789"))]
+    return len(digits) > 1 and not word[len(digits) :][:1].isalnum()
+
+
+def _is_sure(password: str, host: str) -> bool:
+    """Whether it is a password also where nothing follows the host."""
+    return "." in host and (values.is_unlike_words(password) or host.replace(".", "").isdigit())
+
+
+_HOST = DOTTED + "-"
+_PARTS_OF_IP, _SHORTEST_AT = 4, 4
+_NO_USERS = frozenset((
+    "mailto", "sip", "sips", "xmpp", "acct", "ssh", "git", "npm", "to", "cc", "bcc", "from", "email", "mail", "jid",
+    "http", "https", "ftp", "contact", "author", "user", "login", "host", "server", "remote", "origin", "url", "pkg",
+    "image", "docker", "workspace", "matrix", "im", "tel", "by", "sender", "recipient", "uses",
+))  # fmt: skip
+"""What stands before a colon and an address, or a name with a version."""
+
 _SHORTEST_HASH = 16
 _OF_PATHS = frozenset("/\\.~:=([]{}")
 

@@ -45,7 +45,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ),
     ),
     ("credentials", STRONG, ("credential", "credentials", "contribsyscom", "zugangsdaten")),
-    ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode")),
+    ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
     ("authorization", LITERAL, ("authorization", "bearer")),
     ("mnemonic", LITERAL, ("mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase")),

@@ -41,7 +41,8 @@ CALLS = (
     ("setbasicauth(", 1), ("basicauth(", 1), ("wifi.begin(", 1), ("mysqldb.connect(", 2), ("pymysql.connect(", 2),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
     ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), ("=crypt(", 0), ("(crypt(", 0), (".crypt(", 0),
-    ("hashpw(", 0), ("bcrypt.hash(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
+    ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
+    (" password(", 0), ("=password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
     ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1),
 )  # fmt: skip

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-HEADS = ("passw", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin", ";pw", ",pw")
+HEADS = (
+    "passw", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin", ";pw", ",pw", "kennwort", "senha",
+    "contrase", "wachtwoord", "парол", "密码", "비밀번호", "パスワード",
+)  # fmt: skip
 """What the name of a column that is looked for holds, in lower case."""
 
 _DELIMITERS = ("|", "\t", ";", ",")
@@ -22,9 +25,12 @@ _DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
-_CODES = ("recovery code", "backup code", "2fa code")
+_OF_CODES = ("recovery", "backup", "2fa", "scratch", "notfall")
+"""What stands before `codes` that open an account, with or without a sign between."""
 _MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24
-_CODE_SIGNS = "-*.)#[] \t,;|`\"'"
+_CODE_SIGNS = "-*.)#[]{} \t,;|`\"'/&="
+_BETWEEN_CODES = ("and", "or", "und")
+_SHORTEST_OF_SENTENCE = 6
 
 
 def find(text: str, low: str) -> Iterator[Span]:
@@ -32,8 +38,7 @@ def find(text: str, low: str) -> Iterator[Span]:
     yield from _columns(text, low)
     yield from _inserted(text, low)
     yield from _blocks(text, low)
-    for head in _CODES:
-        yield from _codes(text, low, head)
+    yield from _codes(text, low)
     yield from _kubernetes(text, low)
     if '"kind": "secret"' in low or '"kind":"secret"' in low:
         yield from _kubernetes_json(text, low)
@@ -112,7 +117,8 @@ def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
     if delimiter == "|":
         return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
     plain = all(name.rstrip(_DIGITS).replace("_", "").replace("-", "").replace(" ", "").isalpha() for name in texts)
-    return plain and all(len(name) <= 24 and (delimiter != "," or " " not in name) for name in texts)
+    one_word = delimiter != "," or sum(" " in name for name in texts) * 3 <= len(texts)  # else it is a sentence
+    return plain and one_word and all(len(name) <= 24 for name in texts)
 
 
 def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
@@ -173,44 +179,57 @@ def _blocks(text: str, low: str) -> Iterator[Span]:
             yield from _members(text, at, "secret" if low[at] == "s" else "password")
 
 
-def _codes(text: str, low: str, head: str) -> Iterator[Span]:
-    """`Recovery codes:` and lines below that hold nothing but codes; or codes with commas between, on the same line."""
-    at = low.find(head)
-    while at >= 0:
-        end = literals.line_end(text, at)
-        start = at + len(head)
-        label, colon, rest = text[start:end].partition(":")
-        if colon and len(label) <= 1:
-            yield from _codes_of_line(start + len(label) + 1, rest)
-        if not rest.strip():
+def _codes(text: str, low: str) -> Iterator[Span]:
+    """`Recovery codes:` and lines below that hold nothing but codes; or codes on the line: `backup_codes = ['…', …`."""
+    done = 0
+    for at, start in secrets.every(low, "code"):
+        if at < done or not low[max(0, at - 12) : at].rstrip(" _-").endswith(_OF_CODES):
+            continue
+        done = literals.line_end(text, at)
+        start += low.startswith("s", start)
+        label, sign, rest = text[start:done].partition(next((one for one in _JOINS if one in text[start:done]), "\n"))
+        label = label.strip("\"'`*_) ")
+        if sign and (not label or label[0] == "("):
+            yield from _codes_of_line(done - len(rest), rest, is_sentence=True)
+        if not rest.strip(_CODE_SIGNS):
             for _ in range(_MOST_CODES):
-                line = text[end + 1 : literals.line_end(text, end + 1)]
-                found = list(_codes_of_line(end + 1, line))
+                line = text[done + 1 : literals.line_end(text, done + 1)]
+                found = list(_codes_of_line(done + 1, line))
                 if line.strip(_CODE_SIGNS) and not found:
                     break
                 yield from found
-                end = min(end + 1 + len(line), len(text))
-        at = low.find(head, max(end, start))
+                done = min(done + 1 + len(line), len(text))
 
 
-def _codes_of_line(at: int, line: str) -> Iterator[Span]:
-    """Find the codes of a line if it holds nothing else, but for a number or a sign before each."""
+_JOINS = (":", "=", " are ", " is ")
+
+
+def _codes_of_line(at: int, line: str, *, is_sentence: bool = False) -> Iterator[Span]:
+    """Find the codes of a line if it holds nothing else, but for a number or a sign before each.
+
+    is_sentence: anything may follow them, and they are longer than other numbers.
+    """
     spans: list[Span] = []
     place = 0
     for word in line.split():
         place = line.index(word, place)
         core = word.strip(_CODE_SIGNS)
-        if core and not (core.isdigit() and word[-1] in ".)"):
-            flat = core.replace("-", "")
-            if not (flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE):
-                return
+        if core and not (core.isdigit() and word[-1] in ".)") and core.lower() not in _BETWEEN_CODES:
+            if not _is_code(core):
+                spans = [span for span in spans if is_sentence and span[1] - span[0] >= _SHORTEST_OF_SENTENCE]
+                break
             start = at + place + word.index(core)
             spans.append((start, start + len(core), "code"))
         place += len(word)
-    if any(map(str.isdigit, line.strip(_CODE_SIGNS))) and all(
-        any(map(str.isdigit, line[s - at : e - at])) for s, e, _ in spans
-    ):
-        yield from spans
+    yield from spans
+
+
+def _is_code(core: str) -> bool:
+    """Whether a word has digits, or is groups of letters of one length: `8f3a1-11b2c`, `abcd-efgh`."""
+    groups = core.split("-")
+    flat = "".join(groups)
+    is_short = flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE
+    return is_short and (any(map(str.isdigit, flat)) or (len(groups) > 1 and len(set(map(len, groups))) == 1))
 
 
 def _kubernetes(text: str, low: str) -> Iterator[Span]:
