@@ -100,7 +100,7 @@ def _prompt(at: Capture) -> Outcome:
     if _is_subagent_at_work(at):
         _subagents().forget(at.session)
     may_hide = privacy.may_hold_private(text, at.rules)
-    if "@" in text or text[:1] == "/" or at.event.extra.get("attached"):
+    if "@" in text or text[:1] == "/" or "<ide_" in before or at.event.extra.get("attached"):
         _learn_mentioned(at)
     if may_hide:
         turn.mark_unsure(at)  # before judging: if the hook is killed from here on, the turn stays private

@@ -132,7 +132,7 @@ def learn_queued(at: Capture) -> None:
 
 
 _QUEUED = '"queued_command"'
-_QUEUED_BYTES = 64 * 1024
+_QUEUED_BYTES = 48 * 1024
 """So much of a transcript is looked at after each tool run: what was typed stands before the run."""
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.privacy.job import Job
 
 _ORIGINALS = ("originalFile", "originalFileContents", "original_file")
-PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"))
+PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
 _MAX_WORK_CHARS = 8 * 1024 * 1024
 """Length of a file times number of its edits: beyond, all replacements in a file with private tags are hidden."""
 

@@ -80,6 +80,16 @@ SHAPES: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
         },
     ),
 }
+SHAPES["a server of files"] = lambda path: (
+    "claude-code",
+    payload(
+        "PostToolUse",
+        tool_name="mcp__filesystem__edit_file",
+        tool_input={"path": path, "edits": [{"oldText": OLD, "newText": NEW}]},
+        tool_response=[{"type": "text", "text": f"```diff\n--- a\n+++ b\n@@ -4 +4 @@\n-{OLD}\n+{NEW}\n```"}],
+        tool_use_id="toolu_1",
+    ),
+)
 SHAPES["a move"] = lambda path: (
     "codex",
     SHAPES["codex"](path)[1]

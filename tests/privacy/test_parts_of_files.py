@@ -64,6 +64,7 @@ def stored(vault: Path) -> str:
         ("make", "Error\n    at load (file://./plan.md:4:7)\n> 4 | beta 4711904226\n    |      ^"),
         ("make", "error[E0425]: cannot find it\n --> ./plan.md:4:6\n  |\n4 | beta 4711904226"),
         ("make", "plan.md(4,6): error TS2322: '4711904226' is not assignable"),
+        ("make", "[ERROR] ./plan.md:[4,6] incompatible: 4711904226"),
         ("make", "\nplan.md\n  4:6  error  'beta 4711904226' is not allowed"),
         ("make", "\x1b[35mplan.md\x1b[m:\x1b[32m4\x1b[m: beta 4711904226"),
     ],

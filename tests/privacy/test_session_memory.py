@@ -340,6 +340,12 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
         ("plan.md", "what is in @plan.md?", None),
         ("plan.md", "@app.route('/')\ndef page(): ...\n" * 20 + "see @plan.md", None),
         ("the plan.md", 'what is in @"the plan.md", please', None),
+        (
+            "plan.md",
+            "<ide_opened_file>The user opened the file plan.md in the IDE.</ide_opened_file>\nwhat is it?",
+            None,
+        ),
+        ("plan.md", "<ide_selection>The user selected the lines 3 to 4 from plan.md:\nx</ide_selection>\nwhy?", None),
         (".claude/commands/git/plan.md", "/git:plan now", None),
         (".claude/skills/plan/SKILL.md", "use it", ("Skill", {"skill": "plan"})),
         ("~/.claude/agents/planner.md", "ask it", ("Agent", {"subagent_type": "planner", "prompt": "go"})),

@@ -47,7 +47,7 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
         return {}  # the agent sends the file's text before the edit
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
     found: dict[str, list[str]] = {}
-    if name in _EDITS:
+    if name in _EDITS or (name[:5] == "mcp__" and _replaces(given)):
         paths = [os.path.join(event.cwd, os.path.expanduser(storable(path))) for path in _edited(given)]
         found = {"files_after": [text for _, text in _tagged(paths, tags, follow=False)]}
     elif name not in _NEVER:
@@ -98,9 +98,18 @@ def _looks(text: str) -> bytes:
     return disguises.bare(lower(text)).encode()
 
 
+def _replaces(given: dict[str, Any]) -> bool:
+    """Whether a tool that nobody described is given what to put in the place of something in a file."""
+    from mdmem.privacy.edits import PAIRS  # few tools are unknown
+
+    several = given.get("edits")
+    made = [given, *several] if isinstance(several, list) else [given]
+    return any(old in one for one in made if isinstance(one, dict) for old, _ in PAIRS)
+
+
 def _edited(given: dict[str, Any]) -> list[str]:
     """Return the files that an edit names."""
-    path = given.get("file_path", given.get("notebook_path"))
+    path = given.get("file_path", given.get("notebook_path", given.get("path")))
     if isinstance(path, str):
         return [path]
     patch = given.get("patch")

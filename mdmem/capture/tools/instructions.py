@@ -27,14 +27,15 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     """Return the private text of the files that a prompt, a skill or an agent's name makes the agent read.
 
-    These reach no hook: `@plan.md` in a prompt, `/command`, attachments, and what `Skill` and `Agent` are given.
+    These reach no hook: `@plan.md` in a prompt, `/command`, attachments, what is open in the editor, and what `Skill`
+    and `Agent` are given.
     """
     given = event.tool_input if isinstance(event.tool_input, dict) else {}
     names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
     if event.prompt[:1] == "/":
         names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
     attached = [path for path in event.extra.get("attached", "").split("\0") if path]
-    paths = [*attached[:_MOST_MENTIONS], *_mentioned(event.prompt, event.cwd)]
+    paths = [*attached[:_MOST_MENTIONS], *_mentioned(event.prompt, event.cwd), *_in_editor(event.prompt, event.cwd)]
     tops = [f"{top}/{folder}" for top in (event.cwd, config.home()) for folder in _AGENT_FOLDERS]
     tops.append(agents.load(event.agent).folder(os.environ))
     for name in filter(None, names):
@@ -58,6 +59,21 @@ def _mentioned(text: str, folder: str) -> list[str]:
         if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:
             found.append(os.path.join(folder, os.path.expanduser(name)))
     return found
+
+
+def _in_editor(prompt: str, folder: str) -> list[str]:
+    """List the files that an editor says are open, or have lines selected: `… lines 3 to 5 from /srv/plan.md:`."""
+    found = []
+    for block in storable(prompt).split(_EDITOR, _MOST_MENTIONS)[1:]:
+        for before, after in (("the file ", " in the IDE"), (" from ", ":\n")):
+            name, end, _ = block.partition(before)[2].partition(after)
+            if end and len(name) <= _LONGEST_NAME and "\0" not in name:
+                found.append(os.path.join(folder, name))
+    return found
+
+
+_EDITOR = "<ide_"
+"""Start of the elements in which an editor says what is open."""
 
 
 def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:

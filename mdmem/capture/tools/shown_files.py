@@ -175,7 +175,7 @@ def _listed(output: str) -> Iterator[str]:
 
 def _pointed_at(output: str) -> Iterator[str]:
     """List the files whose lines an output gives the numbers of: `(path:12:7)`, `path(12,7)`, `"path", line 12`."""
-    words = [word for word in _apart(output, _NO_NAME + ":") if word != "line"]
+    words = [word for word in _apart(output, _NO_NAME + ":[]") if word != "line"]
     for word, number in zip(words, words[1:], strict=False):  # noqa: RUF007 - one import less
         if number.isdecimal() and ("." in word or "/" in word):
             yield word
