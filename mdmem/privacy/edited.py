@@ -1,4 +1,4 @@
-"""Runs of which only a file on disk tells what lies in private sections: edits, and what shows a part of a file.
+"""Runs that only a file on disk can judge: edits inside private sections, and what shows a part of a file.
 
 A replacement is undone in that file. The hunk of a patch is looked up in it by the lines that it leaves; what it takes
 out is as private as the lines around it. In doubt it is hidden. Where a part of a file is shown, what its sections say

@@ -1,4 +1,4 @@
-"""Files on disk: finds the files that show what is private in a tool run that prints or changes a part of one.
+"""Files on disk: they tell what is private in a tool run that shows or changes only a part of a file.
 
 The tags of a private section may be in lines that the run does not show: an edit inside the section, a few lines of a
 file, matches of `grep`.
@@ -39,7 +39,7 @@ _MOST_CHANGED = 4
 
 
 def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the texts of files that may hold private tags which the run does not show.
+    """Return the files that may hold private tags which the run itself does not show.
 
     files_after: files that were edited. files_shown: files of which the run may show a part.
     """

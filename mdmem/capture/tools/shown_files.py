@@ -1,4 +1,4 @@
-"""Shown files: finds the files of which a tool run may show a part, by its input and output."""
+"""Files shown: which files a tool run may show parts of, by the names in its input and its output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONGEST_NAME = 400
 
 
 def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) -> tuple[Iterable[str], Iterable[bytes]]:
-    """Return the files of which a run may show lines, and the texts of such files that are no longer on disk.
+    """Return the paths of the files that a run may show lines of, and earlier texts of such files, which git has.
 
     name, given: the tool and its input under Claude Code's names.
     """
@@ -155,7 +155,7 @@ def _listed_under(response: dict[str, Any], key: str) -> list[Any]:
 
 
 def _listed(output: str) -> Iterator[str]:
-    """Yield the files of which an output shows lines: `path:12:…`, `a.path:…`, a patch's `+++ b/path`, a heading."""
+    """List the files that an output shows lines of: `path:12:…`, `a.path:…`, `+++ b/path` of a patch, a heading."""
     lines = output.split("\n") if ":" in output or "+++ " in output else []
     if len(lines) > 2 * _MOST_LINES:
         lines[_MOST_LINES:-_MOST_LINES] = []  # only the ends of a long output are stored

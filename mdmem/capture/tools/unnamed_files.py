@@ -1,4 +1,4 @@
-"""Unnamed files: files of which a run may show lines without naming them, below a folder or in git's history.
+"""Files that a run may show lines of without naming them: those below a folder, and earlier versions in git.
 
 Examples: `grep -rh`, `find … -exec cat`, `cat $FILE`; `git show HEAD~2:plan.md`, `git blame`, a diff. The private tags
 may be in no line that is shown, and in no file on disk.

@@ -1,4 +1,4 @@
-"""Secrets that dialogues and files of mail, networks and vaults hold in their own forms: `334 …`, `: PSK "…"`."""
+"""Secrets in the forms of mail dialogues, network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets that their place gives away: key blocks, URLs with a password, web hooks, lines of password files."""
+"""Secrets in known places: key blocks, addresses with a password, web hooks, lines of password files, calls."""
 
 from __future__ import annotations
 
