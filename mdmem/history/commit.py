@@ -96,7 +96,7 @@ def commit(
     """
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
-        listed = sorted({file.change.oid for file in files if file.change.oid and message.is_generated(file)})
+        listed = sorted({file.change.oid for file in files if file.change.oid and message.was_wanted(file)})
         before = past.objects_of(repository.open_vault(config.vault), listed)
         groups = [found for found in message.group(files, before) if session in (None, found.session)]
         if mode.background and all(message.is_upkeep(found, before) for found in groups):

@@ -11,7 +11,7 @@ from mdmem import plural, timestamps
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
-from mdmem.vault import journal, layout, note
+from mdmem.vault import journal, layout, note, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -24,6 +24,7 @@ COUNTED = {
     "observation": "tool run",
     "response": "answer",
     "summary": "summary",
+    "plan": "to-do list",
     "note": "note",
     "decision": "decision",
     "lesson": "lesson",
@@ -59,12 +60,12 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     """Group files by session, in order of time; a person's changes come last.
 
     Pages that changed only in their generated part join the last session, to save a commit of their own.
-    before: blob id -> earlier text of the pages.
+    before: blob id -> earlier text of the files for which `was_wanted` is true.
     """
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
     for file in files:
-        sessions.setdefault("" if file.change.path in moved else _session_of(file), []).append(file)
+        sessions.setdefault("" if file.change.path in moved else _session_of(file, before), []).append(file)
     by_hand = sessions.pop("", [])
     for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
         # A new project page belongs to the session that created the project.
@@ -99,6 +100,11 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
     """Whether a page changed only in its generated part; also True when its earlier text is unknown."""
     was = before.get(file.change.oid)
     return was is None or pages.with_generated(was, file.data) == file.data
+
+
+def was_wanted(file: File) -> bool:
+    """Whether only a file's earlier text can tell mdmem's change of it from a person's."""
+    return is_generated(file) or (file.change.kind == "changed" and file.meta.get("kind") in note.CAPTURED)
 
 
 def is_generated(file: File) -> bool:
@@ -145,12 +151,22 @@ def _moved(files: list[File]) -> set[str]:
     return {file.change.path for file in added if objects.blob_id(file.data, like) in gone}
 
 
-def _session_of(file: File) -> str:
-    """Return the session that wrote a file, "" for a person: a captured note that changed later was edited by one."""
+def _session_of(file: File, before: Mapping[str, bytes]) -> str:
+    """Return the session a file belongs to; "" where a person changed a captured note since."""
     machine_written = file.change.kind == "added" or (
-        file.change.kind == "changed" and (journal.is_page(file.change.path) or file.meta.get("kind") == "session")
+        file.change.kind == "changed"
+        and (journal.is_page(file.change.path) or file.meta.get("kind") == "session" or _is_recaptured(file, before))
     )
     return note.one_line(str(file.meta.get("session") or "")) if machine_written else ""
+
+
+def _is_recaptured(file: File, before: Mapping[str, bytes]) -> bool:
+    """Whether mdmem has stored a note anew, as with a sub-agent's late answer: it has a new digest, which it matches.
+
+    A person's edit leaves the digest as it was.
+    """
+    now, was = note.parse(file.data), note.parse(before.get(file.change.oid, b""))
+    return people.is_captured(now) and now.meta["digest"] != was.meta.get("digest")
 
 
 def _session_title(members: CommitGroup, root: str) -> str:

@@ -22,6 +22,8 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
 from mdmem.history.look import LookMode
+from tests.conftest import notes
+from tests.helpers import claude
 from tests.helpers.few import few
 from tests.helpers.history_vault import (
     FOLDER,
@@ -110,6 +112,36 @@ def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
     assert sorted(one.session for one in made) == ["", SESSION, "other-session"]
     assert made[-1].subject == "By hand: add 1 note, edit 1 note"
     assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
+
+
+def test_a_note_that_hooks_store_anew_stays_its_sessions_and_an_edited_one_becomes_a_persons(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+
+    def todo(status: str, seconds: int) -> str:
+        todos = {"todos": [{"content": "Fix the parser", "status": status}]}
+        run = claude.bash("", f"toolu_{seconds}", tool_name="TodoWrite", tool_input=todos)
+        claude.capture(run, claude.START + seconds)
+        (made,) = commit.commit(config).commits
+        return made.subject
+
+    assert todo("pending", 1).endswith(" (1 to-do list)")
+    assert todo("completed", 2) == "notes-app: Session of 2026-09-14 08:00 (1 to-do list)"
+    (note,) = notes(vault)
+    note.write_text(note.read_text().replace("tags: [plan]", "tags: [plan, mine]"))
+
+    assert [made.subject for made in commit.commit(config).commits] == ["By hand: edit Todo 1 of 1 done"]
+
+
+def test_a_session_that_is_undone_takes_its_to_do_list_along(vault: Path) -> None:
+    config = start(vault)
+    todos = {"todos": [{"content": "Fix the parser", "status": "pending"}]}
+    claude.capture(claude.bash("", tool_name="TodoWrite", tool_input=todos))
+    commit.commit(config)
+
+    undo.apply(config, undo.plan(config, claude.SESSION))
+
+    assert not notes(vault)
 
 
 @pytest.mark.slow
