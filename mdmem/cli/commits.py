@@ -17,6 +17,7 @@ from mdmem import config, plural, timestamps
 from mdmem.cli.terminal import options, pager, progress, render, settled
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
+from mdmem.vault import journal
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
@@ -162,7 +163,8 @@ def log(
     elif oneline:
         for session in found:
             when = timestamps.readable(session.started)
-            click.echo(f"{when} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
+            name = journal.session_tag(session.session)
+            click.echo(f"{when} {name:8} {safe(session.project)}: {safe(session.title)}")
     else:
         render.write(_journal(found))
     if limit and len(found) == limit:
@@ -200,7 +202,7 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
             day = session.day
             yield [(day, "bold")]
         code = " at ".join(part for part in (session.branch, session.commit) if part)
-        facts = " · ".join(part for part in (session.project, code, session.session[:8]) if part)
+        facts = " · ".join(part for part in (session.project, code, journal.session_tag(session.session)) if part)
         yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
         asks = session.asks[1:] if session.asks[:1] == [session.title] else session.asks
         yield from ([(f"         {safe(ask)}", "")] for ask in asks)

@@ -10,6 +10,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
+from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
 from mdmem.vault import journal, layout, note
@@ -203,7 +204,7 @@ def injections(
     logged = [
         row
         for row in injection_log.read_log(settings)
-        if str(row.get("session", "")).startswith(session or "")
+        if (session is None or find.is_named(session, str(row.get("session", ""))))
         and project in (None, row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)
     ]
@@ -216,7 +217,9 @@ def injections(
     if as_json:
         render.print_json(logged)
         return
-    if not logged:
+    if not logged and any((project, session, first, last)):
+        click.echo("No injection matches.", err=True)
+    elif not logged:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
     render.table(_COLUMNS, [_row(row, with_ids=ids) for row in logged])
 
@@ -224,7 +227,7 @@ def injections(
 _COLUMNS = (
     render.WHEN,
     render.PROJECT,
-    render.Column(),
+    render.Column(gives=True),
     render.NUMBER,
     render.Column("dim", right=True),
     render.Column("green"),
@@ -242,7 +245,7 @@ def _row(row: dict[str, Any], *, with_ids: bool) -> tuple[str, ...]:
         plural.number(len(ids), "memory"),
         f"about {injections_view.tokens(row)} tokens",
         f"{len(row['cited'])} cited" if row["cited"] else "",
-        str(row.get("session", ""))[:8],
+        journal.session_tag(str(row.get("session", ""))),
         " ".join(ids) if with_ids else "",
     )
 

@@ -16,7 +16,7 @@ from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
-from mdmem.vault import note
+from mdmem.vault import journal, note
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
@@ -336,7 +336,7 @@ def _known(settings: Config, name: str) -> str:
 def _line(screen: ReviewScreen) -> str:
     """Return the line that `--list` prints for a screen."""
     item = screen.items[0]
-    name = screen.session[:8] if screen.session else item.id
+    name = journal.session_tag(screen.session) if screen.session else item.id
     what = _counted(screen) if screen.session else item.change
     title = (screen.titles("prompt") or [item.title or item.path])[0] if screen.session else item.title or item.path
     return f"{name or '-':10} {wording.day(item.created):10} {safe(note.one_line(title))} ({what})"
@@ -355,7 +355,7 @@ def _show_session(screen: ReviewScreen, place: str) -> None:
     click.echo()
     click.secho(f"{place} {safe((asks or [first.title or first.path])[0])}", bold=True)
     when = timestamps.readable(first.created)
-    click.secho(f"{when} {safe(first.project)} {screen.session[:8]}: {_counted(screen)}", dim=True)
+    click.secho(f"{when} {safe(first.project)} {journal.session_tag(screen.session)}: {_counted(screen)}", dim=True)
     for ask in asks[1 : MAX_ASKS + 1]:
         click.echo(f"     {safe(ask)}")
     if len(asks) > MAX_ASKS + 1:

@@ -175,7 +175,7 @@ def _session_title(members: CommitGroup, root: str) -> str:
         folder = layout.folder_of(members.files[0].change.path)
         meta = note.parse(journal.read_page(root, folder) if folder else b"").meta
         titles["session"] = "" if private.says_so(meta) else str(meta.get("title") or "")
-    return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"
+    return titles["session"] or titles.get("prompt") or f"Session {journal.session_tag(members.session)}"
 
 
 def counts(every: Iterable[str]) -> str:

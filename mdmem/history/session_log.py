@@ -12,6 +12,7 @@ from typing import NamedTuple
 from mdmem import privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import VaultError
+from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, journal, layout, note, people
@@ -68,14 +69,14 @@ def sessions(
     """Yield the sessions of the vault, newest first.
 
     project: exact name. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
-    file: part of the path of a changed file. session: prefix of its id, or of its folder's name.
+    file: part of the path of a changed file. session: prefix of its id or of its folder's name, or its tag.
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
         found = _read(config.vault, folder, rules)
         if found is None or (since and found.started < since):
             continue
-        if session and not (found.session.startswith(session) or folder.rpartition("/")[2].startswith(session)):
+        if session and not (find.is_named(session, found.session) or folder.rpartition("/")[2].startswith(session)):
             continue
         if file and not any(file in path for path in found.files):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
 from heapq import nlargest
@@ -14,7 +15,7 @@ from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
-from mdmem.vault import disk
+from mdmem.vault import disk, journal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Set
@@ -27,7 +28,6 @@ _EVERY_ONE = frozenset(["tag", "file"])
 """Filters that a note can meet several times: given twice, both must hold. Of other filters, one suffices."""
 _WIDE = frozenset(["agent", "kind", "is"])
 """Filters that many notes meet."""
-_BY_BEGINNING = frozenset(["session"])
 _GLOB = re.compile(r"[*?]")
 _PUNCTUATION = re.compile(r"\W+")
 _MAX_PREFIX_TERMS = 200
@@ -145,8 +145,9 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     found = view.postings("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
         return chain.from_iterable(notes for notes, _ in found)
-    if key in _BY_BEGINNING:
-        return view.with_facets(f"{key}:{value}", lambda _: True)
+    if key == "session":
+        begun = view.with_facets(f"session:{value}", lambda _: True)
+        return begun or view.with_facets("session:", lambda own: journal.session_tag(os.fsdecode(own)) == value)
     return _with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass"))
 
 

@@ -132,7 +132,8 @@ def _gone(config: Config, name: str) -> str:
         return ""
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(gone.subject.partition(" ")[0], "deleted")
     when = timestamps.readable(gone.time)
-    return f"The session {gone.session[:8]} was {how} on {when}. `mdmem undo {gone.oid[:8]}` restores its notes."
+    name = journal.session_tag(gone.session)
+    return f"The session {name} was {how} on {when}. `mdmem undo {gone.oid[:8]}` restores its notes."
 
 
 def candidates(view: View, name: str) -> list[str]:

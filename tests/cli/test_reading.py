@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.cli.terminal import render
 from mdmem.errors import NotFoundError, UsageError, VaultError
 from mdmem.inject import injection_log
 from mdmem.search.expansion import ledger
+from mdmem.vault import journal
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from tests.helpers import cli_day
@@ -174,6 +177,23 @@ def test_a_session_whose_id_begins_another_is_meant_by_it(tmp_path: Path) -> Non
         (mine.vault / "notes" / f"{name}.md").write_text(text)
     assert [step["body"] for step in mine.json("history", "s-1")["notes"]] == ["In s-1.\n"]
     assert "2 sessions" in str(mine.attempt("history", "s-").exception)
+
+
+def test_sessions_of_one_minute_have_names_of_their_own_that_every_filter_takes(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    ids = ["01a201aa-650f-7b12-8c92-7e92df6f9079", "01a201aa-77fd-7b42-8672-f051a17ac9fe"]
+    for number, session in enumerate(ids):
+        event = Event(agent="codex", name="UserPromptSubmit", session=session, cwd="/home/dev/app", prompt="Run tests")
+        assert not events.capture(mine.config(), event, cli_day.MORNING + number, mine.env).error
+        injection_log.log(mine.config(), {"time": "2026-09-14T08:00:09Z", "session": session, "ids": ["x"]})
+    name, other = map(journal.session_tag, ids)
+
+    for command in ("log", "prompts", "injections", "sessions"):
+        assert {name, other} <= set(mine.run(command, *["--oneline"] * (command == "log")).stdout.split())
+    for command in ("log", "list", "prompts", "injections"):
+        assert {row["session"] for row in mine.json(command, "--session", name)} == {ids[0]}
+    assert {row["session"] for row in mine.json("search", f"tests session:{name}")} == {ids[0]}
+    assert "No injection matches." in mine.run("injections", "--session", "nope").stderr
 
 
 def test_sessions_can_be_narrowed_by_time_and_file(day: Day) -> None:

@@ -14,6 +14,7 @@ from mdmem.cli.finding import hits
 from mdmem.cli.terminal import options, render, settled
 from mdmem.errors import UsageError
 from mdmem.search import staged
+from mdmem.vault import journal
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def prompts(
 def _print_prompts(shown: Iterable[FoundPrompt], *, full: bool) -> None:
     for one in shown:
         where = f"  {render.safe(one.project)}" if one.project else ""
-        head = f"{wording.day(one.created)}  {render.safe(one.session[:8])} prompt {one.prompt}{where}  "
+        head = f"{wording.day(one.created)}  {journal.session_tag(one.session)} prompt {one.prompt}{where}  "
         render.write([[(head, "dim"), (f"[mem:{render.safe(one.id)}]", "yellow")]])
         text = one.text.splitlines() if full else [one.title]
         render.write([[(f"    {render.safe(line)}", "")] for line in text])
