@@ -269,8 +269,10 @@ def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("parser")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/search?q=parser")
+    page.wait_for_url("**/search?q=parser#asked")
     before = page.locator("a.hit").count()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("[...document.querySelectorAll('a.hit')].indexOf(document.activeElement)") == 1
 
     page.keyboard.press("/")
     page.keyboard.type("parser kind:response")

@@ -223,6 +223,15 @@ def test_search_narrows_down(web: Web, cookie: str) -> None:
     assert narrow.count('class="hit"') < wide.count('class="hit"')
 
 
+def test_the_beginning_of_a_word_finds_it_where_no_note_has_it_as_a_word(web: Web, cookie: str) -> None:
+    begun = get(web, cookie, "/search?q=pars")
+    assert begun.count('class="hit"') and "words that begin like the last one" in begun
+    assert get(web, cookie, "/search?q=pars&kind=response").count('class="hit"') < begun.count('class="hit"')
+
+    unknown = get(web, cookie, "/search?q=xyzzyq")
+    assert "Nothing found." in unknown and "the best first" not in unknown
+
+
 def test_a_file_shows_its_changes_and_sessions(web: Web, cookie: str) -> None:
     body = get(web, cookie, "/file?path=src/dates.py")
 

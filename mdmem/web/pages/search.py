@@ -31,6 +31,8 @@ KEYS = ("kind", "project", "tool", "agent", "file")
 STATES = ("failed", "edited", "pinned", "private")
 MAX_CHARS = 1_000
 """Maximum length of a query; the rest is ignored."""
+_UNFINISHED = re.compile(r"(?<!\S)[^\W_]{4,}$")
+"""A last word that may still be being typed; fewer letters begin too many words."""
 
 
 class FacetValue(NamedTuple):
@@ -53,6 +55,12 @@ def search(request: PageRequest) -> Response:
     sort = "newest" if wanted or not asked.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     found = engine.search(request.config, asked, options)
+    if not found.total and _UNFINISHED.search(given["q"]):
+        begun = query.with_filters(query.parse(f"{given['q']}*"), None, **filters)
+        more = engine.search(request.config, begun, options)
+        if more.total:
+            hint = "No note has these words; these have words that begin like the last one."
+            asked, found = begun, more._replace(hints=(hint, *more.hints), suggestion=found.suggestion)
     if found.total and not found.hits:  # past the end, as after notes were deleted
         page = shared.part(found.total, page, SIZE).page
         found = engine.search(request.config, asked, options._replace(offset=(page - 1) * SIZE))

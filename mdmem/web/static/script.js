@@ -170,7 +170,8 @@ function typing(form, results) {
     else return;
     event.preventDefault();
   });
-  if (!input.value) input.focus();
+  const first = location.hash === "#asked" && one("a.hit", results); // asked in the box of another page
+  if (first || !input.value) (first || input).focus();
 }
 
 // -- unsaved text: do not lose it when the page is left or the server has ended ---------------------------
