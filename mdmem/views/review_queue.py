@@ -33,22 +33,22 @@ _RUN = KINDS.index("observation")
 
 
 class ReviewQueue(NamedTuple):
-    """Notes that wait for a decision. head: the last commit considered. numbers: notes of the index, oldest first;
-    some may be decided already, which only their files tell (`is_decided`)."""
+    """Notes that wait for a decision. head: the last commit considered. numbers: notes of the index, oldest first."""
 
     head: str
     numbers: Sequence[int]
 
 
 def waiting(config: Config, view: View) -> ReviewQueue:
-    """Return the notes that were added or changed since the last review, including uncommitted ones.
+    """Return the undecided notes that were added or changed since the last review, including uncommitted ones.
 
     Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     head = writer.tip(repo, repository.branch(repo))
     base = writer.tip(repo, review.REF)
-    return ReviewQueue(head, _unseen(view, repo, base, head))
+    unseen = _unseen(view, repo, base, head)
+    return ReviewQueue(head, [number for number in unseen if not is_decided(config, view, number)])
 
 
 @cached_with_view

@@ -93,7 +93,7 @@ def _add(request: PageRequest) -> Response:
         )
     except (MdmemError, OSError) as error:
         return notes.new_form(request, {**form, "text": text}, str(error))
-    return _done(request, "Saved.", address.note(made.path, made.path))
+    return _done(request, f"Saved.{_kept_out(request, made.path, text)}", address.note(made.path, made.path))
 
 
 def _edit(request: PageRequest) -> Response:
@@ -107,7 +107,20 @@ def _edit(request: PageRequest) -> Response:
     except (MdmemError, OSError) as error:
         return _not_saved(request, text, error)
     known = gate.IN_HISTORY if _is_in_history(request, opened, text) else ""
-    return _done(request, f"Saved.{known}", address.note(opened.id, opened.path), bad=bool(known))
+    kept_out = _kept_out(request, opened.path, text)
+    return _done(request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known))
+
+
+def _kept_out(request: PageRequest, path: str, typed: str) -> str:
+    """Return what the gate kept out of a note's text, as a sentence: the marks that are new in it."""
+    body = note.load(request.config.vault, path).body
+    marks = request.config.settings.privacy
+    counts = [
+        plural.number(body.count(mark) - typed.count(mark), noun)
+        for mark, noun in ((marks.marker, "private section"), (marks.redacted, "secret"))
+        if mark and body.count(mark) > typed.count(mark)
+    ]
+    return f" {' and '.join(counts)} kept out of the note." if counts else ""
 
 
 def _not_saved(request: PageRequest, text: str, error: MdmemError | OSError) -> Response:

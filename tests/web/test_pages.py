@@ -661,7 +661,7 @@ def test_a_new_note_passes_the_gate_and_is_shown(web: Web, cookie: str) -> None:
 
     assert status == 303
     page = get(web, cookie, headers["location"])
-    assert "Saved." in page
+    assert "Saved. 1 private section and 1 secret kept out of the note." in page
     assert "Our releases" in page
     (file,) = (web.vault / "notes").rglob("*our-releases*.md")
     made = note.parse(file.read_bytes())
@@ -714,6 +714,10 @@ def test_an_edited_text_passes_the_gate_and_keeps_the_front_matter(web: Web, coo
     assert after.meta == before
     assert after.body.startswith("New words.\n\npassword=[REDACTED]")
     assert "x9x" not in after.body
+    assert "Saved. 1 private section and 1 secret kept out of the note." in get(web, cookie, "/health")
+    again = form_of(get(web, cookie, f"/edit/{path}"))
+    post(web, cookie, "edit", **again, text=f"{after.body}\nMore words.")
+    assert "kept out of the note" not in get(web, cookie, "/health")
 
 
 def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_is(web: Web, cookie: str) -> None:
@@ -838,6 +842,22 @@ def test_a_note_that_history_cannot_hold_is_not_deleted(web: Web, cookie: str, a
     assert (status, path.exists()) == (400, True)
     assert "could not be restored" in body
     path.unlink()
+
+
+def test_a_note_that_was_kept_is_counted_no_more(web: Web, cookie: str) -> None:
+    path = a_note(web, "Keep and count")
+
+    def counts() -> tuple[int, int]:
+        page = get(web, cookie, "/review")
+        (seen,) = re.findall(r"Mark all ([\d,]+) as seen", page)
+        (notes,) = re.findall(r">note ([\d,]+)<", page)
+        return int(seen), int(notes)
+
+    before = counts()
+    post(web, cookie, "review", csrf=token(web, cookie), note=path, decision="keep")
+
+    assert counts() == (before[0] - 1, before[1] - 1)
+    (web.vault / path).unlink()
 
 
 @pytest.mark.slow

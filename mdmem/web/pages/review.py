@@ -42,14 +42,10 @@ def review(request: PageRequest) -> Response:
         queue, problem = review_queue.ReviewQueue("", []), str(error)
     view = request.view
     wanted = view.notes("facet", f"kind:{kind}".lower()) if kind else None
-    undecided = (
-        number
-        for number in queue.numbers
-        if (wanted is None or number in wanted) and not review_queue.is_decided(request.config, view, number)
-    )
+    chosen = (number for number in queue.numbers if wanted is None or number in wanted)
     return request.page(
         "review",
-        queue=[_text(request, rows.row(view, number)) for number in islice(undecided, SIZE)],
+        queue=[_text(request, rows.row(view, number)) for number in islice(chosen, SIZE)],
         waiting=len(queue.numbers),
         head=queue.head,
         problem=problem,
