@@ -59,7 +59,13 @@ def open_work(
     with lookup.fresh(at.config) as notices:
         found = work.open_work(at.config, name, now=time.time())
     seen = [item for item in found if lookup.read(at, item.path) is not None]
-    return {"items": [at.values(item._asdict(), _OF_TASK) for item in seen[:MAX_OPEN]], "hints": list(notices)}
+    elsewhere = (
+        [f"Only {at.line(name, 80)} was looked at; `-` as the project looks at all."] if name and not seen else []
+    )
+    return {
+        "items": [at.values(item._asdict(), _OF_TASK) for item in seen[:MAX_OPEN]],
+        "hints": [*notices, *elsewhere],
+    }
 
 
 def fixes_text(made: KnownFixes) -> list[str]:

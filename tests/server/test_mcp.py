@@ -341,6 +341,14 @@ def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> 
     )
 
 
+def test_that_nothing_is_open_is_said_of_the_project_that_was_looked_at(server: Server, vault: Path) -> None:
+    put(vault, "notes/task.md", "Cut the release", kind="task", project="acme")
+
+    assert "Cut the release" in server.call("open_work", {"project": "-"}).text
+    assert "Only tea-shop was looked at" in server.call("open_work", X_Project="tea-shop").text
+    assert "was looked at" not in server.call("open_work", X_Project="acme").text
+
+
 def test_a_project_without_pins_and_decisions_is_shown_without_remarks_on_that(server: Server, vault: Path) -> None:
     put(vault, "notes/plain.md", "Plain", kind="note", project="acme", created="2026-09-14T08:00:00Z")
     assert server.call("project_context", {"project": "acme"}).value["hints"] == []
