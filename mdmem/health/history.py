@@ -47,8 +47,10 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     yield from _without_rules(config)
     try:
         yield from _uncommitted(config)
-    except (BusyError, GitError) as problem:
+    except BusyError as problem:
         yield warning(f"Nothing is committed: {problem}", "Finish or abort it.")
+    except (GitError, OSError) as problem:
+        yield warning(f"Nothing is committed: {problem}", "Fix that; until then notes are stored, but not committed.")
     said, _, todo = undecided.hint(config).partition("; ")
     if said:
         yield note(f"{said}.", todo)

@@ -317,6 +317,16 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
     assert "A merge is in progress" in wrong(look(day, "history"))[0]["text"]
 
 
+def test_a_git_that_fails_is_no_merge_that_could_be_finished(day: Day) -> None:
+    repository.init(day.vault)
+    with (day.vault / ".git" / "config").open("a") as file:
+        file.write("[core]\n\tpreloadIndex = perhaps\n")
+
+    (found,) = [one for one in wrong(look(day, "history")) if one["text"].startswith("Nothing is committed")]
+
+    assert found["todo"] == "Fix that; until then notes are stored, but not committed."
+
+
 @pytest.mark.slow
 def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> None:
     repository.init(day.vault)
