@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARS = 128 * 1024
 """Maximum number of characters of a text that are considered."""
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}[^`\n]*|~{3,}.*)$", re.MULTILINE)
+"""A line that begins or ends a block of code."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
@@ -39,11 +42,12 @@ def body_of(text: str) -> str:
 def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: WordFinder | None = None) -> Snippet:
     """Return the window of at most `chars` characters that has most of the query's words, weighted by rarity.
 
-    weights: term -> weight. White space is collapsed. An ellipsis replaces text that was cut, and counts. No character
-    is cut in half, including accents and joined emoji. If no word is found, the window is the start of the text.
+    weights: term -> weight. White space is collapsed and code fences are left out. An ellipsis replaces text that was
+    cut, and counts. No character is cut in half, including accents and joined emoji. If no word is found, the window
+    is the start of the text.
     finder: finds the words of these terms; a caller with several texts creates one for all.
     """
-    text = " ".join(text[:MAX_TEXT_CHARS].split())
+    text = " ".join(_FENCE.sub("", text[:MAX_TEXT_CHARS]).split())
     places = list((finder or WordFinder(weights)).places(text)) if weights else []
     if len(text) <= chars:
         return Snippet(text, tuple(_merged(places)))

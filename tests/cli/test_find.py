@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -335,6 +336,13 @@ def test_a_broken_answer_of_a_watcher_is_passed_over(day: Day) -> None:
             assert warm_search.ask(settings, asked, {}) is None, reply
             assert day.json("search", "parser"), reply
     assert warm_search.ask(settings, asked, {}) is None
+
+
+def test_a_title_that_is_wrapped_stays_to_the_right_of_its_rank(day: Day) -> None:
+    shown = day.terminal("search", "parser", "29 February", env={"COLUMNS": "40"})
+    first, second = re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()[:2]
+    assert first.startswith("  1  2026-09-14  response  The parser")
+    assert second.startswith("     ") and not second.strip().startswith("journal/")
 
 
 def test_a_terminal_gets_colour_and_rendered_markdown(day: Day) -> None:

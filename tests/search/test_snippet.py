@@ -31,6 +31,12 @@ def test_the_window_with_most_of_the_words_is_shown_and_its_words_are_marked() -
     assert piece.text.startswith("…") and piece.text.endswith("…")
 
 
+def test_fences_of_code_are_no_part_of_a_snippet() -> None:
+    text = "Ran it.\n\n```sh\npytest -q\n```\n\n~~~~ text\n```a``` and\n~~~~\n```b``` is code\n"
+
+    assert snippet.best(text, {}).text == "Ran it. pytest -q ```a``` and ```b``` is code"
+
+
 def test_a_rare_word_outweighs_common_ones() -> None:
     text = f"date date file file. {FILLER} zebra. {FILLER}"
 

@@ -69,7 +69,8 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
         more = plural.number(hit.similar, "more note says", "more notes say")
         similar = f"  ({more} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
-        render.write([list(_head(hit, rank)), path])
+        render.hanging((f"{rank:>3}  ", "bold"), _head(hit))
+        render.write([path])
         if hit.snippet:
             render.block(_marked(hit), 5)
 
@@ -83,8 +84,7 @@ def print_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> 
     render.print_array(chain(rows, others))
 
 
-def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
-    yield f"{rank:>3}  ", "bold"
+def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     yield f"{wording.day(hit.created)}  ", "dim"
     yield f"{render.safe(hit.kind)}  ", render.KIND_STYLES.get(hit.kind, "")
     yield f"{render.safe(hit.title)}  ", "bold"

@@ -124,6 +124,22 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
     screen.print(Padding(Text.assemble(*pieces), (0, 0, 0, indent), expand=False), soft_wrap=False)
 
 
+def hanging(first: Piece, rest: Iterable[Piece]) -> None:
+    """Print a line; on a terminal, what does not fit is wrapped below the `rest`, not below the `first` piece."""
+    screen = terminal()
+    if screen is None:
+        write([[first, *rest]])
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(*first), Text.assemble(*rest))
+    screen.print(grid)
+
+
 GAP = "  "
 MIN_CHARS = 12
 """Minimum width of a cropped column."""
