@@ -334,7 +334,7 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
         click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
     if tally.failed:
         click.echo(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
-    passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]
+    passed = [(f"{count:,}×", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
         render.table((render.NUMBER, render.TITLE), passed)
