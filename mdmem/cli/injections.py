@@ -243,7 +243,7 @@ def _row(row: dict[str, Any], *, with_ids: bool) -> tuple[str, ...]:
         str(row.get("project", "")),
         injections_view.reasons(row),
         plural.number(len(ids), "memory"),
-        f"about {injections_view.tokens(row)} tokens",
+        f"~{injections_view.tokens(row)} tokens",
         f"{len(row['cited'])} cited" if row["cited"] else "",
         journal.session_tag(str(row.get("session", ""))),
         " ".join(ids) if with_ids else "",

@@ -338,6 +338,12 @@ def test_a_broken_answer_of_a_watcher_is_passed_over(day: Day) -> None:
     assert warm_search.ask(settings, asked, {}) is None
 
 
+def test_what_is_wrapped_stays_indented(day: Day) -> None:
+    shown = re.sub(r"\x1b\[[\d;]*m", "", day.terminal("prompts", "parser", env={"COLUMNS": "30"}))
+    wrapped = shown[shown.index("    Why does") :].splitlines()[:2]
+    assert all(re.match(r" {4}\S", line) for line in wrapped), wrapped
+
+
 def test_a_title_that_is_wrapped_stays_to_the_right_of_its_rank(day: Day) -> None:
     shown = day.terminal("search", "parser", "29 February", env={"COLUMNS": "40"})
     first, second = re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()[:2]

@@ -387,6 +387,14 @@ def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_pa
     assert mine.json("stats", "--since", "2026-09-16")["injections"]["times"] == 0
 
 
+def test_an_injection_takes_one_line_of_a_common_terminal(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    row = {"time": "2026-09-15T09:00:00Z", "session": SECOND, "project": "acme-notes-app", "ids": ["x", "y"]}
+    injection_log.log(mine.config(), {**row, "tokens": 272, "event": "SessionStart", "why": ["compacted", "recent"]})
+    lines = mine.terminal("injections", env={"COLUMNS": "80"}).splitlines()
+    assert len(lines) == 1 and SECOND[:8] in lines[0] and "272 tokens" in lines[0]
+
+
 def test_every_call_of_a_model_is_shown_and_summed_up(tmp_path: Path) -> None:
     mine = cli_day.empty(tmp_path)
     for second in range(3):

@@ -101,13 +101,19 @@ def write(lines: Iterable[Iterable[Piece]]) -> None:
     if screen is None:
         sys.stdout.writelines("".join([text for text, _ in line]) + "\n" for line in lines)
         return
+    from rich.padding import Padding
     from rich.text import Text
 
     for line in lines:
         text = Text.assemble(*line)
-        # Wrap between words only: a long path must stay in one piece to be copied.
-        room = screen.width - (len(text.plain) - len(text.plain.lstrip()))
-        screen.print(text, soft_wrap=any(len(word) > room for word in text.plain.split()))
+        indent = len(text.plain) - len(text.plain.lstrip())
+        # Wrap between words only, indented: a long path must stay in one piece to be copied.
+        if any(len(word) > screen.width - indent for word in text.plain.split()):
+            screen.print(text, soft_wrap=True)
+        elif indent and text.cell_len > screen.width:
+            screen.print(Padding(text[indent:], (0, 0, 0, indent), expand=False), soft_wrap=False)
+        else:
+            screen.print(text, soft_wrap=False)
 
 
 def block(pieces: Iterable[Piece], indent: int) -> None:
