@@ -8,20 +8,21 @@ from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
-from mdmem.vault import journal, people
+from mdmem.vault import disk, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.inject.occasion import Occasion
+    from mdmem.vault.note import Parsed
 
 HEADING = "Open work"
 MAX_ITEMS = 8
 
 
 def of_project(at: Occasion) -> Section:
-    """Return a project's open work, newest first; its page is as recent as the last turn that ended."""
+    """Return a project's open work, newest first, without what was closed since its page was written."""
     folder = f"journal/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, rest = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
@@ -42,6 +43,8 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)
     if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
         return None
+    if f"- [x] {title}\n" in f"{parsed.body}\n" or (kind == "Still fails" and _passed_since(at, path, parsed)):
+        return None
     error = str(parsed.meta.get("error", "")) if kind == "Still fails" else ""
     return Item(
         id=name,
@@ -50,6 +53,20 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
         date=timestamps.readable(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
         text=at.gate.stored(error),
     )
+
+
+def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:
+    """Whether the last run of the same command in the session succeeded."""
+    folder, _, name = path.rpartition("/")
+    words = _words(name)
+    runs = [one for one in disk.names_in(at.config.vault, folder) if journal.numbers(one) and _words(one) == words]
+    last = people.read(at.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
+    return last.get("success") is True and last.get("command") == failed.meta.get("command")
+
+
+def _words(name: str) -> str:
+    """Return a file's name without its numbers and its id."""
+    return name.split("-", 2)[-1].rpartition("-")[0]
 
 
 def _unescaped(text: str) -> Iterator[str]:

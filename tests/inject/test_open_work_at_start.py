@@ -45,6 +45,23 @@ def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_w
     assert "Announce it" not in start(at)
 
 
+def test_what_was_closed_since_the_page_was_made_is_not_said_to_be_open(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="in_progress", Announce_it="pending")
+    one.run("pytest -q", FAILED)
+    one.run("npm test", FAILED)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    one.run("pytest -q")
+    one.todo(Write_the_export="completed", Announce_it="pending")
+    one.answer()
+
+    part = start(at).partition("## Open work")[2].partition("\n## ")[0]
+
+    assert "Announce it" in part and "npm test" in part
+    assert "Write the export" not in part and "pytest -q" not in part
+
+
 @pytest.mark.slow
 def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
     for number in range(60):
