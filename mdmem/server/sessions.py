@@ -260,6 +260,8 @@ def summaries_text(made: list[Summary]) -> list[str]:
 
 def stats_text(made: Stats) -> list[str]:
     """Return the numbers as text."""
+    if not made["notes"]:
+        return ["No notes yet."]
     kinds = ", ".join(f"{count} {kind}" for kind, count in made["by_kind"].items())
     projects = ", ".join(f"{name} {count}" for name, count in made["by_project"].items())
     first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))

@@ -354,6 +354,10 @@ def test_a_project_without_pins_and_decisions_is_shown_without_remarks_on_that(s
     assert server.call("project_context", {"project": "acme"}).value["hints"] == []
 
 
+def test_the_numbers_of_an_empty_vault_are_a_sentence(server: Server, vault: Path) -> None:
+    assert "No notes yet." in server.call("stats").text
+
+
 def test_the_numbers_are_those_of_the_command_and_count_no_pages(
     server: Server, vault: Path, day: dict[str, str]
 ) -> None:
