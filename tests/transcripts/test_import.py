@@ -534,7 +534,7 @@ def test_an_import_ends_with_what_came_of_it(vault: Path, agents: Path, mdmem: R
     done = mdmem("import", "--yes", check=True)
 
     assert re.search(r"Imported 7 sessions: 1 note, 10 observations, 15 prompts, 14 answers, 2 summaries", done.stdout)
-    assert "5  unreadable line" in done.stdout
+    assert "5×  unreadable line" in done.stdout
     assert (vault / "notes" / "imported" / "notes-app-memory" / "MEMORY.md").exists()
     again = ask("import", "--yes", "--json", check=True)
     assert json.loads(again.stdout)["added"] == {}
