@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import threading
 import time
 import tracemalloc
 from pathlib import Path
@@ -259,3 +260,15 @@ def test_many_paths_are_held_packed_and_come_out_in_their_order() -> None:
     assert (list(held), len(held), names[7] in held, "notes/x.md" in held) == (names, len(names), True, False)
     assert taken < 20 * len(names)
     assert not PackedPaths()
+
+
+def test_a_user_who_may_start_no_further_thread_is_told_so_in_gits_words(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "A note.\n")
+    before = threading.stack_size(1 << 47)  # as much memory as no process has: a thread cannot start
+    try:
+        with pytest.raises(GitError, match="can't start new thread"):
+            list(repository.each(repository.open_vault(vault), "ls-files", "-z"))
+    finally:
+        threading.stack_size(before)
+    assert commit.commit(settings).commits

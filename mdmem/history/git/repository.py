@@ -230,14 +230,16 @@ def printing(
     git, missing = _load()
     ours = ENVIRONMENT | _places(repo, env, network=network)
     command = _command(git, args, ours, network)
-    try:
-        kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
-    except (missing, OSError) as error:
-        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
-    process: Any = kept.proc  # `kept` kills the process when garbage-collected
     said: list[bytes] = []
     listening = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)
-    listening.start()
+    try:
+        kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
+        process: Any = kept.proc  # `kept` kills the process when garbage-collected
+        listening.start()
+    except (missing, OSError) as error:
+        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
+    except RuntimeError as error:  # the user's limit of processes and threads
+        raise GitError(f"git's output in {repo.root} cannot be read: {error}. No note is lost.") from error
     is_read = False
     try:
         yield process.stdout
