@@ -270,6 +270,9 @@ def _linking(config: Config, path: str) -> str:
     """Return the text of a note to check for links; "" for captured notes. A page's title is blanked out."""
     data = disk.readable(config.vault, path) or b""
     text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
+    cut = generated.lines_of(text) if disk.is_packed(config.vault, path) else None
+    if cut:  # no byte of an archive changes, so its lists may name what was moved since
+        text = "\n".join([*cut[0], *[""] * len(cut[1]), *cut[2]])
     parsed = notes.parse(text)
     if parsed.meta.get("kind") in notes.PAGES:
         title = re.match(r"\s*# .*", parsed.body)

@@ -19,6 +19,7 @@ from mdmem.history import commit
 from mdmem.history.git import repository
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
 from tests.privacy.test_fences import BLOCK, ENCODINGS
 
@@ -410,6 +411,20 @@ def test_links_that_have_to_be_searched_for_are_found_some_at_a_time(
     texts = [one["text"] for one in wrong(look(day, "links"))]
 
     assert texts == [f"notes/to-{number}.md:1: the link to 'lost {number}' leads nowhere." for number in range(4)]
+
+
+def test_lists_in_an_archive_may_name_what_was_moved_since_and_a_persons_link_there_may_not(day: Day) -> None:
+    name = "0800-why-does-the-lexer-fail-00893aaf"
+    page = f"journal/app/2024-03-01/{name}/{name}.md"
+    parts = ["<!-- mdmem:begin -->", "[before](../gone/gone.md)", "<!-- mdmem:end -->", "[mine](../mine.md)"]
+    put(day.vault, page, "---\nid: 7gk2q9m4x9\nkind: session\ntitle: Why\n---\n\n# Why\n\n" + "\n".join(parts) + "\n")
+    for words in (["init", str(day.vault)], ["commit"], ["archive", "2024"]):
+        assert day.attempt(*words).exit_code == 0
+
+    texts = [one["text"] for one in wrong(look(day, "links"))]
+
+    assert not (day.vault / page).exists()
+    assert texts == [f"{page}:12: the link to '../mine.md' leads nowhere."]
 
 
 def test_a_wikilink_may_lead_to_a_title(day: Day) -> None:
