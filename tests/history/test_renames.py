@@ -135,21 +135,24 @@ def test_the_name_of_a_moved_note_is_not_taken_from_another_one(two: tuple[Confi
     assert b"edited there" in b"".join(files.values())
 
 
+def begin_session(at: Config, folder: str, number: int) -> None:
+    """Write a prompt of a session that each machine begins for itself, and the session's page."""
+    words = folder.rpartition("/")[2][5:-9]
+    captured(Path(at.vault), f"001-000-prompt-{words}-{number:010d}", "prompt", f"Asked {words}", folder=folder)
+    session = "c0ffee00-1234-4abc-9def-0123456789ab"
+    text = (
+        f"---\nid: {note.make_id(session, 'session')}\nkind: session\ntitle: {words}\nsession: {session}\n"
+        f"aliases: [{words}]\n---\n\n# {words}\n\n<!-- mdmem:begin -->\n- {words}\n<!-- mdmem:end -->\n\n## Notes\n"
+    )
+    put(Path(at.vault), f"{folder}/{folder.rpartition('/')[2]}.md", text)
+
+
 @pytest.mark.slow
 def test_a_session_that_two_machines_resumed_after_different_prompts_is_one_folder_with_one_page(
     two: tuple[Config, Config],
 ) -> None:
-    session = "c0ffee00-1234-4abc-9def-0123456789ab"
-    texts = {}
-    for settings_, number, words in ((two[0], 1, "first-here"), (two[1], 2, "then-there")):
-        folder = f"journal/app/2026-09-1{number}/0{number}00-{words}-c0ffee00"
-        texts[words] = f"What was asked {words}"
-        captured(Path(settings_.vault), f"001-000-prompt-{words}-{number:010d}", "prompt", texts[words], folder=folder)
-        page = put(Path(settings_.vault), f"{folder}/{folder.rpartition('/')[2]}.md", "")
-        page.write_text(
-            f"---\nid: {note.make_id(session, 'session')}\nkind: session\ntitle: {words}\nsession: {session}\n"
-            f"aliases: [{words}]\n---\n\n# {words}\n\n<!-- mdmem:begin -->\n- {words}\n<!-- mdmem:end -->\n\n## Notes\n"
-        )
+    begin_session(two[0], "journal/app/2026-09-11/0100-first-here-c0ffee00", 1)
+    begin_session(two[1], "journal/app/2026-09-12/0200-then-there-c0ffee00", 2)
 
     files = met(*two)
 
@@ -161,6 +164,19 @@ def test_a_session_that_two_machines_resumed_after_different_prompts_is_one_fold
     text = files[page_path].decode()
     assert text.count("# first-here\n") == text.count("<!-- mdmem:begin -->") == text.count("## Notes") == 1
     assert ("- first-here\n" in text) != ("- then-there\n" in text)  # upkeep makes it again, of both sides' notes
+
+
+def test_a_session_begun_twice_is_one_folder_where_a_machine_has_renamed_the_others_project(
+    two: tuple[Config, Config],
+) -> None:
+    begin_session(two[0], "journal/other/2026-09-11/0100-first-here-c0ffee00", 1)
+    move(two[0].vault, "journal/acme-notes-app", "journal/renamed")
+    begin_session(two[1], "journal/acme-notes-app/2026-09-12/0200-then-there-c0ffee00", 2)
+
+    files = met(*two)
+
+    assert len({path.rpartition("/")[0] for path in files if "c0ffee00" in path}) == 1
+    assert len([path for path in files if "c0ffee00" in path]) == 3
 
 
 @pytest.mark.parametrize(

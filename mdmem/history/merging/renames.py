@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from mdmem.history import find
@@ -51,11 +51,11 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
             (their_to, their.moves.get(path, path)),
         ):
             mapping[now] = target
-    our_new, their_new = (_added(was, side) for side in (our, their))
+    our_new, their_new = _added(was, our, their), _added(was, their, our)
     doubled, joined = _made_twice(repo, our, our_new, their, their_new)
-    for mapping, added, side, other in ((our_to, our_new, our, their), (their_to, their_new, their, our)):
-        along = {**_following(side, other), **joined}
-        mapping |= {path: new for path in added if (new := doubled.get(path) or _within(path, along)) != path}
+    for mapping, added in ((our_to, our_new), (their_to, their_new)):
+        placed = ((path, doubled.get(place) or _within(place, joined)) for path, place in added.items())
+        mapping |= {path: new for path, new in placed if new != path}
     return [_moved(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
 
 
@@ -64,9 +64,10 @@ def _side(repo: Repository, base: str, was: Tree, oid: str, files: Tree) -> Side
     return Side(oid, files, moves, _folders(moves, files))
 
 
-def _added(was: Tree, side: Side) -> list[str]:
-    moved = set(side.moves.values())
-    return [path for path in side.files if path not in was and path not in moved]
+def _added(was: Tree, side: Side, other: Side) -> Moves:
+    """Return what a side has added, and where that goes along with a folder that the other one moved."""
+    moved, along = set(side.moves.values()), _following(side, other)
+    return {path: _within(path, along) for path in side.files if path not in was and path not in moved}
 
 
 def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves:
@@ -183,10 +184,11 @@ def _within(path: str, folders: Mapping[str, str]) -> str:
     return folders[above] + path.removeprefix(above) if above else path
 
 
-def _made_twice(
-    repo: Repository, our: Side, our_new: list[str], their: Side, their_new: list[str]
-) -> tuple[Moves, Moves]:
-    """Find notes that both sides made under different names, and sessions' and projects' folders made twice."""
+def _made_twice(repo: Repository, our: Side, our_new: Moves, their: Side, their_new: Moves) -> tuple[Moves, Moves]:
+    """Find notes that both sides made under different names, and sessions' and projects' folders made twice.
+
+    Paths are those after the other side's moves.
+    """
     if not our_new or not their_new:
         return {}, {}
     fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda one: len(one[1]))
@@ -195,12 +197,15 @@ def _made_twice(
     paths: Moves = {}
     folders: Moves = {}
     for name in ids[0].keys() & ids[1].keys():
-        pair = sorted((ids[0][name], ids[1][name]))
-        if pair[0] == pair[1]:
+        made = {
+            places[known[name]]: files[known[name]] for (files, places), known in zip((fewer, more), ids, strict=True)
+        }
+        pair = sorted(made)
+        if len(pair) == 1:
             continue
         is_project = all(journal.is_projects_page(path) for path in pair)
         if is_project:
-            pages = Texts(repo, {path: files[path] for files, _ in (fewer, more) for path in pair if path in files})
+            pages = Texts(repo, made)
             pair.sort(key=lambda path: journal.has_first_name(path, note.parse(pages[path]).meta))
         paths[pair[1]] = pair[0]
         kept, other = (path.rpartition("/")[0] for path in pair)
@@ -209,7 +214,7 @@ def _made_twice(
     return paths, folders
 
 
-def _ids(repo: Repository, files: Tree, paths: list[str], among: Container[str] | None = None) -> dict[str, str]:
+def _ids(repo: Repository, files: Tree, paths: Collection[str], among: Container[str] | None = None) -> dict[str, str]:
     """Return id -> path, for ids that only one file has. among: only these ids; None for all."""
     if among is not None and not among:
         return {}
