@@ -6,6 +6,7 @@ The common base is filtered like the other side, so that only what is new counts
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from mdmem import plural
 from mdmem.config import Config
@@ -19,14 +20,47 @@ from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
 
+MARK = "mdmem-carrying"
+"""A file in the git folder from before our branch is carried over a purge until nothing here has the old history.
+
+It says "replaces" where the purge was made here, and the remote's history is replaced.
+"""
+
+
+def begin(repo: Repository, *, replaces: bool) -> None:
+    """Note that our branch is about to be carried over a purge."""
+    (repo.git_dir / MARK).write_text("replaces" if replaces else "", encoding="ascii")
+
+
+def end(repo: Repository) -> None:
+    """Note that nothing is left of the old history."""
+    (repo.git_dir / MARK).unlink(missing_ok=True)
+
+
+def unfinished(config: Config, repo: Repository, branch: str) -> tuple[PurgePlan, bool] | None:
+    """Return what a run that was stopped has left to be purged, and whether it replaced the remote's history.
+
+    Our branch has what the purges told of no more: the texts are looked for in what it does not reach.
+    """
+    try:
+        replaces = (repo.git_dir / MARK).read_text("ascii") == "replaces"
+    except FileNotFoundError:
+        return None
+    words = ("rev-list", "--objects", "--no-object-names", branch)
+    clean = frozenset(repository.run(repo, *words).decode("ascii").split())
+    rest = (data for oid, data in objects.every(repo) if oid not in clean)
+    return _planned(config, purge_record.read(repo, branch), rest), replaces
+
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
     """Plan the purges in `record` for this clone: their texts are in commits that `old` has and `new` lacks."""
     words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
     oids = repository.run(repo, *words).decode("ascii").split()
-    texts = (
-        purge_record.recovered(record.texts, (data for _, data in objects.read(repo, oids))) if record.texts else set()
-    )
+    return _planned(config, record, (data for _, data in objects.read(repo, oids)))
+
+
+def _planned(config: Config, record: PurgeRecord, data: Iterable[bytes]) -> PurgePlan:
+    texts = purge_record.recovered(record.texts, data) if record.texts else set()
     return purge.again(config, texts, record.notes)._replace(found=frozenset(texts), marks=frozenset(record.notes))
 
 

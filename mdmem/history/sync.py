@@ -150,7 +150,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
             tell("Pushing", 0, 0)
             sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
             if sent is not None:
-                told = _after_purge(config, repo, remote, over, held) if over else ()
+                rest = (over.planned, over.replaces) if over else carry.unfinished(config, repo, branch)
+                told = _after_purge(config, repo, remote, *rest, held) if rest else ()
                 return done._replace(sent=sent, told=told)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
@@ -322,13 +323,16 @@ def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None
     return both.merge_note(repo, path, now, before, after) or Both(now)
 
 
-def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge, held: int) -> tuple[str, ...]:
+def _after_purge(
+    config: Config, repo: Repository, remote: str, planned: PurgePlan, replaces: bool, held: int
+) -> tuple[str, ...]:
     """Clean up after a carried purge; return sentences on what is left to do."""
     filtering.forget_heard(repo)
-    left = purge.clean_up(config, over.planned, held)
+    left = purge.clean_up(config, planned, held)
+    carry.end(repo)
     url = repository.url(repo, remote)
-    says = f"The purge now applies to {remote} too, and all new notes were kept." if over.replaces else PURGED_HERE
-    return (says, *left, *([elsewhere.unreachable(url)] if over.replaces else []))
+    says = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
+    return (says, *left, *([elsewhere.unreachable(url)] if replaces else []))
 
 
 def _push(
@@ -391,6 +395,7 @@ def _over_purge(
     for path, data in chain(dict.fromkeys(deletes).items(), puts.items()):
         if path not in absent:
             _bring(config, repo, path, before, data)
+    carry.begin(repo, replaces=not other)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, goal, held)
     if again:

@@ -671,6 +671,44 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
         assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), ())
 
 
+STOPPED_AT_THE_END_OF_A_PURGE = """
+import signal
+from mdmem.history import sync
+from mdmem.history.git import filtering
+def run(settings):
+    filtering.scrub = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+    sync.sync(settings)
+"""
+
+
+def test_a_sync_that_was_killed_before_it_dropped_what_was_purged_is_completed_by_the_next(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/new.md", "from the second\n")
+    assert purge.apply(first, purge.plan(first, "CANARY")).left == []
+
+    told: list[str] = []
+    for one in (first, second):
+        with forker(Path(one.vault), STOPPED_AT_THE_END_OF_A_PURGE) as server:
+            assert server.stdin
+            assert server.stdout
+            server.stdin.write("go\n")
+            server.stdout.readline()
+            assert server.stdout.readline() == "ended\n"
+        assert "CANARY" in unpacked(Path(one.vault))
+        told += sync.sync(one).told
+    settle(first, second)
+
+    assert "A purge was carried over to origin, and every new note with it." in told
+    assert sync.PURGED_HERE in told
+    assert [one for one in (first, second) if "CANARY" in unpacked(Path(one.vault))] == []
+    assert (Path(first.vault) / "notes/new.md").exists()
+    assert sync.sync(second).told == ()
+
+
 @pytest.mark.slow
 def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp_path: Path, remote: Path) -> None:
     git(remote, "config", "uploadpack.allowFilter", "true")
