@@ -18,6 +18,8 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, fine, note, remove, warning
 from mdmem.health.scope import CheckScope, twins
+from mdmem.history.git import part
+from mdmem.history.git.part import VaultPart
 from mdmem.history.git.paths import PackedPaths
 from mdmem.learn import decisions
 from mdmem.search import freshness
@@ -244,13 +246,14 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the links in people's notes and on generated pages."""
     lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
+    here = part.of(config.vault)
     count = 0
     for path in chain(["README.md"], (one for one in _paths(config, scope) if one != "README.md")):
         text = _linking(config, path)
         for one in note_links.written(text) if text else ():
             if one.how != "id":  # an id may be that of a forgotten note
                 count += 1
-                if not _is_there(config.vault, one, path.rpartition("/")[0]):
+                if not _is_there(config.vault, here, one, path.rpartition("/")[0]):
                     pending.append((path, one))
         if len(pending) > AT_ONCE:
             lost += _leading_nowhere(config, pending)
@@ -347,10 +350,13 @@ def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
     return found
 
 
-def _is_there(root: str, one: WrittenLink, folder: str) -> bool:
-    """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders."""
+def _is_there(root: str, here: VaultPart | None, one: WrittenLink, folder: str) -> bool:
+    """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
+
+    So does a link to what the part of a vault that is here leaves out: another machine has that.
+    """
     path = posixpath.normpath(posixpath.join(folder, one.target))
     inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
     if one.how != "markdown" or not inside:
         return False
-    return os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path)
+    return os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path) or not part.is_part(here, path)

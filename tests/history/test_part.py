@@ -16,6 +16,7 @@ from mdmem.history.git.part import VaultPart
 from mdmem.history.space import filling
 from mdmem.search import index
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
+from tests.helpers.talk import START, Talk
 
 OLD = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
 NEW = "journal/acme-notes-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
@@ -156,6 +157,39 @@ def test_what_is_captured_outside_the_part_is_kept_and_synced(whole: Config, vau
     assert folder in folders(whole)
     assert git(root, "status", "--porcelain") == ""
     assert (vault / "journal/other-app/project.md").read_text() == page
+
+
+def test_the_page_of_a_session_keeps_its_link_to_one_that_is_not_here(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_here("init", str(vault), check=True)
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote.git")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    for day, session in ((-600, "11893aaf-1"), (0, "22893aaf-2")):
+        talk = Talk(vault, tmp_path / "app", session)
+        talk.now = START + day * 86_400
+        talk.says("Why does it fail?")
+    run_here("sync", env={"MDMEM_VAULT": str(vault)}, check=True)
+    held = clone_of(config.load(str(vault)), VaultPart("2026-01-01"))
+    page = next(one for one in Path(held.vault).glob("journal/app/2026-*/*/*.md") if one.stem == one.parent.name)
+    assert "previous: [2025-" in page.read_text()
+
+    monkeypatch.setenv("MDMEM_VAULT", held.vault)
+    later = Talk(Path(held.vault), tmp_path / "app", "33893aaf-3")
+    later.now = START + 86_400
+    later.says("Does it still fail?")
+    for _ in range(2):
+        for root in (held.vault, str(vault)):
+            run_here("sync", env={"MDMEM_VAULT": root}, check=True)
+
+    sent = [
+        json.loads(run_here("sync", "--json", env={"MDMEM_VAULT": str(root)}).stdout)["sent"]
+        for root in (held.vault, vault)
+    ]
+    assert sent == [0, 0]
+    assert "previous: [2025-" in page.read_text()
+    assert "next: [2026-" in page.read_text()
+    assert run_here("doctor", "--only", "links").returncode == 0
 
 
 @pytest.mark.slow

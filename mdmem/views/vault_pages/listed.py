@@ -12,6 +12,7 @@ from mdmem import plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
 from mdmem.history import pages, private
+from mdmem.history.git import part
 from mdmem.search.index import document
 from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout, note, people
@@ -36,6 +37,7 @@ class Listing:
         self.config = config
         self.view = view
         self.root = config.vault
+        self.is_part = part.of(config.vault) is not None
         self._private = private.projects(config.vault)
         self._rules = privacy.Rules.of(config.settings)
         self._staying = ""

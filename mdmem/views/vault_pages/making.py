@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Set
 from mdmem.config import Config
 from mdmem.hashing import short
 from mdmem.history import past
-from mdmem.history.git import part
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
 from mdmem.vault import disk, front_matter, generated, journal, layout, note, template
@@ -33,7 +32,7 @@ def make(
     fresh = _Fresh(found, *((0.0, nothing, nothing) if everything else (seen, known, left)))
     found.days -= _deleted_days(found, seen)
     changed = _changed(config, found, fresh)
-    if part.of(config.vault):  # pages that list missing sessions are left to a machine that has them
+    if found.is_part:  # pages that list missing sessions are left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
     written: list[str] = []
     for path, lines in changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -40,6 +41,8 @@ def lines(
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []
     navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}".lstrip()
+    if found.is_part:
+        navigation = _to_what_is_not_here(found.root, folder, was) or navigation
     in_turns = sessions.turns(found.view, one.session)
     listed_runs: dict[str, tuple[list[str], int]] = {}
     for turn in in_turns:
@@ -52,6 +55,16 @@ def lines(
     was = _with_every_prompt(found, was, in_turns, folder, anew=bool(gone))
     was = [_LINK.sub(lambda link: link[1] if _target(link) in gone else link[0], line) for line in was]
     return open_work.with_section(generated.with_runs(was, navigation, listed_runs), open_work.section(open_, folder))
+
+
+def _to_what_is_not_here(root: str, folder: str, was: list[str]) -> str:
+    """Return the line of links, if it leads to a session that is not here: a machine that has it has written it."""
+    line = next((line for line in was if line.endswith(journal.NAVIGATION_MARK)), "")
+    around = (link for link in line.split(" · ") if link.startswith(("previous: ", "next: ")))
+    linked = (posixpath.join(folder, _target(link)) for text in around for link in _LINK.finditer(text))
+    targets = list(map(posixpath.normpath, linked))
+    is_here = (os.path.lexists(f"{root}/{target}") or disk.is_packed(root, target) for target in targets)
+    return "" if all(is_here) else line
 
 
 def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
