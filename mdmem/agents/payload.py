@@ -32,8 +32,9 @@ def read_stdin(seconds: float | None = None) -> bytes:
             _read_into(pieces)
         else:
             system.within(seconds, lambda: _read_into(pieces))
-    except TimeoutError:
-        pass
+    except OSError as error:
+        if not pieces and not isinstance(error, TimeoutError):
+            raise  # and else nothing would be left for another attempt
     return b"".join(pieces)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mdmem import config, errors, launch
+from mdmem import config, errors, launch, system
 from mdmem.agents import payload
 from mdmem.capture import hook, losses, retry_queue
 from mdmem.recall import hook as recall
@@ -277,3 +277,18 @@ def test_a_loss_that_a_full_disk_does_not_let_be_counted_is_told_each_time(fresh
     assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full"]
     assert losses.record(found, "Stop", "claude-code", "OSError", time.time())
     assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full", "OSError"]
+
+
+def test_a_payload_is_stored_though_its_reading_failed_at_the_end(fresh: Callable[[], Path]) -> None:
+    vault = fresh()
+
+    def start() -> None:
+        real = system.within
+
+        def within(seconds: float, work: Callable[[], None]) -> None:
+            real(seconds, work)
+            raise OSError(errno.EIO, "cannot close")
+
+        vars(system)["within"] = within
+
+    assert outcome(vault, limited(EVENTS["prompt"], start)) == "vault"
