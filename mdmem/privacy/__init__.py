@@ -1,11 +1,12 @@
-"""The gate: what is private or secret is removed from a value before anything else sees it.
+"""The gate: removes private sections and secrets from a value before anything else sees it.
 
-`clean` is the one door. It takes any decoded JSON value and gives the same shape back, safe to store. Of every
-string, keys included, it removes private sections, then what hosts and memories put around the user's words,
-then what the session's private sections held (`echo`), then secrets; and again, until nothing changes.
+`clean` is the only entry. It takes any decoded JSON value and returns the same shape, safe to store. From every
+string, keys included, it removes private sections, then the blocks that hosts and memory programs add around the
+user's words, then repetitions of the session's private sections (`echo`), then secrets. It repeats until nothing
+changes.
 
-Nothing slow is imported, and the scanners only when something in the text calls for them: most text has no tag,
-no word like "password", and no long random word. No exception and no log line ever holds text.
+Nothing slow is imported, and a scanner only when the text calls for it: most text has no tag, no word like
+"password", and no long random word. Exceptions and log lines never contain text.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 TOO_DEEP = "[TOO DEEP]"
 MAX_DEPTH = 64
-"""A value inside more lists and objects than this is replaced by `TOO_DEEP`."""
+"""A value nested deeper than this is replaced by `TOO_DEEP`."""
 
 SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
-"""Further names of secrets, which count as the whole key of an object only."""
+"""Names of secrets that count only as the whole key of an object."""
 
 USUAL_KEYS = frozenset((
     "agent", "body", "branch", "command", "commit", "content", "context", "cwd", "description", "duration_ms", "error",
@@ -38,13 +39,13 @@ USUAL_KEYS = frozenset((
     "originalFile", "oldStart", "oldLines", "newStart", "newLines", "replaceAll", "userModified", "interrupted",
     "isImage",
 ))  # fmt: skip
-"""The keys of most notes and payloads: they tell nothing, and looking for secrets in them costs a hook 3 %."""
+"""The keys of most notes and payloads. They are harmless, and scanning them for secrets costs a hook 3 %."""
 
 
 class Rules(RuleSet):
-    """Rules of which marker and mark of redaction stay as they are when they are read again: else the usual ones."""
+    """Rules whose marks survive another cleaning unchanged; a mark that would not is replaced by the default."""
 
-    if not TYPE_CHECKING:  # type checkers make it from the fields
+    if not TYPE_CHECKING:  # type checkers derive it from the fields
 
         def __init__(self, **given: Any) -> None:
             super().__init__(**given)
@@ -54,7 +55,7 @@ class Rules(RuleSet):
 
     @classmethod
     def of(cls, settings: Settings) -> Rules:
-        """Return the rules that the settings ask for."""
+        """Return the rules for these settings."""
         given = settings.privacy
         return cls(
             marker=given.marker,
@@ -79,16 +80,16 @@ def clean(
     names: frozenset[str] = frozenset(),
     said: tuple[str, ...] = (),
 ) -> Cleaned:
-    """Return a decoded JSON value without what is private or secret, and what was taken out.
+    """Return a decoded JSON value without private sections and secrets, and a record of what was removed.
 
-    origin: who wrote it ("prompt", "assistant" or "tool"); a lone `[private]` counts only where people write.
-    echo: what private sections of this session held, to be masked here as well.
-    explain: gather `findings`, if `value` is one text.
-    names: keys of mdmem's own, which stay as they are whatever a person's patterns match.
-    said: what private sections of the same event held, `spans` of an earlier call, to be masked here as well.
+    origin: who wrote it ("prompt", "assistant" or "tool"). A lone `[private]` does not count in a tool's output.
+    echo: finds what this session's private sections said; it is masked here as well.
+    explain: collect `findings`, if `value` is a string.
+    names: mdmem's own keys, which stay unchanged even if a pattern of the user matches them.
+    said: private texts of the same event (`spans` of an earlier call), masked here as well.
 
     Raises:
-        PatternError: when a pattern of the user's own takes too long.
+        PatternError: a pattern of the user takes too long.
     """
     cleaned = Cleaned()
     job = Job(cleaned, rules or DEFAULT, origin, echo)
@@ -115,7 +116,7 @@ def clean(
 
 
 def may_hold_tag(value: str, rules: Rules) -> bool:
-    """Whether a text may hold a tag of any kind; False is sure, True only a reason to look closer."""
+    """Whether a text may hold a tag of any kind: a quick check that never misses one."""
     if text.may_hold_private(value, rules):
         return True
     low = text.lower(value)
@@ -123,7 +124,7 @@ def may_hold_tag(value: str, rules: Rules) -> bool:
 
 
 def anonymized(value: Any, rules: Rules) -> Any:
-    """Return a JSON value whose paths do not tell the user's home folder and name, where the rules ask for that."""
+    """Return a JSON value without the user's home folder and name in its paths, if the rules ask for that."""
     if not rules.home:
         return value
     from mdmem.privacy import anonymous as paths
@@ -132,18 +133,18 @@ def anonymized(value: Any, rules: Rules) -> Any:
 
 
 def may_hold_private(value: Any, rules: Rules) -> bool:
-    """Whether a JSON value may hold a private tag in any of its strings; False is sure."""
+    """Whether any string of a JSON value may hold a private tag: a quick check that never misses one."""
     return _may_span(value, rules, True, 0)
 
 
 def as_typed(prompt: str) -> str:
-    """Return a prompt in which `[PRIVATE]` at the very start is the tag that it was typed as, not a mark of mdmem's."""
+    """Return a prompt with a leading `[PRIVATE]` turned into the tag that the user meant; elsewhere it is a marker."""
     bare = prompt.lstrip()
     return f"[private]{bare[len('[PRIVATE]') :]}" if bare.startswith("[PRIVATE]") else prompt
 
 
 def holds_memory(value: str) -> bool:
-    """Whether a text holds a block of memories that was injected, in any encoding; a mention of its name is none."""
+    """Whether a text holds a block of injected memories, in any encoding. A mention of its name does not count."""
     from mdmem.privacy import fences, limits, sections
 
     low = text.lower(value)
@@ -156,7 +157,7 @@ def holds_memory(value: str) -> bool:
 
 
 def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -> list[Finding]:
-    """Return what `clean` takes out of a text, where, and by which rule; in the text's order."""
+    """Return where `clean` removes something from a text, and by which rule, in the text's order."""
     return list(clean(value, rules=rules, origin=origin, explain=True).findings)
 
 
@@ -164,7 +165,7 @@ def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -
 
 
 def _without_spanning(value: Any, job: Job) -> Any:
-    """Return a value without the private sections that reach over several of its strings."""
+    """Return a value without the private sections that span several of its strings."""
     if isinstance(value, str):
         return value
     may_span = _may_span(value, job.rules, False, 0)
@@ -182,7 +183,7 @@ def _without_spanning(value: Any, job: Job) -> Any:
 
 
 def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
-    """Return a tool run without the secret that its command printed."""
+    """Return a tool run without secrets that its command printed."""
     given = run.get("input")
     command = given.get("command") if isinstance(given, dict) else None
     if not isinstance(command, str) or not secrets.has_any(command, secrets.PRINTED):
@@ -193,7 +194,7 @@ def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
 
 
 def _may_span(value: Any, rules: RuleSet, listed: bool, depth: int) -> bool:
-    """Whether a tag may stand in a string of a list, or in the file that an edit was made in."""
+    """Whether a string in a list, or the original file of an edit, may hold a tag."""
     if isinstance(value, str):
         return listed and text.may_hold_private(value, rules)
     if depth > MAX_DEPTH:
@@ -215,7 +216,7 @@ def _value(value: Any, job: Job, depth: int) -> Any:
         return _list(value, job, depth)
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return job.rules.redacted  # not JSON: nothing is known about it
+    return job.rules.redacted  # not JSON, so it cannot be checked
 
 
 def _list(value: Any, job: Job, depth: int) -> list[Any]:
@@ -239,16 +240,16 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
             name = key if key in job.names else text.clean(key, job)
             if job.rules.secrets:
                 cleaned = _under_name(pair if key in ("value", "Value") and pair else key, cleaned, job)
-        while name in result:  # two keys that were hidden alike
+        while name in result:  # two keys were masked to the same text
             name = f"{name}+{len(result)}"
         result[name] = cleaned
     return result
 
 
 def _plain_chars(value: Any, job: Job) -> int:
-    """Return how long a text of a list or an object may be that calls for no closer look, but for tokens.
+    """Return the length up to which all strings of a list or an object are harmless, except for tokens.
 
-    Asked once of all of them: a payload has some thirty, and each would be asked for more than a hundred words.
+    One check covers them all: a payload has some thirty strings, and each would be searched for over a hundred words.
     """
     if isinstance(value, str):
         return 0
@@ -262,9 +263,9 @@ def _plain_chars(value: Any, job: Job) -> int:
 
 
 _NAME_CHARS = 64
-"""A longer text says something, and is more likely to call for a closer look."""
+"""A longer string is likely to be prose or code, which more often needs a full scan."""
 _MOST_CHARS = 8 * 1024
-"""Of longer texts, looking twice costs more than it saves."""
+"""Above this total length, checking twice costs more than it saves."""
 
 
 def _gather(value: Any, found: list[str], depth: int) -> None:
@@ -281,9 +282,9 @@ def _gather(value: Any, found: list[str], depth: int) -> None:
 
 
 def _is_plain(key: str, job: Job) -> bool:
-    """Whether a key is one short word that neither hides anything nor names a secret, as most keys are; False is safe.
+    """Whether a key is a short word that holds no secret and names none, like most keys. In doubt, False.
 
-    No step of `text.clean` changes such a word: tags, tokens, places and commands all take more.
+    No step of `text.clean` changes such a word: tags, tokens, places and commands are all longer or have signs.
     """
     if job.rules.patterns:
         return False
@@ -298,7 +299,7 @@ def _is_plain(key: str, job: Job) -> bool:
 
 
 def _named_value(value: dict[Any, Any]) -> str:
-    """`{"name": "DB_PASSWORD", "value": …}`: the name that an object gives to its `value`, or ""."""
+    """Return the name that an object gives its `value`, or "": `{"name": "DB_PASSWORD", "value": …}`."""
     if "value" in value or "Value" in value:
         for key in ("name", "key", "Name", "Key"):
             name = value.get(key)
@@ -308,7 +309,7 @@ def _named_value(value: dict[Any, Any]) -> str:
 
 
 def _under_name(name: str, value: Any, job: Job) -> Any:
-    """Hide a whole value, texts and numbers in lists and objects included, if its name says that it is secret."""
+    """Mask a whole value, nested texts and numbers included, if its name is one of a secret."""
     if value is None or isinstance(value, bool) or value in ("", [], {}):
         return value
     low = name.lower()
@@ -324,7 +325,7 @@ def _usable(mark: str, default: str, tags: tuple[str, ...]) -> str:
 
 
 def _is_inert(mark: str, tags: tuple[str, ...]) -> bool:
-    """Whether a mark stays as it is when it is read again, wherever it stands."""
+    """Whether cleaning leaves a mark unchanged, whatever surrounds it."""
     rules = Rules(tags=tags)
     sample = f"a {mark} b1c2d3 {mark}b1c2d3 {mark}{mark}"
     return all(clean(sample, rules=rules, origin=origin).value == sample for origin in ("prompt", "tool"))

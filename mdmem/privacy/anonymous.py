@@ -1,4 +1,4 @@
-"""The user's home folder and name, removed from paths where the settings ask for it (`privacy.anonymize`)."""
+"""Anonymous paths: removes the user's home folder and name if the setting `privacy.anonymize` is on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SYSTEM = frozenset(
         "shared", "source", "system", "temp", "test", "tests", "user", "users", "work", "workspace",
     ]
 )  # fmt: skip
-"""Names of folders that a user's name may share: they are the user's only right below the folder of all homes."""
+"""Common folder names that may also be a user's name: they count as one only directly below `_ABOVE_USERS`."""
 
 
 def apply(value: Any, home: str) -> Any:
-    """Return a JSON value with `~` for the home folder `home`, and for the user's name as a folder in other paths."""
+    """Return a JSON value with `~` in place of the folder `home`, and of the user's name as a folder in other paths."""
     if isinstance(value, str):
         return _text(value, home)
     if isinstance(value, dict):
@@ -34,7 +34,7 @@ def _text(text: str, home: str) -> str:
         if len(form) > 1 and form in text:
             text = _replaced(text, form, "~", lambda text, _, end: not _goes_on(text, end))
     dashed = home.replace("/", "-")
-    if len(dashed) > 1 and dashed in text:  # as agents write a folder's path into the name of another
+    if len(dashed) > 1 and dashed in text:  # agents name their folders after a project's path
         text = _replaced(text, dashed, "-~", lambda text, _, end: not text[end : end + 1].isalnum())
     user = home.replace("\\", "/").rpartition("/")[2]
     return _replaced(text, user, "~", _is_users_folder) if len(user) > 1 and user in text else text
@@ -54,13 +54,13 @@ def _replaced(text: str, wanted: str, instead: str, applies: Callable[[str, int,
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether a folder's name goes on here: a full stop at the end of a sentence is none of it."""
+    """Whether a folder's name continues at `end`. A full stop at the end of a sentence does not continue it."""
     sign, after = text[end : end + 1], text[end + 1 : end + 2]
     return sign.isalnum() or sign == "_" or (sign in ("-", ".") and after.isalnum())
 
 
 def _is_users_folder(text: str, start: int, end: int) -> bool:
-    """Whether a name is a folder's in a path, and hardly another folder than the user's."""
+    """Whether a name is a folder in a path, and very likely the user's."""
     before = text[max(0, start - 200) : start]
     if before[-1:] not in ("/", "\\") or _goes_on(text, end) or "://" in before.split()[-1]:
         return False

@@ -1,7 +1,8 @@
-"""Disguises: other ways to write the characters of tags, undone at their places.
+"""Disguises: undoes other ways to write a tag's characters, without moving any character.
 
-What looks like ASCII, escapes (of JSON, addresses, HTML and mail), a terminal's colors, and words that are wrapped at
-a line's end or spelled: the *shadow* of a text has what is meant at the place where it stands, and blanks for the rest.
+The disguises are characters that look like ASCII, escapes (of JSON, URLs, HTML and mail), terminal colors, and words
+that are wrapped over lines or spelled out. The *shadow* of a text has the plain character in place of each, padded
+with blanks to the same length.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SIGNS = {"<": "3c", ">": "3e", "/": "2f", "[": "5b", "]": "5d"}
-"""The signs of tags, and what they are in hexadecimal."""
+"""The punctuation of tags, with its code in hexadecimal."""
 
 _BACKSLASH = (
     *[(form.format(code), sign) for sign, code in _SIGNS.items() for form in (
@@ -34,17 +35,17 @@ _ENTITY = (
     )],
 )  # fmt: skip
 _ESCAPES = (("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY), ("&amp;", _ENTITY))
-"""What stands in every text with escapes of a kind -> these, and what each stands for."""
+"""A sign that every text with such escapes contains -> the escapes, each with its character."""
 
 _ESCAPED = ("3c", "5b", "&#", "amp;#", "074", "\\74")
-"""One of these stands in every text with a bracket that opens a tag and is written as an escape."""
+"""Every text with an escaped opening bracket contains one of these."""
 _CLOSING = (">", "]")
 
 
 def shadow(low: str, words: Iterable[str] = ()) -> str:
-    """Undo the disguises of a tag's characters in a lower-case text, keeping every position.
+    """Return a lower-case text with the disguises of tag characters undone; every offset stays valid.
 
-    words: those that make tags, to be put together where they are wrapped or spelled.
+    words: the tag words, which are joined where they are wrapped or spelled out.
     """
     if not low.isascii():
         low = in_ascii(low)
@@ -60,7 +61,7 @@ def shadow(low: str, words: Iterable[str] = ()) -> str:
         low = low.replace("^[[", " \x1b[")
     if "\x1b" in low:
         low = _uncolored(low)
-    if "\b" in low:  # a manual page prints over what it shows in bold
+    if "\b" in low:  # manual pages overprint bold characters
         *before, last = low.split("\b")
         low = "".join([*[f"{part[:-1]}  "[: len(part) + 1] for part in before], last])
     for word in words:
@@ -70,7 +71,7 @@ def shadow(low: str, words: Iterable[str] = ()) -> str:
 
 
 def _spelled_out(low: str, words: Iterable[str]) -> str:
-    """Return a lower-case text with the escapes undone in which letters of these words are written."""
+    """Return a lower-case text with escaped letters of these words decoded."""
     for letter in set("".join(words)):
         code = ord(letter)
         for form in (f"\\u00{code:x}", f"\\x{code:x}", f"%{code:x}", f"={code:x}", f"&#{code};", f"&#x{code:x};"):
@@ -79,7 +80,7 @@ def _spelled_out(low: str, words: Iterable[str]) -> str:
 
 
 def _letters_alone(low: str) -> str:
-    """Return the letters of a lower-case text, without anything between them."""
+    """Return only the ASCII letters of a lower-case text."""
     return low.encode("ascii", "ignore").translate(None, _NO_LETTERS).decode()
 
 
@@ -87,7 +88,7 @@ _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 
 def _uncolored(low: str) -> str:
-    """Return a text with blanks for what sets a terminal's colors, and for the addresses of its links."""
+    """Return a text with blanks in place of terminal color codes and link addresses."""
     start, *pieces = low.split("\x1b")
     return start + "".join([" " + _blanked(piece) for piece in pieces])
 
@@ -100,7 +101,7 @@ def _blanked(piece: str) -> str:
 
 
 def _put_together(low: str, word: str) -> str:
-    """Return a text with a word in one where it is wrapped at a line's end, or where its letters stand apart."""
+    """Return a text in which a word that is wrapped over lines, or spelled with gaps, is joined."""
     import re  # few texts have such a word
 
     pattern = _GAP.join([sign for sign in word if sign.isalnum()])
@@ -108,10 +109,10 @@ def _put_together(low: str, word: str) -> str:
 
 
 _GAP = r"""[\s\x00-\x1f\x7f"'+*_=|-]{0,200}(?:\n[^\n<\[a-z]{0,40})?"""
-"""What may stand between two letters of a word: blanks, quotes, and the signs that a line begins with."""
+"""A gap between two letters of a word: blanks, quotes, and the prefix of a line."""
 
 
-# -- what looks like a letter or a sign of ASCII
+# -- characters that look like ASCII
 
 _ALIKE = dict(
     zip(
@@ -124,7 +125,7 @@ _ALIKE = dict(
         strict=True,
     )
 )
-"""Lower-case letters, and signs, that look like one of ASCII."""
+"""Lower-case letters and signs that look like an ASCII character."""
 
 _ALPHABETS = (
     (0xFF01, 0xFF5E, 94, "!"),
@@ -137,8 +138,8 @@ _ALPHABETS = (
     (0x1F170, 0x1F189, 26, "a"),
     (0x1F1E6, 0x1F1FF, 26, "a"),
 )
-"""The full-width forms, and alphabets in brackets, circles, squares and flags, and of mathematics: first and last
-place, how many signs there are before they begin again, and what the first looks like."""
+"""Full-width forms, and the alphabets in brackets, circles, squares and flags, and of mathematics: first and last code
+point, the length of the alphabet before it repeats, and what the first character looks like."""
 
 _UNSEEN = (
     (0x80, 0xA0), (0xAD, 0xAD), (0x300, 0x36F), (0x483, 0x489), (0x61C, 0x61C), (0x115F, 0x1160), (0x1680, 0x1680),
@@ -146,22 +147,22 @@ _UNSEEN = (
     (0x205F, 0x206F), (0x20D0, 0x20FF), (0x3000, 0x3000), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F),
     (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFD), (0xE0000, 0xE0FFF),
 )  # fmt: skip
-"""Characters that take no place on the screen, are blank, or only strike through the one before them."""
+"""Code points of characters that are invisible or blank, or only strike through the character before them."""
 
 
 def in_ascii(low: str) -> str:
-    """Return a lower-case text in which what looks like ASCII is ASCII, and a blank stands for what nobody sees.
+    """Return a lower-case text with look-alikes replaced by ASCII, and invisible characters by blanks.
 
-    Every character keeps its place.
+    Every offset stays valid.
     """
     forms = {ord(char): form for char in _beyond_ascii(low) if (form := _looks.get(char) or _look(char))}
     return low.translate(forms) if forms else low
 
 
 def bare(low: str) -> str:
-    """Return the same text without the characters that nobody sees.
+    """Return the same as `in_ascii`, but without the invisible characters.
 
-    The last text's is kept: each step of cleaning asks for it again.
+    The last result is cached, because each step of cleaning asks for it again.
     """
     if low not in _last:
         _last.clear()
@@ -191,7 +192,7 @@ _ASCII = bytes(range(128))
 
 
 def _look(char: str) -> str:
-    """Return the one character of ASCII that a character looks like, a blank for one that nobody sees; "" if none."""
+    """Return the ASCII character that a character looks like, " " for an invisible one, or ""."""
     form = _looks.get(char)
     if form is None:
         form = _looks[char] = _look_up(ord(char))

@@ -1,13 +1,13 @@
-"""The echo: an agent repeats what a private section told it, without the tags and often in another form.
+"""The echo: finds private text that an agent repeats without the tags, often in another form.
 
-What private sections held is known as keyed digests of its telling parts (`private_words`), or, within one payload,
-of texts that stay in memory. `Echo.find` finds those parts in a text by their letters and digits alone (`letters`):
-in any letter case, glued to other characters, wrapped, cut up by signs; and in what escapes, base64 and hexadecimal
-in it say. Parts with hardly a letter are found as they were written.
+Private text is known by keyed digests of its telling parts (`private_words`). Within one payload, the digests are of
+texts that stay in memory. `Echo.find` compares only letters and digits (`letters`), so it finds a part in any letter
+case, glued to other characters, wrapped, or split by signs. It also searches what escapes, base64 and hexadecimal
+decode to. Parts with few letters are found only as they were written.
 
-A digest tells only whether a piece of text is the part, not where to look. Each part therefore has an anchor: four
-characters of it, under a short keyed hash. A text's groups of four characters are hashed, a group that could be an
-anchor is compared by digest, and everything else is passed over: linear time, whatever the number of parts.
+A digest can confirm a match but not locate one. Therefore each part has an anchor: four of its characters, as a short
+keyed hash. `find` hashes the text's groups of four characters, and computes a digest only where a group matches an
+anchor. This takes linear time, whatever the number of parts.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ KEY_BYTES = 32
 DIGEST_BYTES = 8
 
 Record = tuple[int, int, int, int, bytes]
-"""One part: hash of its anchor, where the anchor stands in it, its length, where it counts, its digest."""
+"""One part: hash of its anchor, offset of the anchor in the part, length, where it counts (`letters`), digest."""
 
 _GROUP = 4
 _PAIR = 2
 _ANCHOR_BITS = 24
 _MOST_AT_ANCHOR = 16
-"""No more parts than this share one anchor: a text that repeats an anchor is compared with no more."""
+"""Maximum number of parts with the same anchor. It bounds the comparisons for a text that repeats the anchor."""
 
 _ANCHORED = 64
-"""An anchor is chosen among the first characters of a part."""
+"""The anchor is chosen from this many characters at the start of a part."""
 
 _MOST_SPELLED = 60
-"""Of more parts than this other spellings are not known: such a section is a text, and not a value or two."""
+"""With more parts than this, other spellings are not computed: the section is prose, not a value or two."""
 
 _FEW_GROUPS = 16
 _SHORTEST = 4
-"""Of characters that each are two of its letters, such as ligatures, a part needs fewer than it has letters."""
+"""Minimum length of a text that is not ASCII: ligatures, for example, write two letters as one character."""
 
 _DEPTH = 2
 
 BY_LETTERS = 4
-"""Added to where a part counts: the record is of its letters and digits alone."""
+"""Flag added to where a part counts: the record has only the part's letters and digits."""
 
 HAS_EDGES = 8
-"""Added where such a part begins or ends with a sign, which is hidden with it."""
+"""Flag for such a part that begins or ends with a sign, which is masked with it."""
 
 _EDGES = "+$%^~#&*@!?＋＄％＃＆＊＠！？"
 _MOST_EDGES = 3
@@ -64,10 +64,7 @@ _UNMISTAKABLE = 12
 
 
 class Echo:
-    """What private sections held: finds it in other texts.
-
-    Make one with `of` from texts, or from the records of a memory.
-    """
+    """Finds the contents of private sections in other texts. Built by `of` from texts, or from a memory's records."""
 
     __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_shortest", "_written")
 
@@ -83,7 +80,7 @@ class Echo:
             table.setdefault(record[0], []).append(record)
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Find what stood in a private section: start and end, in order, apart from each other."""
+        """Return the spans of private text: start and end, in order, without overlaps."""
         shortest = self._shortest if text.isascii() else min(self._shortest, _SHORTEST)
         return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
 
@@ -97,7 +94,7 @@ class Echo:
         return spans
 
     def _by_letters(self, text: str) -> Iterator[tuple[int, int]]:
-        """Find the parts that are known by their letters, whatever stands between these."""
+        """Find the parts that are known by their letters, whatever is between the letters."""
         found = letters.Letters(text)
         for start, end, where in self._hits(found.text, _GROUP, self._letters):
             span = found.origin(start, end)
@@ -105,7 +102,7 @@ class Echo:
                 yield _with_edges(text, *span) if where >= HAS_EDGES else span
 
     def _as_written(self, text: str) -> list[tuple[int, int]]:
-        """Find the parts that are known as they were written, but for letter case and the kind of blanks."""
+        """Find the parts that are known as written, ignoring letter case and the kind of white space."""
         low = letters.fold(views.spaced(text))
         hits = [*self._hits(low, _GROUP, self._written), *self._hits(low, _PAIR, self._pairs)]
         spans = [(start, end) for start, end, where in hits if _stands_apart(low, start, end, where)]
@@ -115,7 +112,7 @@ class Echo:
         return [even.origin(*span) for span in spans]
 
     def _hits(self, low: str, size: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int, int]]:
-        """Find what a table has in a text in lower case: start, end, and where it counts."""
+        """Find the parts of a table in a lower-case text: start, end, and where the part counts."""
         if not table or len(low) < size:
             return
         known: dict[str, bytes] = {}
@@ -132,7 +129,7 @@ class Echo:
 
 
 def _readings(text: str, depth: int, is_decoded: bool) -> Iterator[tuple[TextView | None, bool]]:
-    """List what else a text may say, and whether that was in base64 or the like, in which more of it may lie."""
+    """List the decoded readings of a text, and whether each is from base64 or the like, which may be nested."""
     if depth:
         yield views.unescaped(text), is_decoded
     if depth == _DEPTH or (depth and (is_decoded or views.may_encode(text))):
@@ -140,13 +137,13 @@ def _readings(text: str, depth: int, is_decoded: bool) -> Iterator[tuple[TextVie
 
 
 def of(spans: Iterable[str]) -> Echo:
-    """Return an echo of private texts that are at hand; they stay in this process."""
+    """Return an echo of these private texts, for use in this process only."""
     key = bytes(KEY_BYTES)
     return Echo(key, records(key, spans))
 
 
 def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> list[Record]:
-    """Return what is to be remembered of private texts, without what is known already."""
+    """Return the records to store for private texts, without those in `known`."""
     digest, factor = _digester(key), _factor(key)
     taken: dict[int, int] = {}
     digests: set[bytes] = set()
@@ -167,7 +164,7 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
 
 
 def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
-    """List by what the parts of texts are recognized, and where each counts; of a few, also in other spellings."""
+    """List the forms that identify the parts of texts, and where each counts. A few parts get other spellings too."""
     if spans in _last:
         return _last[spans]
     from mdmem.privacy import private_words
@@ -185,11 +182,11 @@ def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
 
 
 _last: dict[tuple[str, ...], list[tuple[str, int]]] = {}
-"""The forms of the last texts: they are looked for in the rest of their payload, and remembered for their session."""
+"""Cache of the last forms, which are needed twice: for the rest of the payload, and for the session's memory."""
 
 
 def _known_by(part: str) -> tuple[str, int]:
-    """Return by what a part is recognized: its letters, if they are enough to tell it, or all of it."""
+    """Return the form that identifies a part, and its flags: its letters if there are enough, else all of it."""
     bare = letters.of(part)
     if len(bare) >= _GROUP and _letters_in(part) >= (_FEWEST_LETTERS if _is_whole(part) else _FEW_LETTERS):
         return bare, BY_LETTERS if part[0].isalnum() and part[-1].isalnum() else BY_LETTERS + HAS_EDGES
@@ -200,9 +197,9 @@ def _known_by(part: str) -> tuple[str, int]:
 
 
 def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, int] | None:
-    """Choose the anchor of a part, hash and place: the one that fewest others have, and of digits and signs first.
+    """Return the anchor of a part, as hash and offset: the least used one, preferably of digits and signs.
 
-    None when all are taken by many others: such parts repeat each other.
+    None if many other parts use each of them: such parts repeat each other.
     """
     size = _GROUP if len(part) >= _GROUP else _PAIR
     data = _units(part[:_ANCHORED])
@@ -216,7 +213,7 @@ def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, in
 
 
 def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int]]:
-    """List where groups of characters stand that could be anchors: position in characters, and hash."""
+    """Yield each group of characters that may be an anchor: its offset in characters, and its hash."""
     step = 2 * size
     shifted = [_numbers(memoryview(data)[2 * k : len(data) - (len(data) - 2 * k) % step], step) for k in range(size)]
     groups: set[int] = set().union(*shifted)
@@ -240,7 +237,7 @@ def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]
 
 
 def _units(text: str) -> bytes:
-    """Return the units of UTF-16 of a text, in this machine's order, by the codec that is always there."""
+    """Return the UTF-16 units of a text in native byte order. This codec is always loaded."""
     return text.encode("utf-16", "replace")[2:]
 
 
@@ -257,7 +254,7 @@ def _factor(key: bytes) -> int:
 
 
 def _digester(key: bytes) -> Callable[[str], bytes]:
-    """Return what hashes a part with a key. The C module is imported directly: `hashlib` loads OpenSSL."""
+    """Return a function that computes the keyed digest of a part. `hashlib` is avoided because it loads OpenSSL."""
     try:
         from _blake2 import blake2b
     except ImportError:
@@ -274,9 +271,9 @@ def _digester(key: bytes) -> Callable[[str], bytes]:
 
 
 def _is_together(text: str, start: int, end: int, where: int) -> bool:
-    """Whether letters that stand between `start` and `end` are together enough to be one part, and apart from others.
+    """Whether the letters between `start` and `end` are close enough to be one part, and separate from other words.
 
-    The more there are, the less they can stand like this by chance.
+    The more letters match, the more gaps are allowed: a long match is hardly a coincidence.
     """
     if where != letters.ANYWHERE and not _stands_apart(text, start, end, where):
         return False
@@ -306,12 +303,12 @@ def _letters_in(piece: str) -> int:
 
 
 def _is_whole(piece: str) -> bool:
-    """Whether nothing stands between the letters of a piece that anybody sees."""
+    """Whether there is nothing visible between the letters of a piece."""
     return piece.isalnum() or (not piece.isascii() and all(char.isalnum() or letters.is_hardly(char) for char in piece))
 
 
 def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
-    """Whether what stands between `start` and `end` is as much on its own as it has to be."""
+    """Whether the span has the boundaries that `where` requires."""
     if where == letters.ANYWHERE:
         return True
     continues = str.isdecimal if where == letters.NUMBER else _continues
@@ -320,5 +317,5 @@ def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
 
 
 def _continues(char: str) -> bool:
-    """Whether a character belongs to the same word as one of its kind beside it."""
+    """Whether a character joins a neighbor of its kind into one word."""
     return char.isalnum() and not letters.is_boundless(char)

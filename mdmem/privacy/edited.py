@@ -1,8 +1,8 @@
-"""Runs that only a file on disk can judge: edits inside private sections, and what shows a part of a file.
+"""Tool runs that need the file on disk: edits inside private sections, and output that shows a part of a file.
 
-A replacement is undone in that file. The hunk of a patch is looked up in it by the lines that it leaves; what it takes
-out is as private as the lines around it. In doubt it is hidden. Where a part of a file is shown, what its sections say
-is found by the second pass.
+A replacement is undone in that file, which gives the text before the edit. The hunk of a patch is located by the
+lines that it leaves; the lines that it removes are as private as those around them. In doubt, all is hidden. Output
+that shows a part of a file is cleaned by the second pass, which knows what the file's sections say.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _HEADS = ("@@", "***", "---", "+++", "diff ")
 
 
 def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Return a tool run without what its edits change inside private sections of `files_after`, and without these.
+    """Return a tool run without the private part of its edits, and without `files_after` and `files_shown`.
 
-    What the sections of `files_shown` say is remembered for the second pass, as far as the run shows it.
+    The sections of `files_after` decide what is private. Those of `files_shown` that the run repeats are remembered
+    for the second pass.
     """
     after = [whole for whole in value.get("files_after", ()) if text.may_hold_private(whole, job.rules)]
     shown = value.get("files_shown", ())
@@ -42,7 +43,7 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
 
 
 def _shows(value: Any, span: str) -> bool:
-    """Whether a text of a value shows something of what a section says, in whatever form."""
+    """Whether any text of a value repeats a part of a section, in any form."""
     lines = [line for line in map(str.strip, span.split("\n")) if len(line) >= text.SHORTEST_REVEALED]
     texts = list(_texts(value, _DEEPEST))
     if any(line in part for part in texts for line in lines):
@@ -62,7 +63,7 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
 
 
 def _undone(given: Any, after: str, job: Job) -> Any:
-    """Hide in replacements what is private in the file before them, or else all of them."""
+    """Hide the private parts of replacements by undoing them in the file; all of them if that fails."""
     if not isinstance(given, dict):
         return given
     several = given.get("edits")
@@ -88,7 +89,7 @@ def _all_hidden(given: dict[str, Any], job: Job) -> dict[str, Any]:
 
 
 def _patches(value: Any, after: str, columns: Columns, job: Job) -> Any:
-    """Hide in all patches of a value what they change in private lines."""
+    """Hide changes to private lines in all patches of a value."""
     if isinstance(value, str):
         is_patch = "\n-" in value and ("@@" in value or "*** " in value)
         return _patch(value, after, columns, job) if is_patch else value
@@ -108,7 +109,7 @@ def _patch(patch: str, after: str, columns: Columns, job: Job) -> str:
 
 
 def _hunk(lines: list[str], after: str, columns: Columns, job: Job) -> list[str]:
-    """Hide the private lines of one hunk; it has as many afterwards."""
+    """Hide the private lines of one hunk; the number of lines stays the same."""
     if not any(line[:1] == "-" for line in lines):
         return lines
     left = [line[1:] for line in lines if line[:1] != "-"]

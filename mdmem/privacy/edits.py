@@ -1,8 +1,8 @@
-"""Edits inside a private section whose tags are only in the rest of the file.
+"""Edits inside a private section whose tags are elsewhere in the file.
 
-An agent that tells the file as it was before an edit (`originalFile`) tells with it which lines of the edit are
-private: each line and replacement is looked up in the file before and after the edit. Where it does not tell, the
-file on disk does (`files_after`): the edit is undone in it.
+If the agent sends the file as it was before the edit (`originalFile`), each line and replacement is looked up in the
+file before and after the edit to see what is private. Otherwise `edited` undoes the edit in the file on disk
+(`files_after`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _ORIGINALS = ("originalFile", "originalFileContents", "original_file")
 PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
 _MAX_WORK_CHARS = 8 * 1024 * 1024
-"""Length of a file times number of its edits: beyond, all replacements in a file with private tags are hidden."""
+"""Limit of a file's length times its number of edits. Above it, all replacements in a file with tags are hidden."""
 
 Columns = dict[int, tuple[int, int]]
-"""Line number, from 0 -> the columns of it that are private."""
+"""Line number, from 0 -> its private columns, as start and end."""
 
 
 def hide(value: Any, job: Job) -> Any:
-    """Return a tool run (`input`, `response`) without what an edit changes inside private sections of its file."""
+    """Return a tool run (`input`, `response`) without changes inside private sections of the edited file."""
     response = value.get("response") if isinstance(value, dict) else None
     if not isinstance(response, dict):
         return value
@@ -48,7 +48,7 @@ def hide(value: Any, job: Job) -> Any:
 
 
 def replacements(given: Any, original: str, job: Job) -> Any:
-    """Hide in each replacement what is private in the file; several are made one after the other."""
+    """Hide the parts of each replacement that are private in the file. Several edits are applied in order."""
     if not isinstance(given, dict):
         return given
     given, current = _replacement(given, original, job)
@@ -66,7 +66,7 @@ def replacements(given: Any, original: str, job: Job) -> Any:
 
 
 def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str, Any], str]:
-    """Return a replacement without what is private in it, and the file after it."""
+    """Return a replacement without its private parts, and the file after it."""
     for old_key, new_key in PAIRS:
         old, new = one.get(old_key), one.get(new_key)
         if isinstance(old, str) and isinstance(new, str) and old and old in current:
@@ -79,7 +79,7 @@ def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str,
 
 
 def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
-    """Hide what is private of `part`, which stands in `whole` between `pieces`."""
+    """Hide the private span of `part`, which occurs in `whole` between the `pieces`."""
     hidden = sections(whole, job)
     starts = [start for start, _ in hidden]
     covered: list[tuple[int, int]] = []
@@ -98,7 +98,7 @@ def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
 
 
 def without(one: Any, job: Job) -> Any:
-    """Return a replacement without all that it takes out and puts in."""
+    """Return a replacement with its old and new text replaced by the marker."""
     keys = {key for pair in PAIRS for key in pair}
     return (
         {key: job.rules.marker if key in keys else item for key, item in one.items()} if isinstance(one, dict) else one
@@ -109,7 +109,7 @@ def without(one: Any, job: Job) -> Any:
 
 
 def _patch(patch: list[Any], original: str, job: Job) -> list[Any]:
-    """Hide the lines of hunks that are private in the file before or after."""
+    """Hide the lines of hunks that are private in the file before or after the patch."""
     places, after = _applied(patch, original.split("\n"))
     before_columns, after_columns = columns_of(original, job), columns_of(after, job)
     return [
@@ -161,12 +161,12 @@ def _hunk(hunk: dict[str, Any], old: int, new: int, before: Columns, after: Colu
 def _line(line: str, columns: list[tuple[int, int]], is_inside: bool, job: Job) -> str:
     start, end = min(first for first, _ in columns), max(last for _, last in columns)
     if is_inside and start == 0 and end >= len(line) - 1:
-        return ""  # one mark stands for all the lines
+        return ""  # one marker stands for all of these lines
     return line[:1] + cut(line[1:], start, end, job)
 
 
 def columns_of(whole: str, job: Job) -> Columns:
-    """Return what is private of each line."""
+    """Return the private columns of each line."""
     columns: Columns = {}
     starts = [0]
     for line in whole.split("\n"):
@@ -183,14 +183,14 @@ def columns_of(whole: str, job: Job) -> Columns:
 
 
 def sections(whole: str, job: Job) -> list[tuple[int, int]]:
-    """Return where the private sections of a file are, and remember what they say for the second pass."""
+    """Return the spans of a file's private sections, and remember what they say for the second pass."""
     found = text.private_sections(whole, text.lower(whole), job)
     job.spans += [whole[first:last] for _, _, first, last, _ in found if whole[first:last].strip()]
     return [(start, end) for start, end, _, _, _ in found]
 
 
 def cut(part: str, start: int, end: int, job: Job) -> str:
-    """Put the mark in place of a part, and count it."""
+    """Return `part` with the marker in place of `start` to `end`, and count it as a private section."""
     job.cleaned.private += 1
     job.cleaned.hidden.add(part[start:end])
     return part[:start] + job.rules.marker + part[end:]

@@ -1,4 +1,4 @@
-"""What base64, base85, base32 and hexadecimal in a text say, also as bytes apart, in dumps and in lists."""
+"""Decodes base64, base85, base32 and hexadecimal in a text, also as separate bytes, in dumps and in lists."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _LONG_RUN = 40
 _SHORTEST_PLAIN = 12
 _SHORTEST_LINE = 40
 _SHORTEST_BINARY = 16
-"""Of so many characters of base64 that say no text, the parts that are text count."""
+"""Base64 of at least this many characters that is not text as a whole is searched for parts that are."""
 
 _SHORTEST_WIDE = 8
-"""A word of at least this many characters may be UTF-16."""
+"""A word of at least this many characters may encode UTF-16."""
 
 _LONGEST_BASE32 = 2_000
-"""Reading more of it at once would cost more than its length; base64 is what long data is in."""
+"""Maximum length of base32 to decode, in characters. Longer data is usually in base64."""
 
 _SHORTEST_STRETCH = 4
 _IN_RUNS = b"+/-_="
 
 
 def _blank_but(kept: bytes) -> bytes:
-    """Return a table that turns every byte into a blank but letters, digits and `kept`."""
+    """Return a translation table that blanks every byte except letters, digits and `kept`."""
     table = bytearray(b" " * 256)
     for code in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + kept:
         table[code] = code
@@ -42,13 +42,13 @@ _IN_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567"
 _BASE32 = bytes.maketrans(_IN_BASE32, b"0123456789abcdefghijklmnop" * 2 + b"qrstuv")
 _HEX = b"0123456789abcdefABCDEF"
 _NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")
-"""With these, base64 of UTF-8 cannot begin: its first byte is a control character, or the middle of a character."""
+"""Base64 of UTF-8 text cannot begin with these: they decode to a control character or a continuation byte."""
 
 
 def decoded(text: str) -> TextView | None:
-    """Read what codes such as base64 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
+    """Return only the decoded parts of a text, from base64, hexadecimal and the like; None if there are none."""
     view = TextView()
-    plain = text.encode("ascii", "replace")  # every character at its place
+    plain = text.encode("ascii", "replace")  # keeps every offset
     flat = b" %b " % plain.translate(_RUNS)
     runs = flat.split()
     every = set(runs)
@@ -73,14 +73,14 @@ def decoded(text: str) -> TextView | None:
 
 
 def _is_words(run: bytes) -> bool:
-    """Whether a run is too short, or of words in lower case: no text looks like that in base64 or hexadecimal."""
+    """Whether a run is too short, or consists of lower-case words, which encoded text never looks like."""
     if len(run) < _SHORTEST_RUN:
         return True
     return run[1:].islower() and len(run) < _LONG_RUN and run.translate(None, _IN_RUNS).isalpha() and not _is_hex(run)
 
 
 def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
-    """Decode a run, and its parts between signs: it may be a path, a name or an address around an encoded text."""
+    """Decode a run and its parts between signs: it may be a path, a name or a URL with encoded text in it."""
     if found := _decode(run):
         yield 0, len(run), found
     if run.isalnum():
@@ -95,7 +95,7 @@ def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def _decode(word: bytes) -> str:
-    """Return the texts that a word is the base64, base32 or hexadecimal form of, or ""."""
+    """Return the texts that a word encodes in base64, base32 or hexadecimal, or ""."""
     found = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
     digits = word[2:] if word[:2] in (b"0x", b"0X") else word
     if _is_hex(digits):
@@ -115,7 +115,7 @@ def _from_base32(bare: bytes) -> str:
 def _from_base64(word: bytes) -> str:
     bare = word.rstrip(b"=")
     if b"=" in bare:
-        return ""  # NAME=value: its parts are looked at one by one
+        return ""  # NAME=value: its parts are decoded separately
     if len(bare) < _SHORTEST_PLAIN and bare[1:].islower() and bare.isalpha():
         return ""  # a plain word
     data = _unbase64(bare)
@@ -143,7 +143,7 @@ def _unbase64(bare: bytes) -> bytes:
 
 
 def _text(data: bytes) -> str:
-    """Decode bytes that are a text, in UTF-8 or, as PowerShell has it, UTF-16; "" for any other."""
+    """Decode bytes that are text in UTF-8, UTF-16 (as from PowerShell) or Latin-1; return "" for other bytes."""
     if len(data) < 4:
         return ""
     if data.count(0) * 3 > len(data):
@@ -156,13 +156,13 @@ def _text(data: bytes) -> str:
         if error.start < len(data) - 3:
             return f"{_wide_text(data)}\n{_latin_text(data)}".strip(
                 "\n"
-            )  # not a text cut off in the middle of its last character
+            )  # not UTF-8 that was cut inside its last character
         found = data[: error.start].decode()
     return "" if not found.isprintable() and any(char < " " and char not in "\t\n\r" for char in found) else found
 
 
 def _wide_text(data: bytes) -> str:
-    """Decode UTF-16 of a script whose characters all need two bytes; "" for anything else."""
+    """Decode UTF-16 without a zero byte: Chinese, Japanese or Korean only. Return "" for anything else."""
     data = data[2:] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
     data = data[: len(data) // 2 * 2]
     for coding, high in (("utf-16-le", 1), ("utf-16-be", 0)):
@@ -175,11 +175,11 @@ def _wide_text(data: bytes) -> str:
 
 
 _WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])
-"""The higher bytes of the characters that `_wide_text` looks for."""
+"""The high bytes of the characters that `_wide_text` accepts."""
 
 
 def _latin_text(data: bytes) -> str:
-    """Decode Latin-1, in which most letters are those of ASCII; "" for anything else."""
+    """Decode Latin-1 if most of its bytes are ASCII; return "" for anything else."""
     is_text = len(data.translate(None, _HIGH_BYTES)) * 3 > len(data) * 2 and 0 not in data.translate(_TEXT_BYTES)
     return data.decode("latin-1") if is_text else ""
 
@@ -188,7 +188,7 @@ _HIGH_BYTES = bytes(range(128, 256))
 
 
 def _stretches(data: bytes) -> str:
-    """Return the parts of bytes that are text in UTF-8 or UTF-16, as in an image or an archive."""
+    """Return the parts of binary data that are text in UTF-8 or UTF-16, as in an image or an archive."""
     plain = data.translate(_TEXT_BYTES).decode("utf-8", "replace").replace("\ufffd", "\0")
     parts = plain.split("\0")
     if b"\0" in data:
@@ -197,7 +197,7 @@ def _stretches(data: bytes) -> str:
 
 
 def _wrapped_base64(plain: bytes, view: TextView) -> None:
-    """Read base64 that goes on over several lines: the end of one, whole ones, and the beginning of another."""
+    """Decode base64 that is wrapped over lines: the end of one line, whole lines, and the start of the last."""
     run: list[bytes] = []
     begin = at = 0
     for line in plain.split(b"\n") if b"\n" in plain else ():
@@ -224,22 +224,22 @@ def _is_hex(word: bytes) -> bool:
     return bool(word) and not word.translate(None, _HEX)
 
 
-# -- bytes apart from each other
+# -- separate bytes
 
 _DUMP_BYTES = 16
 _WORD = 4
-"""`hexdump` and `od -x` show two bytes as a number of so many digits, the second byte first."""
+"""`hexdump` and `od -x` show two bytes as a number of four digits, the second byte first."""
 _SHORTEST_ADDRESS = 6
 
 
 def _is_byte(word: bytes) -> bool:
-    """Whether a word may be a byte, or two, in hexadecimal, or a byte as a number."""
+    """Whether a word may be one or two bytes in hexadecimal, or one as a number of three digits."""
     bare = word[2:] if word[:2] in (b"0x", b"0X") else word
     return (len(bare) in (2, 4) and _is_hex(bare)) or (len(bare) == 3 and bare.isdigit())
 
 
 def _bytes_apart(flat: bytes, view: TextView) -> None:
-    """Read bytes that are written apart, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and by `xxd`."""
+    """Decode separate bytes, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and the output of `xxd`."""
     known = {word for word in set(flat.split()) if len(word) < 7 and _is_byte(word)}
     found: list[tuple[bytes, int, int]] = []
     at = last = 0
@@ -256,11 +256,11 @@ def _bytes_apart(flat: bytes, view: TextView) -> None:
 
 
 _MOST_BETWEEN = 40
-"""More characters than this between two lines with bytes, and they are not of one text."""
+"""Maximum number of characters between two lines with bytes of one text."""
 
 
 def _bytes_of(line: bytes, words: list[bytes], begin: int, known: set[bytes]) -> list[tuple[bytes, int, int]]:
-    """List the bytes of a line, each with where it stands; of a dump's line, without the address and what it shows."""
+    """List the bytes of a line with their spans. A dump's address and its text column are left out."""
     found: list[tuple[bytes, int, int]] = []
     address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
     is_dump = bool(address)
@@ -294,7 +294,7 @@ def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
 
 
 def _readings(words: bytes) -> Iterator[bytes]:
-    """Read bytes as hexadecimal, or as numbers."""
+    """Yield the bytes that words may stand for, as decimal, octal or hexadecimal numbers."""
     numbers = words.split()
     if all(word.isdigit() and int(word) < 256 for word in numbers):
         yield bytes(map(int, numbers))
@@ -320,14 +320,14 @@ _BASE85_DIGITS = (
 
 _BASE85 = [bytes(digits.find(code) & 255 for code in range(256)) for digits in _BASE85_DIGITS]
 _FIRST_DIGITS = frozenset([*range(10, 41), *range(62, 77)])
-"""What a first group begins with that is printable in ASCII, or several bytes of UTF-8."""
+"""The first digits of a group that begins with printable ASCII or a UTF-8 character of several bytes."""
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _AROUND_BASE85 = b"\"'`,;()[]"
 
 
 def _base85(plain: bytes, view: TextView) -> None:
-    """Read words that are text in base85, in which letters in lower case are no majority as in other words."""
+    """Decode words that are text in base85. Words that are mostly lower case are skipped: base85 rarely is."""
     words = plain.split()
     known = {word: said for word in set(words) if len(word) >= _SHORTEST_BASE85 and (said := _of_base85(word))}
     at = 0
@@ -358,7 +358,7 @@ def _from_base85(word: bytes, values: bytes) -> str:
 
 
 def _begins_text(digits: bytes) -> bool:
-    """Whether the first group stands for the beginning of a text."""
+    """Whether the first group decodes to the beginning of a text."""
     head = _group(digits).decode("utf-8", "ignore")
     return head.isprintable() and len(head.encode()) > 1
 
@@ -370,13 +370,13 @@ def _group(digits: bytes) -> bytes:
     return (number & 0xFFFFFFFF).to_bytes(4, "big")
 
 
-# -- what `od -c` shows
+# -- the output of `od -c`
 
 _CELL = 4
 
 
 def _characters(plain: bytes, view: TextView) -> None:
-    """Read lines of an address, and of characters four columns apart: `0000000   h   u   n   t  \\n`."""
+    """Decode lines of an address and characters in columns of four: `0000000   h   u   n   t  \\n`."""
     data = b""
     begin = end = at = 0
     for line in [*plain.split(b"\n"), b""]:

@@ -1,7 +1,7 @@
-"""Everyday words, numbers and names of files: hiding them for the rest of a session protects nobody.
+"""Everyday words, numbers and file names: hiding them for the rest of a session protects nobody.
 
-The words of English and of programming are in `common_words.txt`, a line for each two letters that they begin with,
-without the forms that endings make of them.
+`common_words.txt` lists the words of English and of programming, without inflected forms. Each line has the words that
+begin with the same two letters.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SHORTEST = 5
-"""A shorter word tells nothing, in characters."""
+"""A shorter word gives nothing away, in characters."""
 
 
 def is_common(word: str) -> bool:
-    """Whether it is an everyday English or technical word, in any of its forms, or too short to tell anything."""
+    """Whether a word is an everyday English or technical word, in any form, or too short to give anything away."""
     low = word.lower().removesuffix("'s").removesuffix("’s")
     if len(low) < _SHORTEST or low in TOKENS:
         return True
@@ -27,16 +27,16 @@ def is_common(word: str) -> bool:
 
 
 def number_tells(digits: str, few: bool) -> bool:
-    """Whether a number is not a year, round number, port or power of two that anybody might write."""
+    """Whether a number may be private: no year, round number, port or power of two. few: it is among few words."""
     if digits.endswith("000") or digits in NUMBERS or len(digits) < 4:
         return False
     if len(digits) >= 6:
-        return not (len(digits) == 8 and digits[:2] in ("19", "20"))  # a day
+        return not (len(digits) == 8 and digits[:2] in ("19", "20"))  # a date
     return few and not (len(digits) == 4 and (digits[:2] in ("19", "20") or digits.endswith("00")))
 
 
 def code_tells(token: str) -> bool:
-    """Whether a few letters and digits are a name or a code: no quantity, technical name, or word with a number."""
+    """Whether letters and digits may be a code: no quantity, no technical name, and no word with a number."""
     low = token.lower()
     if not low.isalnum() or low.isalpha() or low.isdecimal() or low in TOKENS:
         return False
@@ -45,7 +45,7 @@ def code_tells(token: str) -> bool:
 
 
 def is_everyday(token: str) -> bool:
-    """Whether it is a day, a version, the machine itself, or two everyday words put together, like `user-agent`."""
+    """Whether a token is a date, a version, the local host, or one or two everyday words, like `user-agent`."""
     low = token.lower()
     if low in TOKENS or low.startswith(("localhost", "127.0.0.1", "0.0.0.0")):  # noqa: S104 - no address to bind
         return True
@@ -57,7 +57,7 @@ def is_everyday(token: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is an everyday word, or two in camel case."""
+    """Whether a word is an everyday word, or two of them in camel case."""
     if is_common(word):
         return True
     if not word.isalpha() or word.islower() or word[1:].islower():
@@ -67,7 +67,7 @@ def is_plain(word: str) -> bool:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """List what a word may be a form of, itself first."""
+    """List the words that a word may be a form of, itself first."""
     yield word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
@@ -88,7 +88,7 @@ _found: dict[str, frozenset[str]] = {}
 
 
 def _words_like(word: str) -> frozenset[str]:
-    """Return the everyday words that begin with the same two letters."""
+    """Return the everyday words that begin with the same two letters as `word`."""
     begin = word[:2]
     if begin not in _found:
         text = _dictionary()
@@ -98,7 +98,7 @@ def _words_like(word: str) -> frozenset[str]:
 
 
 def _dictionary() -> str:
-    """Load the list of words, once; an installation that lost it takes fewer words for everyday ones, never more."""
+    """Load the word list once. If the file is missing, fewer words count as everyday, so more is hidden, never less."""
     if not _loaded:
         try:
             path = os.path.join(os.path.dirname(__file__), "common_words.txt")
@@ -137,21 +137,21 @@ NUMBERS = frozenset(
     5000 3000 3001 4200 5173 8888 9090 9000 2222 3389 1433 1521 11434
     """.split()  # noqa: SIM905 - a list of numbers reads better as text
 )
-"""Powers of two, well-known ports, and what people type for a number."""
+"""Powers of two, well-known ports, and numbers that people type as an example."""
 
 PARTICLES = (
     "에서는", "에게서", "입니다", "이에요", "이라고", "예요", "라고", "에서", "에게", "께서", "으로", "부터", "까지",
     "처럼", "보다", "마다", "조차", "밖에", "이나", "이다", "로", "은", "는", "이", "가", "을", "를", "의", "에", "와",
     "과", "도", "만",
 )  # fmt: skip
-"""What Korean puts at a word's end, the longest first."""
+"""Korean particles and endings of words, the longest first."""
 
 KOREAN = frozenset(
     """
     비밀번호 데이터베이스 소프트웨어 프로그램 애플리케이션 인터페이스 프로젝트 사용합니다 합니다 있습니다
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Everyday Korean words of four syllables and more."""
+"""Everyday Korean words of four or more syllables."""
 
 CJK = tuple(
     """
@@ -163,4 +163,4 @@ CJK = tuple(
     の は が を に で と も へ や 的 是 在 了 和 与 及 为
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Everyday words of Chinese and Japanese, the long ones before those that are a part of them."""
+"""Everyday Chinese and Japanese words, each before the shorter ones that it contains."""

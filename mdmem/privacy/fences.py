@@ -1,7 +1,7 @@
-"""Fences around injected memories, found in whatever encoding an agent or a tool has put them into.
+"""Fences: the tags around injected memories, in any encoding that an agent or a tool applied to them.
 
-A host escapes what it passes on: `<` becomes `&lt;`, `\\u003c` or `%3C`, sometimes more than once. A fence carries an
-id, so that the tags a quoted memory mentions are told from those that enclose it.
+Hosts escape what they pass on: `<` becomes `&lt;`, `\\u003c` or `%3C`, sometimes more than once. The two tags of a
+fence have the same id, which distinguishes them from tags that the memory inside quotes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAMES = ("mdmem-context", "claude-mem-context", "truememory-context", "basic-memory-context")
-"""Elements that memory programs put their text into."""
+"""Elements that memory programs wrap their text in."""
 
 Fence = tuple[int, int, int, int, str]
-"""Start and end with its tags, start and end of what they enclose, and the name."""
+"""Start and end including the tags, start and end of the text inside, and the name."""
 
 _REACH = 64
-"""An opening bracket, however it is written, stands at most this many characters before the name."""
+"""Maximum distance from an opening bracket, in any encoding, to the name, in characters."""
 _TAIL = 160
-"""What closes a tag stands at most this many characters behind the name."""
+"""Maximum distance from the name to the closing bracket, in characters."""
 
 _LESS = ("<", "＜", "﹤")
 _SLASHES = ("/", "／", "%2f", "&#47;", "&#x2f;", "\\u002f", "\\x2f")
@@ -30,10 +30,10 @@ _GREATER = (">", "＞", "﹥", "gt;", "#62;", "#x3e;", "u003e", "x3e", "%3e", "2
 
 
 def find(low: str) -> tuple[list[Fence], list[Tag]]:
-    """Return the fences of a lower-case text, and the tags that have no partner; both in order.
+    """Return the fences of a lower-case text by name, and the sorted tags that have no partner.
 
     Raises:
-        FloodError: there are more tags than are looked at.
+        FloodError: there are more than `limits.MOST_TAGS` tags.
     """
     fences: list[Fence] = []
     lone: list[Tag] = []
@@ -58,7 +58,7 @@ def _tags(low: str, name: str) -> Iterator[Tag]:
 
 
 def _before(low: str, at: int) -> tuple[int, bool]:
-    """Return where the bracket before a name begins (-1: there is none), and whether a slash follows it."""
+    """Return the offset of the bracket before a name (-1: none), and whether a slash follows the bracket."""
     base = max(0, at - _REACH)
     head = low[base:at].rstrip(BLANK)
     slash = next((sign for sign in _SLASHES if head.endswith(sign)), "")
@@ -68,7 +68,7 @@ def _before(low: str, at: int) -> tuple[int, bool]:
 
 
 def _without_bracket(head: str) -> str | None:
-    """Return a text without the `<` that it ends with, in any encoding; None when it ends with none."""
+    """Return a text without its final `<`, in any encoding; None if it does not end with one."""
     if head.endswith(_LESS):
         return head[:-1].rstrip("\\")
     for sign, zeros, mark in (("lt;", "", "&"), ("60;", "0", "&#"), ("3c;", "0", "&#x")):
@@ -90,7 +90,7 @@ def _without_bracket(head: str) -> str | None:
 
 
 def _after(low: str, end: int) -> tuple[int, str]:
-    """Return where a tag ends, and what stands in it behind its name; at the name where nothing closes it."""
+    """Return the end of a tag, and its text after the name. An unclosed tag ends with its name."""
     tail = low[end : end + _TAIL]
     places = [(at, sign) for sign in _GREATER if (at := tail.find(sign)) >= 0]
     at, sign = min(places, default=(len(tail), ""))
@@ -101,7 +101,7 @@ def _after(low: str, end: int) -> tuple[int, str]:
 
 
 def _id(low: str, tag: Tag) -> str:
-    """Return the id in a tag: the last eight characters of its longest run of hexadecimal digits."""
+    """Return the id in a tag (the last eight characters of its longest run of hexadecimal digits), or ""."""
     inside = _after(low, low.find(tag[2], tag[0]) + len(tag[2]))[1]
     runs = "".join([sign if sign in _HEX else " " for sign in inside]).split()
     return max(reversed(runs), key=len, default="")[-8:]
@@ -111,7 +111,7 @@ _HEX = "0123456789abcdef"
 
 
 def _pair(low: str, tags: Iterator[Tag]) -> tuple[list[Fence], list[Tag]]:
-    """Match tags by their ids first, whatever stands between them; then each closing tag with the nearest open one."""
+    """Match tags by id first, whatever is between them, then each other closing tag with the nearest open one."""
     named = [(_id(low, tag), tag) for tag in tags]
     closings: dict[str, list[int]] = {}
     for number in range(len(named) - 1, -1, -1):

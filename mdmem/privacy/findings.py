@@ -1,15 +1,15 @@
-"""What was removed from a text, and where it was before anything was."""
+"""Findings: what was removed from a text, at its offsets in the original."""
 
 from __future__ import annotations
 
 from mdmem.values import Value
 
 Edit = tuple[int, int, str, str]
-"""Start, end, what stands there instead, and the rule that asks for it."""
+"""Start, end, replacement, and the name of the rule."""
 
 
 class Finding(Value):
-    """One thing that a rule takes out of a text: where it is (`line` and `column` count from 1), never what."""
+    """One removal: its rule and place (`line` and `column` count from 1), never its text."""
 
     rule: str
     start: int
@@ -19,7 +19,7 @@ class Finding(Value):
 
 
 def locate(text: str, history: list[list[Edit]]) -> tuple[Finding, ...]:
-    """Trace the edits of every step back to places in the text that came in; in order."""
+    """Trace the edits of all steps back to places in the original text; return them in order."""
     places: list[tuple[int, int, str]] = []
     for number, edits in enumerate(history):
         starts = [edit[0] for edit in edits]
@@ -39,7 +39,7 @@ def locate(text: str, history: list[list[Edit]]) -> tuple[Finding, ...]:
 
 
 def _before(positions: list[int], edits: list[Edit]) -> list[int]:
-    """Return where rising positions were before `edits` were made; what an edit put there was where it begins."""
+    """Return where ascending positions were before `edits`. Positions in a replacement map to the edit's start."""
     result: list[int] = []
     shift = number = 0
     for position in positions:

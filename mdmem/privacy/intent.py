@@ -1,7 +1,7 @@
-"""Intent: whether a private tag without a partner begins a section, or is only spoken of.
+"""Intent: whether a private tag without a partner begins a section, or is only mentioned.
 
-Every rule here looks at the tag's own line alone, so that a mention stays one wherever its text is put. In doubt a
-tag is a section.
+The rules of `is_mention` look only at the tag's own line, so that a mention stays one wherever its text is copied. In
+doubt, a tag begins a section.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from mdmem.privacy import everyday, paired
 from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, EMPTY, SHOUT, Tag
 
 _KINDS = frozenset(["attribute", "attributes", "element", "elements", "section", "sections", "tag", "tags"])
-"""What a tag is called by somebody who speaks of it: `the <private> tag`."""
+"""Nouns after a tag that somebody mentions: `the <private> tag`."""
 
 _KINDS_IN_PROSE = _KINDS | frozenset(
     """
@@ -18,7 +18,7 @@ _KINDS_IN_PROSE = _KINDS | frozenset(
     notation placeholder syntax
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""The same where the tag does not begin its line, and the word cannot be a command."""
+"""The same for a tag that does not begin its line. At the start of a line, these words could begin a private text."""
 
 _BEFORE_A_NAME = frozenset(
     """
@@ -26,10 +26,10 @@ _BEFORE_A_NAME = frozenset(
     tags than the to use using via vs with without
     """.split()  # noqa: SIM905
 )
-"""Words before a tag that is named in a sentence: `marked with <private>, and …`."""
+"""Words before a tag that a sentence mentions: `marked with <private>, and …`."""
 
 _ASKS = frozenset(["are", "can", "did", "do", "does", "how", "is", "should", "what", "when", "where", "which", "why"])
-"""How a question begins."""
+"""Words that begin a question."""
 
 _GOES_ON = frozenset(
     """
@@ -38,7 +38,7 @@ _GOES_ON = frozenset(
     used when with without work works
     """.split()  # noqa: SIM905
 )
-"""How a sentence goes on behind what it speaks of: `why does <private> not work here?`."""
+"""Words that follow a tag in a sentence about it: `why does <private> not work here?`."""
 
 _SPEAKING = _ASKS | frozenset(
     """
@@ -47,7 +47,7 @@ _SPEAKING = _ASKS | frozenset(
     write wrote your
     """.split()  # noqa: SIM905
 )
-"""Words before a tag, or a word in brackets, that somebody speaks of: `the [private] channel`."""
+"""Words before a tag that is mentioned, or before a word in brackets: `the [private] channel`."""
 
 _FOLLOWING = _GOES_ON | frozenset(
     """
@@ -58,13 +58,13 @@ _FOLLOWING = _GOES_ON | frozenset(
     where whether which while will within won't would yet
     """.split()  # noqa: SIM905
 )
-"""Words of grammar, which go on in a sentence about the tag before them, and begin nothing that is told."""
+"""Function words that continue a sentence about the tag before them. Private text hardly begins with one."""
 
 _BEGINNINGS = frozenset(["i", "it", "please", "they", "this", "that", "the", "we", "you"]) | _FOLLOWING | _ASKS
-"""Words that begin the next sentence, and therefore with a capital."""
+"""Words that may have a capital letter only because they begin the next sentence."""
 
 _SUBJECTS = frozenset(["how", "if", "often", "only", "when", "where", "whether", "why"])
-"""Words before a tag of which something is said: `how <private> works`."""
+"""Words before a tag that is the subject of a clause: `how <private> works`."""
 
 _VERBS = frozenset(
     """
@@ -76,10 +76,10 @@ _VERBS = frozenset(
     unescape want wants wrap write
     """.split()  # noqa: SIM905
 )
-"""What programs and their authors do with a tag, without an ending: `it emits <private> for …`."""
+"""Stems of verbs for what programs and their authors do with a tag: `it emits <private> for …`."""
 
 _MODALS = frozenset(["are", "can", "could", "did", "do", "does", "has", "is", "may", "must", "should", "will", "would"])
-"""Words that begin a question about the tag behind them: `can <private> have attributes`."""
+"""Words that begin a question about the tag after them: `can <private> have attributes`."""
 
 _PLACES_OF_A_NAME = (
     _BEFORE_A_NAME
@@ -87,7 +87,7 @@ _PLACES_OF_A_NAME = (
     | _SUBJECTS
     | frozenset(["after", "at", "before", "for", "from", "header", "inside", "into", "on", "section", "where"])
 ) - _MODALS
-"""Words that a tag follows in a sentence about it."""
+"""Words before a tag in a sentence about it."""
 
 _PARTS = frozenset(
     """
@@ -97,7 +97,7 @@ _PARTS = frozenset(
     repositorie repository row scope string subnet suffix symbol tab tooltip type value variable view word
     """.split()  # noqa: SIM905
 )
-"""What a tag names in programs and on screens, without the s of many: `the <private> column`."""
+"""Nouns for things in programs and on screens, in the singular: `the <private> column`."""
 
 _TELLING = frozenset(
     """
@@ -105,15 +105,15 @@ _TELLING = frozenset(
     nobody number passcode passphrase password patient phone pin remember salary secret token
     """.split()  # noqa: SIM905
 )
-"""A sentence with one of these may well say it."""
+"""Words that announce something private in a sentence."""
 
 _WORDS_FOR_TAG = frozenset(
     "balise balises etiket etikett etiqueta etiquetas tag tagg tags znacznik тег тега теги тегом тэг".split()  # noqa: SIM905
 )
-"""What other languages call a tag, before it: `la etiqueta <private>`."""
+"""Words for a tag in other languages, before it: `la etiqueta <private>`."""
 
 _KINDS_BEHIND = ("タグ", "标签", "標籤", "태그")
-"""What it is called behind it in scripts without blanks."""
+"""Words for a tag after it, in scripts without blanks."""
 
 _ASKED_ELSEWHERE = frozenset(
     """
@@ -121,7 +121,7 @@ _ASKED_ELSEWHERE = frozenset(
     para por porque che cosa perché quando dove o что почему как где зачем wat waarom hoe co dlaczego jak
     """.split()  # noqa: SIM905
 )
-"""How a question begins in other languages."""
+"""Words that begin a question in other languages."""
 
 _SPOKEN_ELSEWHERE = _WORDS_FOR_TAG | frozenset(
     """
@@ -129,7 +129,7 @@ _SPOKEN_ELSEWHERE = _WORDS_FOR_TAG | frozenset(
     puede il lo è fa può os as um uma é faz pode het de een wordt kan doet делает работает
     """.split()  # noqa: SIM905
 )
-"""Words before a tag that somebody speaks of in another language."""
+"""Words before a tag that is mentioned in another language."""
 
 _GOES_ON_ELSEWHERE = frozenset(
     """
@@ -138,19 +138,19 @@ _GOES_ON_ELSEWHERE = frozenset(
     nel nella na não é sem em quando do da dos в не и или без при на из niet en of w nie i jest
     """.split()  # noqa: SIM905
 )
-"""How a sentence goes on behind a tag in other languages."""
+"""Words that follow a mentioned tag in other languages."""
 
 _NOUNS = frozenset("ausgabe browser code datei editor html json markdown prompt readme text titel vault xml".split())  # noqa: SIM905
-"""Nouns that may begin with a capital in such a question; others may be names."""
+"""Nouns that may have a capital in a question in another language. Any other capitalized word may be a name."""
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
 _DATA = frozenset(",:]}")
 _REACH = 200
-"""As far as a line is looked at beside a tag, in characters."""
+"""How much of the line is examined on each side of a tag, in characters."""
 
 
 def heads_settings(tag: Tag, plain: str) -> bool:
-    """Whether a lone bracket stands alone on its line, above a setting, in a text with another such heading."""
+    """Whether a lone `[private]` is an INI heading: alone on its line, above a setting, with another heading nearby."""
     start, end = tag[0], tag[1]
     below = plain[end : end + _REACH].partition("\n")[2].lstrip()
     name, equals, _ = below.partition("\n")[0].partition("=")
@@ -164,13 +164,13 @@ def heads_settings(tag: Tag, plain: str) -> bool:
 
 
 _FILE_REACH = 2000
-"""As far as other headings of a file of settings are looked for, in characters."""
+"""How far from the tag other headings of an INI file are looked for, in characters."""
 
 
 def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
-    """Whether a lone tag is only spoken of; `plain` is the text's shadow.
+    """Whether a lone tag is only mentioned. `plain` is the text's shadow (`disguises`).
 
-    last_closed: where the last closing bracket that has a partner stands. Before it, brackets are tags.
+    last_closed: end of the last pair of tags in square brackets. Before it, brackets are tags.
     """
     start, _, family, does = tag
     if any(applies(tag, plain) for applies in _ALWAYS) or any(applies(tag, text) for applies in _BY_CASE):
@@ -191,7 +191,7 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
 
 
 def _in_code(tag: Tag, plain: str) -> bool:
-    """Whether it ends a span of inline code, with nothing but signs behind it: `List<Private>` between backticks."""
+    """Whether a tag ends a span of inline code, followed only by signs: `List<Private>` between backticks."""
     start, end = tag[0], tag[1]
     if plain[start - 1 : start] == "`" == plain[end : end + 1]:
         return True
@@ -201,7 +201,7 @@ def _in_code(tag: Tag, plain: str) -> bool:
 
 
 def _is_pattern(tag: Tag, plain: str) -> bool:
-    """Whether it is a regular expression between slashes, with flags: `/<private>/i`."""
+    """Whether a tag is a regular expression between slashes, with or without flags: `/<private>/i`."""
     start, end = tag[0], tag[1]
     before = plain[max(0, start - 2) : start]
     if before[-1:] != "/" or plain[end : end + 1] != "/" or before[:-1].strip(" \t\n(=,[!`'"):
@@ -211,24 +211,24 @@ def _is_pattern(tag: Tag, plain: str) -> bool:
 
 
 def _is_code(tag: Tag, plain: str) -> bool:
-    """Whether a program looks for it or names it: `s/<private>/…/`, `TAG = "<private>"`."""
+    """Whether a program searches for a tag or has it as a string: `s/<private>/…/`, `TAG = "<private>"`."""
     start, end = tag[0], tag[1]
     is_looked_for = plain[end : end + 1] == "/" and paired.is_looked_for(plain, start)
     return is_looked_for or paired.is_literal(plain, start, end)
 
 
 def _is_in_template(tag: Tag, plain: str) -> bool:
-    """Whether it is text of a template, between two of its commands: `{% if repo.private %}[private]{% endif %}`."""
+    """Whether a tag is text between two commands of a template: `{% if repo.private %}[private]{% endif %}`."""
     return plain[tag[0] - 2 : tag[0]] in ("%}", "}}") and plain[tag[1] : tag[1] + 2] in ("{%", "{{")
 
 
 def _is_component(tag: Tag, text: str) -> bool:
-    """Whether it is a component of a page, whose name is in capitals, and which is empty: `<Private path="/x" />`."""
+    """Whether a tag is an empty component with a capitalized name, as in JSX: `<Private path="/x" />`."""
     return tag[3] == EMPTY and text.startswith("<Private ", tag[0])
 
 
 def _in_quotes(tag: Tag, plain: str) -> bool:
-    """Whether quotation marks enclose the tag alone, in a sentence: in a list of strings it may be a line of a file."""
+    """Whether the tag alone is in quotation marks in a sentence. In a list of strings, it may be a line of a file."""
     start, end = tag[0], tag[1]
     before, after = plain[start - 1 : start] if start else "", plain[end : end + 1]
     return bool(after) and _QUOTES.get(before) == after and plain[end + 1 : end + 2] not in _DATA
@@ -245,19 +245,19 @@ def _is_called_a_tag(tag: Tag, plain: str) -> bool:
 
 
 def _is_one_of_several(tag: Tag, plain: str) -> bool:
-    """Whether another tag is named right behind it: `<private> and <public>`, `[private], [public]`."""
+    """Whether another tag is mentioned right after it: `<private> and <public>`, `[private], [public]`."""
     rest = plain[tag[1] : tag[1] + 60].partition("\n")[0].lstrip("`")
     between, opened, name = rest.partition(plain[tag[0]])
     word, closed, _ = name.partition({"[": "]", "<": ">"}.get(opened, "\0"))
     joined = between.strip() != "" and between.strip(" ,`") in _JOINING
-    return joined and bool(closed) and word.strip("/").isalnum() and len(word) > 3  # <b> is text in bold
+    return joined and bool(closed) and word.strip("/").isalnum() and len(word) > 3  # <b> is markup
 
 
 _JOINING = frozenset(["", "and", "or", "vs", "versus", "to", "not", "into", "with", "instead of", "rather than"])
 
 
 def _is_generic(tag: Tag, text: str) -> bool:
-    r"""Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`; also as Markdown, `List\<Private>`."""
+    r"""Whether a tag is a type parameter: `List<Private>`, `Vec::<Private>`; also in Markdown, `List\<Private>`."""
     start, end = tag[0], tag[1]
     if text[start:end] != "<Private>":
         return False
@@ -266,7 +266,7 @@ def _is_generic(tag: Tag, text: str) -> bool:
 
 
 def _is_format_code(tag: Tag, text: str) -> bool:
-    """Whether it is a format code in Perl's documentation (`C<private>`), or a word to look for (`\\<private\\>$`)."""
+    """Whether a tag is a format code of Perl's documentation (`C<private>`) or a word pattern (`\\<private\\>$`)."""
     start, end = tag[0], tag[1]
     before, after = text[start - 1 : start], text[end : end + 1]
     is_code = (
@@ -279,13 +279,13 @@ def _is_format_code(tag: Tag, text: str) -> bool:
 
 
 def _is_index(tag: Tag, plain: str) -> bool:
-    """Whether it is an index: `values[private]`."""
+    """Whether a tag is an index: `values[private]`."""
     before = plain[tag[0] - 1 : tag[0]] if tag[0] else ""
     return before.isalnum() or (before != "" and before in "_)]")
 
 
 def _is_named(tag: Tag, text: str, plain: str) -> bool:
-    """Whether a sentence goes on behind it as behind a name: `Does it know <private>?`, `with <private>, …`."""
+    """Whether a sentence uses a tag as a name: `Does it know <private>?`, `with <private>, …`."""
     start, end = tag[0], tag[1]
     sign = plain[end : end + 1]
     if _begins_line(plain, start) or (sign.strip() and plain[end + 1 : end + 2].strip()):
@@ -300,14 +300,14 @@ def _is_named(tag: Tag, text: str, plain: str) -> bool:
 
 
 def _is_second(tag: Tag, plain: str) -> bool:
-    """Whether another tag of its word stands before it on its line: `how <private> differs from [private]`."""
+    """Whether its line has another tag of the same word before it: `how <private> differs from [private]`."""
     line = plain[max(0, tag[0] - _REACH) : tag[0]].rpartition("\n")[2]
     word = tag[2].rpartition("-")[0]
     return f"<{word}>" in line or f"[{word}]" in line
 
 
 def _is_asked_about(tag: Tag, plain: str) -> bool:
-    """Whether a question is about it: `why does <private> not work here?`."""
+    """Whether a question is about a tag: `why does <private> not work here?`."""
     before, after = _sentence(tag, plain)
     words = before.split()
     asks = "?" in after and not _ASKS.isdisjoint(words) and not any(map(_is_code_word, after.split()))
@@ -319,7 +319,7 @@ def _is_code_word(word: str) -> bool:
 
 
 def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
-    """Whether a question in another language is about it, and names nothing: `was macht <private> im Prompt?`."""
+    """Whether a question in another language is about a tag, and has no name: `was macht <private> im Prompt?`."""
     before, after = _sentence(tag, text)
     words, rest = before.lower().replace("¿", "").split(), after.rstrip()
     behind = rest.strip("?! ").split()
@@ -333,7 +333,7 @@ def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
 
 
 def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
-    """Whether it stands before a noun in a sentence of everyday words, no name: `the [private] channel is noisy`."""
+    """Whether a tag is an adjective in a sentence of everyday words: `the [private] channel is noisy`."""
     before, after = _sentence(tag, plain)
     if (_SPEAKING - _MODALS).isdisjoint(before.split()[-1:]) or not _first_word(after) or not _tells_nothing(after):
         return False
@@ -342,10 +342,10 @@ def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
 
 
 def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
-    """Whether a sentence goes on behind it with a word of grammar and tells nothing: `it shows <private> instead`.
+    """Whether a tag is part of a sentence that reveals nothing: `it shows <private> instead`.
 
-    A name, a number or a word that announces a secret anywhere in the line makes it a section, and so does a
-    sentence that begins at the tag.
+    The tag is a section if the sentence begins with it, if the rest of the line has a name or a number, or if the line
+    has a word that announces a secret.
     """
     before, after = _sentence(tag, plain)
     words, first = before.split(), _first_word(after)
@@ -368,14 +368,14 @@ def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    """Whether a word is something done with tags, in any form: `emits`, `emitting`, `escaped`."""
+    """Whether a word is a form of one of `_VERBS`: `emits`, `emitting`, `escaped`."""
     stems = [word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed", "ing")]
     doubled = [stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]]
     return not _VERBS.isdisjoint([*stems, *[f"{stem}e" for stem in stems], *doubled])
 
 
 def _names_something(tag: Tag, text: str) -> bool:
-    """Whether a word behind it begins with a capital, and is neither an abbreviation nor the first of a sentence."""
+    """Whether a capitalized word follows that is no abbreviation and does not just begin a sentence."""
     words = text[tag[1] : tag[1] + _REACH].partition("\n")[0].split()
     ends = [" ", *[word[-1] for word in words]]
     return any(
@@ -387,7 +387,7 @@ def _names_something(tag: Tag, text: str) -> bool:
 
 
 def _without_tags(part: str) -> str:
-    """Return a part of a sentence with other tags as plain words, and without what sets off inline code."""
+    """Return a part of a sentence with other tags turned into plain words, and without backticks."""
     words = [word.strip("`") for word in part.replace("code block", "block").replace("in code", "in text").split()]
     return " ".join([_bare(word) for word in words])
 
@@ -399,16 +399,16 @@ def _bare(word: str) -> str:
 
 
 def _is_closing_named(tag: Tag, plain: str) -> bool:
-    """Whether a closing tag is only spoken of: `I forgot the </private> at the end`."""
+    """Whether a closing tag is only mentioned: `I forgot the </private> at the end`."""
     before, after = _sentence(tag, plain)
     words = before.split()
     spoken = bool(words) and words[-1] in _SPEAKING and (_first_word(after) in _GOES_ON or after[:1] in (".", ",", "?"))
-    whole = before == plain[: tag[0]]  # it would hide all that stands before it, and that is all of the sentence
+    whole = before == plain[: tag[0]]  # it would hide all text before it, which must be this sentence only
     return spoken and whole and _tells_nothing(before)
 
 
 def _sentence(tag: Tag, plain: str) -> tuple[str, str]:
-    """Return what stands before and behind a tag on its line, as far as that is looked at."""
+    """Return the text before and after a tag on its line, up to `_REACH` characters each."""
     before = plain[max(0, tag[0] - _REACH) : tag[0]].rpartition("\n")[2]
     return (before if before[-1:] == " " else ""), plain[tag[1] : tag[1] + _REACH].partition("\n")[0]
 
@@ -419,7 +419,7 @@ def _first_word(after: str) -> str:
 
 
 def _tells_nothing(part: str) -> bool:
-    """Whether a part of a sentence is of plain words alone, none of which announces a secret."""
+    """Whether a part of a sentence has only plain ASCII words, none of which announces a secret."""
     words = part.translate(_PUNCTUATION).split()
     return all(word.replace("-", "", 1).isalpha() and word.isascii() for word in words) and _TELLING.isdisjoint(words)
 
@@ -428,7 +428,7 @@ _PUNCTUATION = str.maketrans({**dict.fromkeys(',.?!;()"`', " "), "'": None})
 
 
 def _is_link(tag: Tag, plain: str) -> bool:
-    """Whether it is a link's text, in markdown or in a wiki's double brackets, or the name of a link's address."""
+    """Whether a tag is the text or the label of a link in Markdown, or a wiki link in double brackets."""
     start, end = tag[0], tag[1]
     after = plain[end : end + 1]
     is_reference = after == ":" and plain[end + 1 : end + 20].lstrip().startswith(
@@ -439,11 +439,11 @@ def _is_link(tag: Tag, plain: str) -> bool:
 
 
 def _begins_line(plain: str, start: int) -> bool:
-    """Whether nothing but signs of markdown, of a diff or of a comment stands before it on its line."""
+    """Whether only signs of Markdown, a diff or a comment precede `start` on its line."""
     line = plain[max(0, start - _REACH) : start].rpartition("\n")[2]
     return not line.strip(" \t>#*+-/|!<")
 
 
 _ALWAYS = (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several, _is_pattern, _is_code, _is_in_template)
 _BY_CASE = (_is_format_code, _is_component, _is_generic, _is_asked_about_elsewhere)
-"""The rules: each says of a lone tag that it is only spoken of, by the text's shadow, or by the text itself."""
+"""Rules that each recognize a mention: `_ALWAYS` reads the text's shadow, `_BY_CASE` the text itself."""

@@ -1,4 +1,4 @@
-"""The job: one call of the gate, by which rules it works, and what it has taken out so far."""
+"""Job: the state of one call of the gate, with its rules and what it has removed so far."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from mdmem.privacy.findings import Edit, Finding
 
     class PrivateMemory(Protocol):
-        """What finds private texts again: `echo.Echo`, `revealed.Revealed`."""
+        """Finds known private texts: `echo.Echo`, `revealed.Revealed`."""
 
         def find(self, text: str) -> list[tuple[int, int]]:
-            """Return where a private text stands: start and end."""
+            """Return the spans of private text: start and end."""
 
 
 class RuleSet(Value):
-    """What to take out, and what to leave in its place.
+    """What to remove, and what to put in its place.
 
-    marker: where a private section was; may be "". redacted: where a secret was.
-    name_kinds: say in the mark what kind of secret it was, as in [REDACTED:github-token].
-    keep_lines: a section leaves as many line breaks as it had.
-    unclosed: "private", or "keep": what becomes of text behind a tag that is never closed.
-    literal_code: a pair of tags wholly inside a closed code fence is only text.
-    tags: the words that make private tags; `private` always is one.
+    marker: replacement for a private section; may be "". redacted: replacement for a secret.
+    name_kinds: name the kind of secret in its replacement, as in [REDACTED:github-token].
+    keep_lines: a private section or a secret leaves as many line breaks as it had.
+    unclosed: "private" or "keep": whether the text after an unclosed tag is removed or kept.
+    literal_code: a pair of tags wholly inside a closed code fence is plain text.
+    tags: the words of private tags; `private` is always one.
     home: the user's home folder, for `anonymized`; "": paths stay as they are.
-    secrets: whether to look for secrets at all. patterns: a person's own, as regular expressions; one that does
-        not compile is left out. Their first group, or else all of the match, is masked.
+    secrets: whether to look for secrets at all. patterns: the user's own regular expressions. Their first group, or
+        else the whole match, is masked. Invalid ones are ignored.
     """
 
     marker: str = "[PRIVATE]"
@@ -44,22 +44,22 @@ class RuleSet(Value):
     _compiled: list[Any] | None = None
 
     def key(self) -> tuple[object, ...]:
-        """Return what is equal for equal rules."""
+        """Return a value that is equal for equal rules."""
         return tuple([getattr(self, name) for name in self._fields if name != "_compiled"])
 
     def mark(self, kind: str) -> str:
-        """Return what stands for a secret of this kind."""
+        """Return the replacement for a secret of this kind."""
         if not self.name_kinds:
             return self.redacted
         head = self.redacted.removesuffix("]")
         return f"{head}:{kind}]" if head != self.redacted else f"{head}:{kind}"
 
     def marks(self) -> tuple[str, ...]:
-        """Return how the texts begin that stand for what was taken out."""
+        """Return the prefixes of the replacements for secrets and for private sections."""
         return tuple(mark for mark in (self.redacted.removesuffix("]"), self.marker) if mark)
 
     def compiled(self) -> list[Any]:
-        """Compile a person's own patterns, once, and only when there are any: `re` is slow to import."""
+        """Return the user's compiled patterns. `re` is slow to import, so they are compiled on first use."""
         if self._compiled is None:
             import re
 
@@ -73,7 +73,7 @@ class RuleSet(Value):
 
 
 class Hidden:
-    """How much private sections of a text held: how many sections, and their characters and lines."""
+    """The number of private sections removed, and of their characters and lines."""
 
     __slots__ = ("chars", "lines", "sections")
 
@@ -83,7 +83,7 @@ class Hidden:
         self.lines = lines
 
     def add(self, inner: str) -> None:
-        """Count one more section, by the text inside its tags."""
+        """Count a section, given the text inside its tags."""
         bare = inner.strip()
         self.sections += 1
         self.chars += len(bare)
@@ -93,11 +93,11 @@ class Hidden:
 class Cleaned:
     """A value that is safe to store, and what was removed from it.
 
-    private, redacted: how many private sections (and echoes of them), how many secrets.
-    hidden: how much its private sections held.
-    unclosed: a private tag was never closed, or closed and never opened; stray: the latter.
-    spans: the texts of private sections, for the echo; they must stay in memory.
-    findings: what was taken out where, if it was asked for and the value is one text.
+    private: number of private sections and echoes of them. redacted: number of secrets.
+    hidden: the size of the private sections.
+    unclosed: a private tag has no partner. stray: a closing one has none.
+    spans: the texts of private sections, for the echo. Never write them to disk.
+    findings: what was removed where, if the caller asked for it and the value is a string.
     """
 
     __slots__ = ("findings", "hidden", "private", "redacted", "spans", "stray", "unclosed", "value")
@@ -114,11 +114,11 @@ class Cleaned:
 
 
 class Job:
-    """One call of `clean`: its rules, and what it has taken out so far.
+    """One call of `clean`: its rules, and what it has removed so far.
 
-    spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
-    secrets: values that their name gave away, which are masked wherever they stand again.
-    names: keys of mdmem's own, which are not text. plain_chars: no text up to this long calls for a closer look.
+    spans: the texts of private sections. revealed: finds them in the rest of the payload, in the second pass.
+    secrets: secrets found so far, which are masked wherever they occur again.
+    names: mdmem's own keys, which are not cleaned. plain_chars: strings up to this length need only a check for tokens.
     history: the edits of each step on the last text.
     """
 

@@ -1,7 +1,7 @@
-"""A text by its letters and digits alone: in lower case, without accents, and with nothing between them.
+"""Letters: a text reduced to its letters and digits, in lower case and without accents.
 
-What is written wrapped, quoted, glued, in snake case, with blanks between its letters or with invisible characters
-inside has the same letters in the same order. Where they stand in the text is only worked out where it is asked for.
+A part that is wrapped, quoted, glued, in snake case, spaced out or mixed with invisible characters keeps the same
+letters in the same order. Their offsets in the text are computed only on request.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 from mdmem.privacy.text import lower
 
 ANYWHERE = 0
-"""A part that is recognized wherever it stands, also glued to other characters."""
+"""Where a part counts: anywhere, also glued to other characters."""
 
 WORD = 1
-"""A part that is recognized only as a word of its own, or several."""
+"""Where a part counts: only as a separate word, or several."""
 
 NUMBER = 2
-"""A part that is recognized where no further digit stands beside it."""
+"""Where a part counts: only without another digit next to it."""
 
 _RARE_LETTER = "\ufffd"
 _RARE_SIGN = "\ufffc"
-"""What stands for letters and signs that need more than one unit of UTF-16."""
+"""Replacements for letters and signs that need more than one UTF-16 unit."""
 
 _ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 class Letters:
-    """The letters and digits of one text, and where in the text each of them stands."""
+    """The letters and digits of a text, and the offset of each in the text."""
 
     __slots__ = ("_forms", "_places", "_source", "text")
 
@@ -40,7 +40,7 @@ class Letters:
             self.text = source.translate(self._forms)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a part of the letters stands in the text."""
+        """Return the span in the text for a span of the letters."""
         if not self._places:
             forms = self._forms
             if forms:
@@ -51,33 +51,33 @@ class Letters:
 
 
 def of(text: str) -> str:
-    """Return the letters and digits of a text."""
+    """Return a text's letters and digits."""
     return Letters(text).text
 
 
 def is_hardly(char: str) -> bool:
-    """Whether a character is invisible, or only adds to the letter before it."""
+    """Whether a character is invisible, or a mark on the letter before it."""
     from unicodedata import category
 
     return category(char) in ("Cf", "Mn")
 
 
 def _form(char: str) -> str:
-    """Return what a character is among letters: one or more in lower case and of 16 bits each, or nothing."""
+    """Return a character as lower-case letters of 16 bits each: one or several, or none for a sign."""
     if not char.isalnum():
         return char if char == _RARE_LETTER else ""
     if char < "\x80" or "\u0530" <= char < "\u1e00" or "\u3400" <= char <= "\u9fff":
-        return char.lower()  # nothing is made of others in these scripts
+        return char.lower()  # these scripts have nothing to decompose
     from unicodedata import normalize
 
     if char == "ß":
-        return "ss"  # which it becomes in capitals
+        return "ss"  # its form in capitals
     signs = [sign for sign in normalize("NFKD", char).lower() if sign.isalnum()]
     return "".join([sign if sign <= "\uffff" else _RARE_LETTER for sign in signs])
 
 
 def fold(text: str) -> str:
-    """Return a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
+    """Return a text in lower case, with one UTF-16 unit for each character; every offset stays valid."""
     low = lower(text)
     if low.isascii() or max(low) <= "\uffff":
         return low
@@ -85,7 +85,7 @@ def fold(text: str) -> str:
 
 
 def _one_unit(char: str) -> str:
-    """Return what stands for a character of more than 16 bits, which is a letter where that is one."""
+    """Return one 16-bit character for a wider one, and a letter for a letter."""
     form = _form(char)
     return form if len(form) == 1 else _RARE_LETTER if form else _RARE_SIGN
 
@@ -104,5 +104,5 @@ def is_hangul(char: str) -> bool:
 
 
 def is_boundless(char: str) -> bool:
-    """Whether words in the script of a character stand beside each other, or before a particle, without a blank."""
+    """Whether a character's script joins words, or words and particles, without a blank."""
     return is_cjk(char) or is_hangul(char)

@@ -1,7 +1,7 @@
-"""How much of one text is looked at.
+"""Limits on how much of one text is examined.
 
-No honest text has more tags or secrets than these. One that has is hidden whole, so that the cost of a text stays
-within seconds whatever it holds.
+No honest text has more tags or secrets than this. A text that has is hidden whole, so that cleaning takes seconds at
+most, whatever the text.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 MOST_TAGS = 100_000
-"""Private tags, or fences around memories."""
+"""Maximum number of private tags, or of tags around memories."""
 
 MOST_NAMES = 50_000
-"""Names of secrets, and words of command lines, that are judged."""
+"""Maximum number of names of secrets, and of words in command lines, that are judged."""
 
 MOST_SECRETS = 50_000
 
 MOST_RANDOM = 80_000
-"""Words that look random and are judged by what they hold and what stands around them."""
+"""Maximum number of random-looking words that are judged by their characters and context."""
 
 
 class FloodError(Exception):
-    """A text holds more than is looked at."""
+    """A text exceeds one of the limits."""
 
 
 def counted(items: Iterable[Item], most: int) -> Iterator[Item]:
@@ -42,7 +42,7 @@ def counted(items: Iterable[Item], most: int) -> Iterator[Item]:
 
 
 def spans_of(found: Iterable[Iterable[tuple[int, int, str]]], size: int) -> list[tuple[int, int, str]]:
-    """Return the secrets that several scanners find in a text of this size, or all of it if there are too many."""
+    """Return the secrets that several scanners find in a text of this size; the whole text if there are too many."""
     try:
         return list(counted((span for spans in found for span in spans), MOST_SECRETS))
     except FloodError:

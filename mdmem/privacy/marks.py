@@ -1,9 +1,9 @@
-"""Marks: what stands where something was taken out before."""
+"""Marks: the replacements that earlier cleaning left in a text."""
 
 from __future__ import annotations
 
 _LONGEST_MARK = 64
-"""A mark with its kind is not longer, in characters."""
+"""Maximum length of a mark with its kind, in characters."""
 
 
 def cuts(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
@@ -19,7 +19,7 @@ def cuts(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
 
 
 def around(text: str, marks: tuple[str, ...], size: int) -> list[tuple[int, int]]:
-    """List the places of a text that are at most `size` characters away from a mark, in order and joined."""
+    """List the spans of a text that cover `size` characters around each mark, in order; overlapping ones are joined."""
     found: list[int] = []
     for mark in marks:
         at = text.find(mark)

@@ -1,8 +1,8 @@
-"""The private memory: what private sections of a session held, kept as long as the session can be resumed.
+"""The private memory: remembers a session's private text as long as the session can be resumed.
 
-One file for each session in the user's state folder, with a line for each telling part: a keyed digest and what
-finds it (`echo.Record`), never text. One key for all of them lies beside, so that a fork takes its parent's lines
-over as they are. Lines are only appended, each write in one piece: any number of processes may do so at once.
+Each session has a file in the user's state folder, with a line for each telling part: a keyed digest and its anchor
+(`echo.Record`), never text. All files share one key, so that a fork can copy its parent's lines unchanged. Lines are
+only appended, each time in a single write, so that any number of processes may write at once.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from mdmem.privacy.echo import Echo, Record
 
 KEPT_DAYS = 90
-"""What is private in a session is forgotten when the session was not heard of for so long."""
+"""A session's private memory is deleted after this many days without use."""
 
 _KEY = "key"
 _KEY_BYTES = 32
 _FORGOTTEN = 15
-"""Stands in a line in place of where a part counts: the line takes an earlier one back."""
+"""A line with this value in place of where a part counts revokes an earlier line."""
 
 _LINE_CHARS = 6 + 3 + 3 + 1 + 16
 _LONGEST_FILE = 4 * 1024 * 1024
 
 
 def folder(config: Config) -> str:
-    """Return the folder of all memories; it need not exist."""
+    """Return the folder of all memories, which may not exist yet."""
     return os.path.join(config.state_dir, "private")
 
 
 def load(config: Config, *sessions: str) -> Echo | None:
-    """Return what the private sections of sessions, given by their keys, held; None when that is nothing.
+    """Return the echo of the private text of sessions, given by their keys; None if they have none.
 
     Raises:
-        OSError: a memory is there and cannot be read.
+        OSError: a memory exists but cannot be read.
     """
     lines = b"".join(_read(os.path.join(folder(config), session)) for session in sessions)
     return _echo(config, lines) if lines else None
 
 
 def load_all(config: Config) -> Echo | None:
-    """Return what the private sections of all sessions held: who writes a note need not say in which session."""
+    """Return the echo of all sessions' private text, for notes that are written without naming a session."""
     return load(config, *sessions(config))
 
 
@@ -59,7 +59,7 @@ def sessions(config: Config) -> list[str]:
 
 
 def learn(config: Config, session: str, spans: Iterable[str]) -> None:
-    """Remember the texts of private sections for a session, and have them on disk before it returns.
+    """Remember the texts of private sections for a session. They are on disk when this returns.
 
     Raises:
         OSError: the memory cannot be written.
@@ -74,7 +74,7 @@ def learn(config: Config, session: str, spans: Iterable[str]) -> None:
 
 
 def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | None:
-    """Return what the private sections of a session held, apart from texts whose owner wants them stored after all.
+    """Return the echo of a session's private text, except for texts that the user now wants stored.
 
     Raises:
         OSError: the memory cannot be read or written.
@@ -88,7 +88,7 @@ def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | N
 
 
 def forget(config: Config, session: str, spans: Iterable[str]) -> None:
-    """Forget texts of a session whose owner wants them stored after all.
+    """Forget texts of a session that the user now wants stored.
 
     Raises:
         OSError: the memory cannot be written.
@@ -103,7 +103,7 @@ def forget(config: Config, session: str, spans: Iterable[str]) -> None:
 
 
 def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
-    """Copy into a session what other sessions remember.
+    """Copy the memories of other sessions into a session.
 
     Raises:
         OSError: the memory cannot be written.
@@ -116,7 +116,7 @@ def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
 
 
 def prune(config: Config, now: float) -> int:
-    """Forget the sessions that were not heard of for too long; return how many."""
+    """Delete memories that were not used for `KEPT_DAYS`; return how many were deleted."""
     gone = 0
     for session in sessions(config):
         path = os.path.join(folder(config), session)
@@ -140,7 +140,7 @@ def _echo(config: Config, lines: bytes) -> Echo | None:
 
 
 def _make_key(config: Config) -> bytes:
-    """Return the key of this vault's memories, made when there is none.
+    """Return the key of this vault's memories, creating it if there is no valid one.
 
     Raises:
         OSError: it cannot be written.
@@ -154,7 +154,7 @@ def _make_key(config: Config) -> bytes:
     held = system.open_folder(folder(config))
     try:
         if key:
-            held.replace(os.path.basename(own), _KEY)  # a damaged one recognizes nothing
+            held.replace(os.path.basename(own), _KEY)  # a damaged key recognizes nothing
         else:
             held.publish(os.path.basename(own), _KEY)  # unless another process was first
     finally:
@@ -164,10 +164,10 @@ def _make_key(config: Config) -> bytes:
 
 
 def _read(path: str) -> bytes:
-    """Read a file; nothing where there is none.
+    """Return a file's contents; b"" if there is no such file.
 
     Raises:
-        OSError: it is there and cannot be read: what is private could not be recognized.
+        OSError: it exists but cannot be read, so that private text would not be recognized.
     """
     try:
         return files.read(path, _LONGEST_FILE) if os.path.exists(path) else b""
@@ -176,7 +176,7 @@ def _read(path: str) -> bytes:
 
 
 def _append(path: str, data: bytes, *, durable: bool) -> None:
-    """Write lines at the end of a file, in such a way that one that was cut short spoils no other."""
+    """Append lines to a file. They start on a new line, so that an incomplete earlier write damages only itself."""
     file = files.open_to_append(path)
     try:
         files.write_all(file, b"\n" + data + b"\n")
@@ -186,7 +186,7 @@ def _append(path: str, data: bytes, *, durable: bool) -> None:
         os.close(file)
 
 
-# -- lines, in hexadecimal with consonants for digits: no number and no word can be read into them
+# -- lines, in hexadecimal with consonants for digits, so that they never look like a number or a word
 
 _DIGITS, _LETTERS = b"0123456789abcdef", b"GHJKLMNPQRSTVWXZ"
 _WRITTEN = bytes.maketrans(_DIGITS, _LETTERS)
@@ -199,7 +199,7 @@ def _line(record: Record) -> bytes:
 
 
 def _parse(data: bytes) -> list[Record]:
-    """Read the lines of a memory; what is not a whole line, or was forgotten later, is left out."""
+    """Parse the lines of a memory, without incomplete and revoked ones."""
     found: dict[tuple[bytes, int], Record] = {}
     for line in data.translate(_READ).split(b"\n"):
         if len(line) == _LINE_CHARS:

@@ -1,4 +1,4 @@
-"""Pairs of private tags that hide nothing: both are only named, or a part of a program."""
+"""Pairs of private tags that are only mentioned, or part of a program, and so hide nothing."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _JOINING = frozenset(["and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e
 
 
 def meant(text: str, pairs: list[Section], *, literal_code: bool) -> list[Section]:
-    """Return the pairs that hide what is between them. literal_code: not those wholly inside a closed code fence."""
+    """Return the pairs that hide the text between them. literal_code: without pairs wholly in a closed code fence."""
     pairs = [pair for pair in pairs if not (_is_setting(text, pair) or _is_named(text, pair) or _is_code(text, pair))]
     return _outside_fences(text, pairs) if literal_code and pairs else pairs
 
 
 def _is_setting(text: str, pair: Section) -> bool:
-    """Whether it is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
+    """Whether a pair is a boolean setting of MSBuild: `<Private>True</Private>`."""
     start, end, inner_start, inner_end, _ = pair
     is_plain = text.startswith("<Private>", start) and text.endswith("</Private>", 0, end)
     return is_plain and text[inner_start:inner_end][:12].strip("\\ \t\r\n").lower() in ("true", "false")
 
 
 def _is_named(text: str, pair: Section) -> bool:
-    """Whether nothing is between but what joins two names, or a pattern: `<private> and </private>`, `<private>.*`."""
+    """Whether only a conjunction or a pattern is between the tags: `<private> and </private>`, `<private>.*`."""
     _, _, inner_start, inner_end, _ = pair
     between = text[inner_start:inner_end] if inner_end - inner_start < _LONGEST_NAMING else ""
     is_word = between[:1] in (" ", ",") and between[-1:] == " "
@@ -35,7 +35,7 @@ def _is_named(text: str, pair: Section) -> bool:
 
 
 def _is_code(text: str, pair: Section) -> bool:
-    """Whether a program looks for both tags, or names both."""
+    """Whether a program searches for both tags, or has both as strings."""
     start, end, inner_start, inner_end, _ = pair
     if is_looked_for(text, start) and is_looked_for(text, inner_end):
         return True
@@ -43,20 +43,20 @@ def _is_code(text: str, pair: Section) -> bool:
 
 
 def is_looked_for(text: str, start: int) -> bool:
-    """Whether a command of sed or vi looks for the tag that starts here: `s/<private>/…/`."""
+    """Whether a command of sed or vi searches for the tag at `start`: `s/<private>/…/`."""
     before = text[max(0, start - 4) : start].rstrip("\\")
     return before.endswith(("'s/", '"s/', "`s/", "%s/", "; s/", ";s/"))
 
 
 def is_literal(text: str, start: int, end: int) -> bool:
-    """Whether a tag is a string of a program: `TAG = "<private>"`, `replace("<private>", "")`; not one of a list."""
+    """Whether a tag is a string in a program, but not in a list: `TAG = "<private>"`, `replace("<private>", "")`."""
     quote = text[start - 1 : start]
     before = text[max(0, start - 4) : start - 1].rstrip(" ")[-1:]
     return quote in ("'", '"') and text[end : end + 1] == quote and before in ("=", "(")
 
 
 def _outside_fences(text: str, sections: list[Section]) -> list[Section]:
-    """Leave out the sections that lie wholly inside one closed code fence."""
+    """Return the sections that are not wholly inside one closed code fence."""
     from bisect import bisect
 
     fences = _closed_fences(text)
@@ -70,7 +70,7 @@ def _outside_fences(text: str, sections: list[Section]) -> list[Section]:
 
 
 def _closed_fences(text: str) -> list[tuple[int, int]]:
-    """Find the code fences of a markdown text that are closed: from the opening to the end of the closing line."""
+    """Return the closed code fences of a Markdown text: start of the opening line, end of the closing line."""
     fences: list[tuple[int, int]] = []
     opened, ticks, at = 0, "", 0
     for line in text.split("\n"):

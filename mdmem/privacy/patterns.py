@@ -1,4 +1,4 @@
-"""Patterns: a person's own regular expressions, which may take for ever and therefore get so much time and no more."""
+"""Patterns: the user's own regular expressions, with a time limit, since backtracking may take forever."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from mdmem.system.apart import Apart
 
 SECONDS = 1.0
-"""All patterns together may use this much processor time on one text."""
+"""Limit of processor time for all patterns together on one text."""
 
 PROBE_SECONDS = 0.3
-"""A pattern that uses more on a line of forty characters is refused when it is set."""
+"""Limit of processor time for a new pattern on the short texts of `_probes`; a slower one is refused."""
 
 OWN_WORDS = (
     "text", "input", "response", "title", "slug", "body", "meta", "context", "created", "kind", "project", "session",
     "prompt", "sequence", "tool", "success", "files", "agent", "branch", "commit", "tags", "digest", "observation",
     "claude-code", "[PRIVATE]", "[REDACTED]",
 )  # fmt: skip
-"""What stands in every note: a pattern that matches one of them would hide mdmem's own words."""
+"""Words that occur in notes themselves. A pattern that matches one is refused, because it would mask mdmem's words."""
 
 
 class _TooSlowError(Exception):
-    """A pattern has used up its time."""
+    """A pattern exceeded its time limit."""
 
 
 def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    """Return what a person's own patterns match, unless it is one of the marks `ours`, or a part of one.
+    """Return the matches of the user's patterns, except those that begin or end inside one of the marks `ours`.
 
     Raises:
-        PatternError: when a pattern takes too long; what it looks at is then not to be stored.
+        PatternError: a pattern takes too long. The text must not be stored then.
     """
     found: list[tuple[int, int, str]] = []
     current = ""
@@ -49,7 +49,7 @@ def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> lis
     try:
         if not _in_time(lambda: look(_spans), SECONDS):
             look(lambda pattern, text: _spans_apart(pattern, [text], SECONDS))
-    except (_TooSlowError, DeadlineError):  # on a busy machine the process runs out of time before the pattern does
+    except (_TooSlowError, DeadlineError):  # on a busy machine the hook's deadline may pass first
         raise PatternError(
             f"privacy.patterns has {current!r:.60}, which takes too long: nothing that it looks at is stored. "
             "Change it with `mdmem config set privacy.patterns`, or in the vault's mdmem.toml."
@@ -58,12 +58,12 @@ def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> lis
 
 
 def _spans(pattern: Pattern[str], text: str) -> Iterable[tuple[int, int]]:
-    """Yield where a pattern matches: its first group, if it has one that takes part."""
+    """Return the spans that a pattern matches: its first group if that took part, else the whole match."""
     return (match.span(1 if pattern.groups and match.group(1) is not None else 0) for match in pattern.finditer(text))
 
 
 def problem(pattern: str) -> str:
-    """Return why a pattern cannot be used; "" when it can."""
+    """Return why a pattern cannot be used, or ""."""
     import re
 
     try:
@@ -81,19 +81,19 @@ def problem(pattern: str) -> str:
 
 
 def _probes(pattern: str) -> list[str]:
-    """Return short texts on which a pattern that backtracks without end does so."""
+    """Return short texts that trigger catastrophic backtracking in a pattern prone to it."""
     letters = dict.fromkeys(c for c in f"{pattern}a0 .-_/=" if c.isprintable())
     runs = [f"{c * 38}\0" for c in letters]
     return [*runs[:60], f"{'a0' * 19}!", f"{'aA' * 19}\n!", f"{'ab ' * 13}!"]
 
 
 def _in_time(work: Callable[[], Any], seconds: float) -> bool:
-    """Do `work`, but for so much processor time at most; return whether it was done.
+    """Run `work` with a limit of processor time; return whether it ran.
 
-    It is not where nothing could interrupt it: only the main thread can be, and not on every system.
+    It does not run where it could not be interrupted: outside the main thread, and on systems without such a timer.
 
     Raises:
-        _TooSlowError: when the time is over.
+        _TooSlowError: the limit was exceeded.
     """
     import _signal  # type: ignore[import-not-found]  # `signal` itself loads enum
 
@@ -113,12 +113,12 @@ def _in_time(work: Callable[[], Any], seconds: float) -> bool:
     return True
 
 
-# -- where nothing can be interrupted ----------------------------------------------------------------
+# -- where matching cannot be interrupted ------------------------------------------------------------
 
 PATIENCE = 20
-"""Another process has this many times as long by the clock as it has processor time, where that can be limited."""
+"""Time limit of the other process by the clock, as a multiple of its limit of processor time."""
 
-# Its own timer ends it after so much processor time, where the system has one.
+# Where the system has such a timer, it ends the process when its processor time is used up.
 _CODE = """
 import json, re, signal, sys
 timer = getattr(signal, "setitimer", None)
@@ -139,10 +139,10 @@ _other: list[Apart] = []
 
 
 def _spans_apart(pattern: Pattern[str], texts: list[str], seconds: float) -> list[tuple[int, int]]:
-    """Return where a pattern matches in these texts, found by a process that can be ended: in a thread, on Windows.
+    """Return the spans that a pattern matches in these texts. For threads and Windows: matches in a killable process.
 
     Raises:
-        _TooSlowError: when it took too long, or there is no such process: nobody has looked at the texts.
+        _TooSlowError: it took too long, or the process could not run, so that the texts are unchecked.
     """
     import json
 

@@ -1,8 +1,8 @@
-"""Which parts of a private text are recognized when they are met again.
+"""Private words: the parts of a private text that are recognized when they occur again.
 
-All of the text, its lines and sentences, and of its words those that tell something: names, numbers, codes,
-passwords, addresses. Everyday words are left out unless one stood alone in the private section: hiding "middleware"
-for the rest of a session protects nobody.
+These are the whole text, its lines and sentences, and its telling words: names, numbers, codes, passwords, addresses.
+An everyday word counts only if it was the whole private section: hiding "middleware" for the rest of a session
+protects nobody.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST = 400
-"""A longer part is not recognized as a whole, only by its parts, in characters."""
+"""A part longer than this is recognized only by its own parts, in characters."""
 
 MOST = 20_000
-"""No more parts than this are remembered of one payload."""
+"""Maximum number of parts to remember from one payload."""
 
 _FEW_WORDS = 8
 _SHORTEST_GLUED = 6
 _LONG_NUMBER = 6
 _LONG_PHRASE = 16
 _SHORTEST_SAID = 12
-"""From three words and so many characters on, all that a section says counts, however usual the words."""
+"""A short section of three or more words and this many characters counts as a whole, even if every word is common."""
 _MOST_WORDS = 60  # of a text whose groups of four words count
 _QUOTES = str.maketrans(dict.fromkeys("\"'`\\“”‘’«»「」『』", " "))
 _SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/“”‘’«»「」『』、。，；：（）", " "))
@@ -36,7 +36,7 @@ _SENTENCE_ENDS = (". ", "! ", "? ", "; ")
 
 
 def parts(spans: tuple[str, ...]) -> dict[str, int]:
-    """Return what is recognized of private texts, in lower case, each with where it counts."""
+    """Return the parts of private texts to recognize, in lower case, each with where it counts (`letters`)."""
     found: dict[str, int] = {}
     for span in map(_composed, spans):
         for part, where in _of_span(span):
@@ -48,7 +48,7 @@ def parts(spans: tuple[str, ...]) -> dict[str, int]:
 
 
 def _composed(text: str) -> str:
-    """Return a text with letters and their accents in one, and forms of another width as their usual ones."""
+    """Return a text with accents composed, and full-width and half-width forms replaced by the usual ones."""
     if text.isascii() or not any(_is_accent(char) or _is_wide(char) for char in set(text)):
         return text
     from unicodedata import normalize
@@ -57,19 +57,19 @@ def _composed(text: str) -> str:
 
 
 def _is_wide(char: str) -> bool:
-    """Whether a character is a form of full or half width."""
+    """Whether a character is a full-width or half-width form."""
     return "\uff01" <= char <= "\uffee"
 
 
 def _is_accent(char: str) -> bool:
-    """Whether a character only adds to the one before it: an accent, a sound mark of kana, a vowel of Korean."""
+    """Whether a character combines with the one before it: an accent, a kana sound mark, a Korean vowel."""
     return (
         "\u0300" <= char <= "\u036f" or char in ("\u3099", "\u309a", "\uff9e", "\uff9f") or "\u1161" <= char <= "\u11ff"
     )
 
 
 def spellings(part: str, bare: str) -> Iterator[str]:
-    """List other spellings of a part, whose letters are `bare`: backwards, in ROT13, with ue for ü, in Punycode."""
+    """Yield other spellings of a part with the letters `bare`: backwards, in ROT13, with ue for ü, in Punycode."""
     if not _SHORTEST_GLUED <= len(bare) <= _LONGEST_SPELLED or (len(bare) <= _LONGEST_TWIN and is_common(bare)):
         return
     if not part.isascii():
@@ -83,7 +83,7 @@ def spellings(part: str, bare: str) -> Iterator[str]:
 
 _LONGEST_SPELLED = 64
 _LONGEST_TWIN = 8
-"""A word of no more letters may be another word when it is read backwards."""
+"""An everyday word of at most this many letters has no other spellings: backwards, it may be another word."""
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "å": "aa", "ø": "oe", "æ": "ae"})
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
@@ -106,7 +106,7 @@ def _of_span(span: str) -> Iterator[tuple[str, int]]:
 
 
 def _alone(text: str) -> tuple[str, int] | None:
-    """Judge the only word of a section: the person named exactly this."""
+    """Return the only word of a section, and where it counts. The user chose exactly this word; None if too short."""
     if len(text) > LONGEST or len(text) < (2 if is_cjk(text[:1]) or is_hangul(text[:1]) else 4):
         return None
     glued = is_cjk(text[:1]) or is_hangul(text[:1]) or (len(text) >= _SHORTEST_GLUED and not is_common(text))
@@ -116,7 +116,7 @@ def _alone(text: str) -> tuple[str, int] | None:
 
 
 def _phrases(span: str, words: list[str]) -> Iterator[tuple[str, int]]:
-    """List the whole text, its lines and its sentences, as far as they are more than a turn of phrase."""
+    """Yield the whole text, its lines, its sentences and groups of four words, without common phrases."""
     lines = span
     for sign in _SENTENCE_ENDS:
         lines = lines.replace(sign, sign + "\n")
@@ -133,7 +133,7 @@ def _phrases(span: str, words: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _numbers(words: list[str]) -> Iterator[tuple[str, int]]:
-    """List numbers that are written in groups, like those of telephones and cards."""
+    """Yield numbers that are written in groups, such as phone and card numbers."""
     group: list[str] = []
     for word in [*words, ""]:
         bare = word.strip(".,;:")
@@ -148,12 +148,12 @@ def _numbers(words: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _tells(words: list[str], text: str) -> bool:
-    """Whether a phrase is worth hiding as a whole: four words, or one that is no everyday word."""
+    """Whether a phrase is worth hiding as a whole: it has four words, or one that is not an everyday word."""
     return (len(words) > 3 and len(text) >= 16) or not all(is_common(word.strip(_EDGES)) for word in words)
 
 
 def _levels(text: str) -> Iterator[str]:
-    """Read a text with ever more signs turned into blanks."""
+    """Yield a text with more and more kinds of signs turned into blanks."""
     yield text
     yield text.translate(_QUOTES)
     yield text.translate(_SIGNS)
@@ -164,7 +164,7 @@ def _levels(text: str) -> Iterator[str]:
 
 
 def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
-    """Judge one word of several; few: it stood among few words, so that a short number counts as well."""
+    """Yield the parts of one word among several. few: among few words, even a short number or code counts."""
     if not token.isascii() and any(map(is_cjk, token)):
         yield from _of_runs(token)
     elif token.isdecimal():
@@ -190,7 +190,7 @@ def _is_han(char: str) -> bool:
 
 
 def _of_runs(token: str) -> Iterator[tuple[str, int]]:
-    """List the runs of Chinese and Japanese of four characters and more, and each four characters of them that tell."""
+    """Yield runs of four or more Chinese or Japanese characters, and each telling group of four in them."""
     kept = "".join([char if is_cjk(char) else " " for char in token])
     for run in kept.split():
         if len(run) < 4:
@@ -207,14 +207,14 @@ def _of_runs(token: str) -> Iterator[tuple[str, int]]:
 
 
 def _is_filler(text: str) -> bool:
-    """Whether little is left of a text without the everyday words of Chinese and Japanese."""
+    """Whether little remains of a text without everyday Chinese and Japanese words."""
     for word in everyday.CJK:
         text = text.replace(word, "")
     return sum(map(is_cjk, text)) < 2
 
 
 def _of_korean(token: str) -> Iterator[tuple[str, int]]:
-    """Judge a Korean word, without the particle at its end."""
+    """Yield a Korean word without its final particle, if it is telling."""
     word = next(
         (token[: -len(end)] for end in everyday.PARTICLES if token.endswith(end) and len(token) > len(end) + 2), token
     )

@@ -1,4 +1,4 @@
-"""What private sections of a payload said, in plain words too, and where the rest of the payload says it again."""
+"""Revealed text: finds what a payload's private sections say in the rest of the same payload, also decoded."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _SHORTEST_LINE = 12
-"""A line of a longer section counts in the middle of another line from this many characters on."""
+"""A line of a section with several lines is searched for inside other lines if it has this many characters."""
 
 _SHORTEST_GLUED = 8
-"""A value of this many characters is found between letters as well."""
+"""A value of this many characters is also found between letters."""
 
 MOST = 100
-"""No more values than this are looked for in the middle of lines; the others count as whole lines."""
+"""Maximum number of values to search for inside lines; the others count only as whole lines."""
 
-_AROUND = " \t+-\"',"  # what a diff and a JSON list put around a line
+_AROUND = " \t+-\"',"  # what diffs and JSON lists add around a line
 
 
 def in_plain_words(spans: list[str]) -> list[str]:
-    """Return private texts, and what each says besides: who repeats it leaves out colors, codes and what begins lines.
+    """Return private texts and their plain readings, because an agent may repeat a text without its wrapping.
 
-    Those are escapes, base64 and the like; and what a patch, a comment, a quotation or `grep -n` puts before lines.
+    The wrapping is colors, escapes, base64 and the like, and line prefixes of a patch, comment, quotation or `grep -n`.
     """
     found = dict.fromkeys(spans)
     for span in spans:
@@ -46,15 +46,16 @@ _MOST_CHARS = 64 * 1024
 
 
 def _without_beginnings(lines: list[str]) -> str:
-    """Return lines without what all but the first begin with, numbers and blanks being alike; a tag begins the first.
+    """Return lines without the prefix that all but the first share; the first begins with the tag.
 
-    What `git blame` puts before lines ends with a number in brackets.
+    In a prefix, any number matches any other, and any white space too. The prefix of `git blame`, which ends with a
+    number and a parenthesis, is removed as well.
     """
     split = [_units(line[:_LONGEST_BEGINNING]) for line in lines]
     begun = [[_alike(unit) for unit in units] for units in split[1:] if units] or [[]]
     common = takewhile(lambda pair: pair[0] == pair[1], zip(min(begun), max(begun), strict=False))
     alike = [unit for unit, _ in common]
-    if len(begun) == 1:  # there is no other line to tell words from what stands before each
+    if len(begun) == 1:  # with a single line, a common prefix may include its words
         alike = list(takewhile(lambda unit: not unit.isalpha(), alike))
     while alike and alike[-1].isalpha():
         alike.pop()
@@ -68,7 +69,7 @@ _LONGEST_BEGINNING = 200
 
 
 def _units(line: str) -> list[str]:
-    """Return the characters of a line, those of a number, and blanks, together."""
+    """Return the units of a line: each number, each run of white space, and each other character."""
     runs = [(kind, "".join(run)) for kind, run in groupby(line, lambda char: (char.isdecimal(), char.isspace()))]
     return [unit for kind, run in runs for unit in ([run] if any(kind) else run)]
 
@@ -83,7 +84,7 @@ def _without_author(line: str) -> str:
 
 
 def of(spans: tuple[str, ...]) -> Revealed:
-    """Return what finds these texts: a note is cleaned before it is put together and after."""
+    """Return a finder of these texts. The last is cached, because a note is cleaned both before and after rendering."""
     if spans not in _last:
         _last.clear()
         _last[spans] = Revealed(spans)
@@ -94,7 +95,7 @@ _last: dict[tuple[str, ...], Revealed] = {}
 
 
 class Revealed:
-    """The private texts of one payload: whole, by line, and by the forms that the echo knows."""
+    """Finds the private texts of one payload: whole, by line, and in the forms that the echo knows."""
 
     __slots__ = ("_echo", "_lines", "_values")
 
@@ -108,7 +109,7 @@ class Revealed:
         self._lines = frozenset(filter(_is_worth, lines))
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Return where a private text stands in `text`: start and end, in any order."""
+        """Return the spans of private text in `text`: start and end, in any order."""
         spans = self._echo.find(text)
         for value in self._values:
             if value in text:
@@ -132,7 +133,7 @@ def _lines(span: str) -> list[str]:
 
 
 def _without_place(line: str) -> str:
-    """Return a line without the file and the number that `grep` puts before it, if it has them."""
+    """Return a line without the file name and line number that `grep` puts before it."""
     name, _, rest = line.partition(":")
     number, colon, after = rest.partition(":")
     if name.isdecimal():
@@ -155,5 +156,5 @@ def _places(text: str, value: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_glued(text: str, after: int, edge: str) -> bool:
-    """Whether a letter or digit stands before position `after`, beside an edge that is one as well."""
+    """Whether both the character before position `after` and the `edge` of the value are letters or digits."""
     return edge.isalnum() and after > 0 and text[after - 1 : after].isalnum()

@@ -1,4 +1,4 @@
-"""Private sections and the hosts' blocks: which parts of a text its tags hide."""
+"""Sections: finds the private sections and the hosts' blocks of a text."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HOST = ("system-reminder", "system_instruction", "system-instruction", "persisted-output", "hook_context")
-"""What an agent's host puts between the user's words: gone if it is closed, else it was only mentioned."""
+"""Blocks that an agent's host inserts between the user's words. A closed one is removed; a lone tag is a mention."""
 
 
 _MOST_MENTIONS = 1000
-"""A text that speaks of tags more often than this means the next one."""
+"""Only this many lone tags may be mentions; further ones begin sections. This bounds the cost."""
 
 
 def private(
     text: str, low: str, words: tuple[str, ...], *, strict: bool, keep_unclosed: bool, literal_code: bool
 ) -> tuple[list[Section], set[str]]:
-    """Return what private tags hide, outermost sections in order, and what the tags do that found no partner.
+    """Return the private sections, outermost ones in order, and whether tags without a partner open or close.
 
-    words: those that make tags. strict: people wrote the text, so that a lone `[private]` counts; in a tool's output
-    it heads a section of an INI file. keep_unclosed: a tag without a partner hides nothing.
-    literal_code: a pair wholly inside a closed code fence is only text.
+    words: the tag words. strict: a lone `[private]` counts; in a tool's output, it is the heading of an INI section.
+    keep_unclosed: a tag without a partner hides nothing. literal_code: a pair wholly inside a closed code fence is
+    plain text.
 
     Raises:
-        FloodError: there are more tags than are looked at.
+        FloodError: there are more than `limits.MOST_TAGS` tags.
     """
     plain = shadow(low, words)
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
     pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
-    lone = [tag for tag in lone if tag[3] == CLOSES or not tag[2].endswith(SHOUT)]  # `[PRIVATE]` is a mark
+    lone = [tag for tag in lone if tag[3] == CLOSES or not tag[2].endswith(SHOUT)]  # `[PRIVATE]` is a marker
     lone = [tag for tag in lone if not is_other(tag) or (strict and _stands_alone(tag, text))]
     if not lone:
         return sections, set()
-    from mdmem.privacy import intent  # most sections are closed
+    from mdmem.privacy import intent  # rarely needed: most sections are closed
 
     last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)
     counted = (
@@ -67,20 +67,20 @@ def private(
 
 
 def _stands_alone(tag: Tag, text: str) -> bool:
-    """Whether a tag in other brackets counts without a partner: as the first word of a text, or with its slash."""
+    """Whether a lone tag in other brackets counts: an opening one only at the start of a text, a closing one always."""
     sign = text[tag[0]]
     if tag[3] == CLOSES:
-        return sign not in "(（"  # a folder: (/private)
+        return sign not in "(（"  # (/private) may be a path
     return sign in "{(｛（" and not text[: tag[0]].strip()
 
 
 def _is_bracket(tag: Tag) -> bool:
-    """Whether a tag may be a bracket that heads a section of an INI file."""
+    """Whether a tag may be the heading of an INI section."""
     return tag[3] != CLOSES and tag[2].endswith((BRACKET, SHOUT))
 
 
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
-    """Return a text without the private tags that hide something in it, and with what they hide."""
+    """Return a text with its private tags removed and their contents kept. Mentions of tags stay."""
     plain = shadow(low, words)
     pairs, lone = _pair(private_tags(text, plain, words))
     from mdmem.privacy import intent
@@ -97,12 +97,12 @@ def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
 
 
 def context(text: str, low: str) -> list[Section]:
-    """Return the fences around memories and hosts' blocks: outermost sections in order.
+    """Return the injected memories and hosts' blocks, with their tags: outermost sections in order.
 
-    A fence is gone even if it is never closed, so that no memory is remembered again.
+    An unclosed fence counts as well, so that no memory is stored again.
 
     Raises:
-        FloodError: there are more tags than are looked at.
+        FloodError: there are more than `limits.MOST_TAGS` tags.
     """
     sections: list[Section] = []
     names = [name for name in HOST if name in low]
@@ -123,7 +123,7 @@ def context(text: str, low: str) -> list[Section]:
 
 
 def _pair(tags: Iterable[Tag]) -> tuple[list[Section], list[Tag]]:
-    """Match each closing tag with the nearest open one of its family; what finds no partner is lone, in order."""
+    """Match each closing tag with the nearest open one of its family; return the pairs and the sorted other tags."""
     waiting: dict[str, list[Tag]] = {}
     pairs: list[Section] = []
     lone: list[Tag] = []
@@ -144,11 +144,11 @@ def _pair(tags: Iterable[Tag]) -> tuple[list[Section], list[Tag]]:
 
 
 _OTHER_CASE = {WORD + BRACKET: WORD + SHOUT, WORD + SHOUT: WORD + BRACKET}
-"""`[PRIVATE]…[/private]`: the case of a bracket matters only while there is a better partner."""
+"""`[PRIVATE]…[/private]` is a pair if there is no partner in the same letter case."""
 
 
 def _union(sections: list[Section]) -> list[Section]:
-    """Order sections, and join those that overlap."""
+    """Sort sections and join those that overlap."""
     joined: list[Section] = []
     for section in sorted(sections):
         start, end, inner_start, _, rule = joined[-1] if joined else _NOWHERE
@@ -163,7 +163,7 @@ _NOWHERE: Section = (0, 0, 0, 0, "")
 
 
 def _outside(tags: Iterable[Tag], sections: list[Section]) -> Iterator[Tag]:
-    """Yield the tags that no section holds; both in order."""
+    """Yield the tags outside all sections; both are in order."""
     number = 0
     for tag in tags:
         while number < len(sections) and sections[number][1] <= tag[0]:
@@ -173,7 +173,10 @@ def _outside(tags: Iterable[Tag], sections: list[Section]) -> Iterator[Tag]:
 
 
 def _hide_lone(size: int, sections: list[Section], lone: Iterable[Tag], keep: bool) -> tuple[list[Section], set[str]]:
-    """Hide what a lone tag may have meant: on to the end, or back to the section before it (or the start)."""
+    """Return the sections that lone tags make, and what these tags do.
+
+    An opening tag hides the text after it; a closing one hides the text before it, back to the previous section.
+    """
     hidden: list[Section] = []
     unclosed: set[str] = set()
     number = before = 0

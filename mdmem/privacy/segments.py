@@ -1,8 +1,8 @@
 """Segments: private sections that open in one string of a payload and close in another.
 
-Strings whose places in a payload differ in list indices only are the segments of one text: the lines of a patch and
-of all its hunks, the cells of a notebook, the content blocks of an answer, the edits of a file. Strings under
-different keys are different texts, so that a tag in a command does not hide what the command printed.
+Strings whose paths in a payload differ only in list indices are segments of one text: the lines of a patch and of all
+its hunks, the cells of a notebook, the content blocks of an answer, the edits of a file. Strings under different keys
+are different texts, so that a tag in a command does not hide the command's output.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RESOURCE = "[]\0resource"
 
 
 def hide(value: Any, job: Job, max_depth: int) -> Any:
-    """Return a JSON value without the private sections that span several of its strings; its shape stays."""
+    """Return a JSON value of the same shape without private sections that span several of its strings."""
     groups: dict[str, list[str]] = {}
     _gather(value, "", groups, max_depth)
     cleaned: dict[str, Iterator[str]] = {}
@@ -33,7 +33,7 @@ def hide(value: Any, job: Job, max_depth: int) -> Any:
 
 
 def _gather(value: Any, place: str, groups: dict[str, list[str]], depth: int) -> None:
-    """Collect the strings inside lists under their place without list indices, in order."""
+    """Collect the strings inside lists, in order, by their path without list indices."""
     if isinstance(value, str):
         if _INDEX in place:
             groups.setdefault(place, []).append(value)
@@ -49,14 +49,14 @@ def _gather(value: Any, place: str, groups: dict[str, list[str]], depth: int) ->
 
 
 def _below(place: str, key: Any) -> str:
-    """Return the place of what stands under a key; the text of a resource is one of the blocks that it stands among."""
+    """Return the path of a key's value. The text of a resource has the path of the content blocks around it."""
     if key == "text" and place.endswith(_RESOURCE):
         place = place.removesuffix(_RESOURCE) + _INDEX
     return f"{place}\0{key}"
 
 
 def _rebuilt(value: Any, place: str, cleaned: dict[str, Iterator[str]], depth: int) -> Any:
-    """Return the value with the cleaned segments in their places; it is walked in the order of `_gather`."""
+    """Return the value with its segments replaced by the cleaned ones. Walks in the same order as `_gather`."""
     if isinstance(value, str):
         return next(cleaned[place]) if place in cleaned else value
     if depth >= 0 and isinstance(value, dict):
@@ -72,7 +72,7 @@ def _without_sections(segments: list[str], job: Job) -> list[str]:
 
 
 def _spread(segments: list[str], edits: list[Edit]) -> list[str]:
-    """Make the edits of the joined text in its segments; the mark goes where a section begins."""
+    """Apply the edits of the joined text to its segments. The marker goes to the segment where a section begins."""
     result: list[str] = []
     number = begin = 0
     for segment in segments:
@@ -85,7 +85,7 @@ def _spread(segments: list[str], edits: list[Edit]) -> list[str]:
                 parts += (segment[at - begin : first - begin], instead)
             at = max(at, last)
             if last > end:
-                break  # it goes on in the next segment
+                break  # the edit continues in the next segment
             number += 1
         parts.append(segment[at - begin :])
         result.append("".join(parts))

@@ -1,8 +1,8 @@
-"""The tags that people and programs put around text: reading them off a text in one pass.
+"""Tags: finds the tags that people and programs put around text, in one pass.
 
-Tags are read off a *shadow* of the text (`disguises`): as long as the text, in lower case, and with every disguise of
-a tag's characters undone, so that positions stay good. Each occurrence of a tag's word is then looked at from the
-inside out, so the cost is linear whatever the text.
+The parser reads a *shadow* of the text (`disguises`): of the same length, in lower case, with all disguises of tag
+characters undone, so that offsets are valid in both. From each occurrence of a tag word, it looks outward for the
+brackets. The cost is linear, whatever the text.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 WORD = "private"
-"""The word that always makes a tag; `privacy.tags` adds others."""
+"""The word that always makes a tag; the setting `privacy.tags` adds others."""
 
 MARKER = "[PRIVATE]"
-"""The default marker; it looks like an opening tag and is none, unless `[/PRIVATE]` closes it."""
+"""The default marker. It looks like an opening tag, but is one only if `[/PRIVATE]` closes it."""
 
 ANGLE, BRACKET, COMMENT, SHOUT, OTHER = "-tag", "-bracket", "-comment", "-shout", "-in-"
-"""The families of private tags, behind the word; SHOUT is a bracket that looks like the marker.
+"""Suffixes of the word that name the families of private tags. SHOUT is a bracket that looks like the marker.
 
-Behind OTHER stand the signs of `OTHERS` around the word. These mean other things as well: such a tag counts in a pair.
+OTHER is followed by the two signs of `OTHERS` around the word. They are common in other uses, so such a tag counts
+only in a pair, with few exceptions.
 """
 
 OTHERS = {"{": "}", "(": ")", "«": "»", "‹": "›", "《": "》", "「": "」", "『": "』", "≪": "≫"}
@@ -37,17 +38,17 @@ OPENS, CLOSES, EMPTY = "opens", "closes", "empty"
 """What a tag does: `<private>`, `</private>`, `<private/>`."""
 
 Tag = tuple[int, int, str, str]
-"""Start, end, family (only tags of one family pair), and what it does.
+"""Start, end, family (only tags of the same family pair), and what the tag does.
 
-A plain tuple: of a million objects in a hostile text, the collector would visit each again and again.
+A plain tuple, because the garbage collector would visit a million objects of a hostile text again and again.
 """
 
 Section = tuple[int, int, int, int, str]
-"""A part to be taken out: start and end with its tags, start and end of what they enclose, and the rule."""
+"""A span to remove: start and end including its tags, start and end of the text inside, and the rule."""
 
 
 def words(given: Iterable[str]) -> tuple[str, ...]:
-    """Return the words that make tags: `private`, and of those in the settings what a tag can hold."""
+    """Return the tag words: `private`, and those of the settings that are valid in a tag."""
     found = dict.fromkeys([WORD, *(word.strip(" <>[]/!").lower() for word in given)])
     good = [word for word in found if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS]
     return tuple(good[:MAX_WORDS])
@@ -57,7 +58,7 @@ _WORD_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def private_tags(text: str, plain: str, words: tuple[str, ...]) -> Iterable[Tag]:
-    """Read `<private>`, `[private]` and `<!-- private -->` and what closes them; `plain` is the text's shadow."""
+    """Return opening and closing `<private>`, `[private]` and `<!-- private -->`. `plain` is the text's shadow."""
     found = [_word_tags(text, plain, word) for word in words if word in plain]
     return found[0] if len(found) == 1 else sorted(tag for tags in found for tag in tags)
 
@@ -75,7 +76,7 @@ def _word_tags(text: str, plain: str, word: str) -> Iterator[Tag]:
 
 
 def unknown(low: str, words: tuple[str, ...]) -> Iterator[str]:
-    """Yield what looks like a private tag and is none, such as `<private-note>` and `<private:x>`."""
+    """Yield names that look like a private tag but are none, such as `<private-note>` and `<private:x>`."""
     for word in words:
         at = low.find(f"<{word}")
         while at >= 0:
@@ -90,7 +91,7 @@ _NAME_GOES_ON = ("-", "_", ":", ".")
 
 
 def named_tags(text: str, plain: str, name: str) -> Iterator[Tag]:
-    """Read `<name …>`, `</name …>` and `<name/>`; the name may go on behind a dash or another sign."""
+    """Yield `<name …>`, `</name …>` and `<name/>`. After a dash or another sign, the name may continue."""
     ends, starts = _Ahead(plain, ">"), _Ahead(plain, "<")
     at = plain.find(name)
     while at >= 0:
@@ -140,7 +141,7 @@ def _read_angle(
 
 
 def _look_back(plain: str, at: int) -> tuple[int, bool]:
-    """Go back from a word over blanks and one slash: what stands before is where, and was there a slash?"""
+    """Skip back over blanks and one slash; return the offset of the sign before (-1: none), and if there is a slash."""
     at = _skip_back(plain, at)
     if at > 0 and plain[at] == ":":
         at = _before_prefix(plain, at)
@@ -150,7 +151,7 @@ def _look_back(plain: str, at: int) -> tuple[int, bool]:
 
 
 def _before_prefix(plain: str, colon: int) -> int:
-    """Return where the bracket or slash stands before a namespace, as in `<x:private>`; -1 where there is none."""
+    """Return the offset of the bracket or slash before a namespace, as in `<x:private>`; -1 if there is none."""
     name = plain[max(0, colon - _MAX_WORD_CHARS) : colon]
     at = colon - 1 - len(name) + len(name.rstrip("abcdefghijklmnopqrstuvwxyz0123456789-_."))
     return at if at < colon - 1 and plain[at : at + 1] in ("<", "/") else -1
@@ -170,7 +171,7 @@ def _skip(plain: str, at: int) -> int:
 
 
 def _comment_start(plain: str, dash: int) -> int:
-    """Find the `<` of the `<!--` whose last dash is at `dash`, or -1."""
+    """Return the offset of the `<` of the `<!--` whose last dash is at `dash`, or -1."""
     first = dash
     while first > 0 and plain[first - 1] == "-":
         first -= 1
@@ -179,19 +180,19 @@ def _comment_start(plain: str, dash: int) -> int:
 
 
 def _comment_end(plain: str, dash: int) -> int:
-    """Find the `>` of the `-->` whose first dash is at `dash`, or -1."""
+    """Return the offset of the `>` of the `-->` whose first dash is at `dash`, or -1."""
     while plain[dash : dash + 1] == "-":
         dash += 1
     return dash if plain[dash : dash + 1] == ">" else -1
 
 
 def is_other(tag: Tag) -> bool:
-    """Whether a tag stands in signs of `OTHERS`."""
+    """Whether a tag has signs of `OTHERS` around its word."""
     return tag[2][-2:-1] in OTHERS
 
 
 def _start(text: str, plain: str, opener: int) -> int:
-    """Return where a tag begins in the text: where its bracket was written as an escape, before that."""
+    """Return where a tag begins in the text: at its bracket, or at the escape that encodes the bracket."""
     if text[opener] in "<[＜［":
         return opener
     while opener > 0 and plain[opener - 1] == " " and text[opener] not in _ESCAPING and text[opener - 1] not in BLANK:
@@ -202,7 +203,7 @@ def _start(text: str, plain: str, opener: int) -> int:
 
 
 def _end(text: str, plain: str, last: int) -> int:
-    """Return where a tag ends in the text, whose closing bracket (perhaps written as an escape) is at `last`."""
+    """Return where a tag ends in the text, whose closing bracket, or the escape that encodes it, is at `last`."""
     end = last + 1
     if text[last] not in ">]＞］":
         while plain[end : end + 1] == " " and text[end] not in _ESCAPING and text[end] not in BLANK:
@@ -211,11 +212,11 @@ def _end(text: str, plain: str, last: int) -> int:
 
 
 _ESCAPING = frozenset("\\%&=\x1b")
-"""What escapes begin with."""
+"""Characters that begin an escape."""
 
 
 class _Ahead:
-    """The next place of a character, asked for at rising positions: linear in all, however often it is asked."""
+    """Finds the next occurrence of a character from ascending positions. Linear in total, for any number of calls."""
 
     __slots__ = ("_at", "_character", "_text")
 
@@ -225,7 +226,7 @@ class _Ahead:
         self._at = -1
 
     def after(self, start: int) -> int:
-        """Find it at or after `start`; the text's length when there is none."""
+        """Return its offset at or after `start`; the text's length if there is none."""
         if self._at < start:
             at = self._text.find(self._character, start)
             self._at = at if at >= 0 else len(self._text)

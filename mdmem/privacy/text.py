@@ -1,7 +1,6 @@
-"""How one text is cleaned: step by step, and again until nothing changes.
+"""Text: cleans one text in steps, repeated until nothing changes.
 
-Each step looks at the text and says what is to be changed in it; a scanner is imported only when something in
-the text calls for it.
+Each step reads the text and returns edits. A scanner is imported only if the text calls for it.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ if TYPE_CHECKING:
     from mdmem.privacy.tags import Section
 
 MAX_ROUNDS = 6
-"""Taking text out can glue new tags together, so every text is cleaned until it stays as it is; one that
-is still changing after this many rounds is dropped whole."""
+"""Removing text can join its surroundings into new tags, so a text is cleaned until it no longer changes. One that
+still changes after this many rounds is removed whole."""
 
 SHORTEST = 8
-"""A shorter string can hold neither a tag nor a secret."""
+"""A shorter string cannot hold a tag or a secret."""
 
 _NOTHING = " \t\r\n.,;:!?…-–—*_()\"'“”‘’«»。、！？，；：（）「」\u200b\u200c\u200d\ufeff"
-"""What says nothing by itself: white space, punctuation, and quotes."""
+"""Characters without meaning of their own: white space, punctuation, and quotes."""
 
 SHORTEST_REVEALED = 4
-"""A shorter private value, in characters, is masked nowhere else: it would hide more of the work than of the secret."""
+"""A private value shorter than this is not masked elsewhere: that would hide mostly unrelated text."""
 
 
 def clean(text: str, job: Job) -> str:
-    """Clean one text: storable, without what is private or secret, and the same if it is cleaned again."""
+    """Return a text that is storable, has no private sections or secrets, and would not change if cleaned again."""
     if len(text) <= job.plain_chars and not job.secrets and job.revealed is None and not may_hold_token(text):
         return text
     text = storable(text)
@@ -62,7 +61,7 @@ def clean(text: str, job: Job) -> str:
 
 
 def is_plain(text: str, job: Job) -> bool:
-    """Whether no step finds anything in a text, or in a part of it, but for tokens; False is safe."""
+    """Whether no step finds anything but tokens in a text or any part of it. In doubt, False."""
     low = lower(text)
     if storable(text) is not text:
         return False
@@ -71,10 +70,10 @@ def is_plain(text: str, job: Job) -> bool:
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
-    """Whether a text that was changed has to be looked at again.
+    """Whether a changed text needs another round.
 
-    What taking out can bring together stands around the marks, so of a long text only what is near them is tried.
-    unmarked: something left no mark.
+    Removal can only create new matches around the marks, so in a long text only the surroundings of marks are checked.
+    unmarked: something was removed without leaving a mark.
     """
     if len(text) < _LONG_AGAIN or unmarked or job.rules.patterns or job.echo or job.revealed:
         return True
@@ -95,16 +94,16 @@ def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
 
 _LONG_AGAIN = 64 * 1024
 _NEAR = 4 * 1024
-"""So much on either side of a mark, in characters, can be a part of what taking out brought together."""
+"""How much on each side of a mark is checked for new matches, in characters."""
 
 
 def _says_more(rest: str, origin: str) -> bool:
-    """Whether something is left beside private sections; of what people write, a full stop or a quote is nothing."""
+    """Whether a text has more than private sections. Outside a tool's output, punctuation alone does not count."""
     return bool(rest.strip() if origin == "tool" else rest.strip(_NOTHING))
 
 
 def storable(text: str) -> str:
-    """Replace what no file can hold: lone surrogates, and NUL."""
+    """Return a text with lone surrogates and NUL replaced, which cannot be stored in a file."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     if not text.isascii():
@@ -116,7 +115,7 @@ def storable(text: str) -> str:
 
 
 def _without_surrogates(text: str) -> str:
-    """Join the pairs of surrogates, and replace those that are alone."""
+    """Return a text with surrogate pairs joined and lone surrogates replaced."""
     halves = sorted(char for char in set(text) if "\ud800" <= char <= "\udfff")
     if halves[0] < "\udc00" <= halves[-1]:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -131,12 +130,12 @@ _FEW = 16
 
 
 def lower(text: str) -> str:
-    """Return a text in lower case, every character at its place: U+0130 is the one that would become two."""
+    """Return a text in lower case of the same length: U+0130, which alone would become two characters, is replaced."""
     return text.lower() if text.isascii() else text.replace("\u0130", "I").lower()
 
 
 def apply(text: str, edits: list[Edit], job: Job) -> str:
-    """Return the text with the edits made, and record them in `job.history`; they are in order and do not overlap."""
+    """Apply edits to a text and record them in `job.history`. They must be in order and must not overlap."""
     if not edits:
         return text
     job.history.append(edits)
@@ -149,16 +148,16 @@ def apply(text: str, edits: list[Edit], job: Job) -> str:
     return "".join(parts)
 
 
-# -- the steps: from a text (and its lower case) to what is to be changed in it, in order
+# -- the steps: each takes a text and its lower case, and returns edits in order
 
 
 def may_hold_private(text: str, rules: RuleSet) -> bool:
-    """Whether a text may hold a private tag; False is sure."""
+    """Whether a text may hold a private tag: a quick check that never misses one."""
     return may_open_tag(text) and _has_tag(lower(text), rules.tags)
 
 
 def may_open_tag(text: str) -> bool:
-    """Whether a text holds a sign that tags begin with; looking for one is ten times quicker than for a word."""
+    """Whether a text has a sign that tags begin with. Searching for signs is ten times faster than for words."""
     return has_any(text, _ASCII_OPENERS if text.isascii() else _OPENERS)
 
 
@@ -175,7 +174,7 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
 
 
 def _may_spell(low: str, words: tuple[str, ...]) -> bool:
-    """Whether the letters of one of these words stand in a text apart from each other, or written as escapes."""
+    """Whether a text may have one of these words with gaps between its letters, or with escaped letters."""
     kept = low.encode("ascii", "ignore").translate(None, _BETWEEN)
     is_spelled = any(word.encode().translate(None, _BETWEEN) in kept for word in words)
     if not (is_spelled or "\b" in low or (has_any(low, _ESCAPING) and has_any(low, _ESCAPED))):
@@ -186,31 +185,31 @@ def _may_spell(low: str, words: tuple[str, ...]) -> bool:
 
 
 _BETWEEN = bytes(code for code in range(128) if not chr(code).isalpha()) + b"nrtmk"
-r"""What may stand between the letters of a word; escapes such as `\n`, and what sets colors, end with these letters."""
+r"""What may be between the letters of a word. The letters are the last ones of escapes such as `\n` and of colors."""
 
 _OPENERS = (*"<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪", "&#", "amp;#", "=3", "=5")
-"""One of these stands in every text with a tag."""
+"""Every text with a tag contains one of these."""
 _ASCII_OPENERS = (*_OPENERS[:6], *_OPENERS[-4:])
 _ESCAPING = ("\\", "%", "&#", "amp;#", "=3", "=5")
 _ESCAPED = (
     "003c", "005b", "{3c", "{5b", "\\x3c", "\\x5b", "\\3c", "\\74", "\\074", "\\133", "%3c", "%5b", "253c", "255b",
     "=3c", "=5b", "&#", "amp;#",
 )  # fmt: skip
-"""How a bracket that opens a tag is written as an escape."""
+"""The escaped forms of an opening bracket."""
 _TAG_SIGNS = ("<", "[", *_ESCAPED)
-"""What a tag begins with, in lower case."""
+"""The beginnings of a tag, in lower case."""
 _OTHER_SIGNS = ("{", "(", "/", "/ ")
-"""What stands before the word where other brackets make tags: one opens a prompt, or a tag is closed."""
+"""What precedes the word in tags with other brackets: such a bracket at the start of a prompt, or a closing slash."""
 
 
 def private_edits(text: str, low: str, job: Job) -> list[Edit]:
-    """Return what is to be changed so that no private section is left; `low` is the text in lower case."""
+    """Return the edits that remove the private sections. `low` is the text in lower case."""
     found = private_sections(text, low, job)
     return _marked(text, found, job) if found else []
 
 
 def private_sections(text: str, low: str, job: Job) -> list[Section]:
-    """Return what private tags hide in a text, tags included, in order; `low` is the text in lower case."""
+    """Return the private sections of a text, in order. `low` is the text in lower case."""
     if not _has_tag(low, job.rules.tags):
         return []
     from mdmem.privacy import limits, sections, tags
@@ -233,9 +232,9 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
-    """Put one marker for each section, and for sections with only white space between them; none for empty ones."""
+    """Return edits that put a marker for each section. Adjacent sections share one; empty ones get none."""
     edits: list[Edit] = []
-    last_mark = -1  # the number of the edit that put a marker, if only white space came since
+    last_mark = -1  # index of the last edit with a marker, if only white space followed it
     at = 0
     for start, end, inner_start, inner_end, rule in sections:
         if last_mark >= 0 and text[at:start].strip():
@@ -273,11 +272,11 @@ def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 
 _CONTEXTS = ("-context", "system", "persisted-output", "hook_context")
-"""What the names of hosts' blocks hold."""
+"""Every name of a fence or a host's block contains one of these."""
 
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
-    del low  # the memories look at the text in their own ways
+    del low  # each memory normalizes the text itself
     known = [memory for memory in (job.echo, job.revealed) if memory is not None]
     if not known:
         return []
@@ -290,7 +289,7 @@ def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Order spans, and join those that overlap."""
+    """Sort spans and join those that overlap."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:
@@ -301,7 +300,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
-    """Return what is to be changed so that no secret is left; `low` is the text in lower case."""
+    """Return the edits that mask the secrets. `low` is the text in lower case."""
     spans = _secret_spans(text, low, job) if job.rules.secrets else []
     if job.rules.patterns:
         from mdmem.privacy import patterns
@@ -321,7 +320,7 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 
 def learn_secret(value: str, job: Job) -> None:
-    """Remember a secret that was found, to mask it wherever it stands again, if it is none of a word."""
+    """Remember a secret, to mask it wherever it occurs again, unless it is an ordinary word."""
     from mdmem.privacy.secrets import repeated
 
     value = value.strip()
@@ -330,7 +329,7 @@ def learn_secret(value: str, job: Job) -> None:
 
 
 def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
-    del low  # a password is written in one way, or encoded
+    del low  # secrets are case-sensitive
     if not job.secrets:
         return []
     from mdmem.privacy import marks
@@ -399,7 +398,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
 
 _LONG = 16 * 1024
-"""A text that long is searched for tokens at once: it is sure to have a long word somewhere."""
+"""A longer text is scanned for tokens without a check: it surely has a long word."""
 
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     private_edits,
@@ -408,14 +407,14 @@ _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     secret_edits,
     _repeated_edits,
 )
-"""In this order: taking out context first could take a closing tag with it."""
+"""In this order, because removing context first could remove a closing tag with it."""
 
 
-# -- the tags of a prompt that somebody typed
+# -- the tags of a typed prompt
 
 
 def unknown_tags(prompt: str, rules: RuleSet) -> list[str]:
-    """Return the names of elements that look like private tags and are none, such as `private-note`."""
+    """Return the names of elements that look like private tags but are none, such as `private-note`."""
     if not may_hold_private(prompt, rules):
         return []
     from mdmem.privacy import tags
@@ -424,7 +423,7 @@ def unknown_tags(prompt: str, rules: RuleSet) -> list[str]:
 
 
 def without_tags(prompt: str, rules: RuleSet) -> str:
-    """Return a prompt with what its private tags hide, and without these tags; on the owner's request only."""
+    """Return a prompt with its private tags removed and their contents kept. Only on the user's request."""
     from mdmem.privacy import sections
 
     for _ in range(MAX_ROUNDS):

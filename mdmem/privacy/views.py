@@ -1,6 +1,6 @@
-"""Other readings of one text: with single blanks, and with escapes resolved.
+"""Views: other readings of a text, with single blanks or with escapes decoded.
 
-A view is a text of its own, and knows for each of its parts where in the original that part stands.
+A view maps every span of its own text to a span of the original.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TextView:
-    """A reading of a text: its own text, and for each piece of it the place in the original."""
+    """A reading of a text, with the place of each piece in the original."""
 
     __slots__ = ("_length", "_parts", "_places", "_starts", "text")
 
@@ -23,7 +23,7 @@ class TextView:
         self.text = ""
 
     def add(self, piece: str, start: int, end: int, *, decoded: bool = False) -> None:
-        """Append a piece that the original has between `start` and `end`, letter by letter unless it was decoded."""
+        """Append a piece from `start` to `end` of the original. Without `decoded`, both have the same length."""
         if piece:
             self._starts.append(self._length)
             self._places.append((start, end, decoded))
@@ -31,17 +31,17 @@ class TextView:
             self._length += len(piece)
 
     def close(self) -> TextView:
-        """Put the pieces together."""
+        """Join the pieces into `text`; return the view."""
         self.text = "".join(self._parts)
         self._parts = []
         return self
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a span of the view stands in the original."""
+        """Return the span of the original for a span of the view."""
         return self._place(start)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
-        from bisect import bisect_right  # most texts hold nothing that was private
+        from bisect import bisect_right  # rarely needed: most texts repeat nothing private
 
         number = bisect_right(self._starts, at) - 1
         start, end, decoded = self._places[number]
@@ -58,12 +58,12 @@ class TextView:
 
 
 def spaced(text: str) -> str:
-    """Return a text with one blank for each run of white space."""
+    """Return a text with each run of white space replaced by one blank."""
     return " ".join(text.split())
 
 
 def spaced_view(text: str) -> TextView:
-    """Read a text as `spaced` does; slower, and only wanted where something was found."""
+    """Return `spaced` as a view. It is slower, and needed only after a match."""
     view, at = TextView(), 0
     for word in text.split():
         at = text.find(word, at)
@@ -78,20 +78,20 @@ def spaced_view(text: str) -> TextView:
 
 
 def may_encode(text: str) -> bool:
-    """Whether a text has escapes that a word may be written in, beside those of line ends and quotes."""
+    """Whether a text has escapes of letters or slashes, other than those of line ends and quotes."""
     return any(sign in text for sign in ("%2", "%3", "\\u", "\\x", "\\/"))
 
 
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "nbsp": " ", "szlig": "ß"}
 _ACCENTS = ("uml", "acute", "grave", "circ", "tilde", "cedil", "ring", "slash", "caron")
-"""Behind a letter, the name of an entity; the letter alone is what is looked for."""
+"""Suffixes of entities for accented letters. They decode to the letter alone, since `letters` ignores accents."""
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " ", "0": " ", "e": "\x1b"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def unescaped(text: str) -> TextView | None:
-    r"""Read `\u0041`, `\x41`, `\101`, `\"`, `%41`, `&#65;`, `=C3=BC` as what they stand for; None without any."""
+    r"""Return a view with `\u0041`, `\x41`, `\101`, `\"`, `%41`, `&#65;`, `=C3=BC` decoded; None without escapes."""
     view, begin = TextView(), 0
     for start, end, decoded in _escapes(text):
         _add_near(view, text, begin, start)
@@ -105,13 +105,13 @@ def unescaped(text: str) -> TextView | None:
 
 
 _NEAR_CHARS = 2048
-"""So much around an escape is read with it; what is further away says in any reading what it says."""
+"""How much around an escape belongs to the view, in characters. Text further away is the same in the original."""
 
 _GAP = "\n\ue000\n"
 
 
 def _add_near(view: TextView, text: str, begin: int, end: int) -> None:
-    """Append what stands between two escapes; of a long text, what is near to either."""
+    """Append the text between two escapes; if it is long, only the parts near them."""
     first, last = begin + _NEAR_CHARS if view else begin, end - _NEAR_CHARS
     last = text.rfind("\n", max(first, last - _NEAR_CHARS), max(last, 0)) + 1 or last
     if last <= first + len(_GAP):
@@ -123,10 +123,10 @@ def _add_near(view: TextView, text: str, begin: int, end: int) -> None:
 
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
-    """Find each escape: where it stands, and what it stands for."""
+    """Yield each escape: start, end, and decoded text."""
     nexts = {sign: at for sign in _READERS if (at := text.find(sign)) >= 0}
     if "\\" in nexts:
-        nexts.pop("+", None)  # a form has no backslashes
+        nexts.pop("+", None)  # "+" is a blank only in form data, which has no backslashes
     if "=" in nexts and not any(sign in text for sign in _PRINTABLE):
         del nexts["="]
     while nexts:
@@ -164,13 +164,13 @@ def _backslash(text: str, at: int) -> tuple[int, str] | None:
 
 
 def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
-    """Read bytes that follow each other, each behind a sign: in octal behind a backslash alone, else hexadecimal."""
+    r"""Decode consecutive bytes that each follow `sign`, in octal after a backslash, else in hexadecimal."""
     base, size = (8, 3) if sign == "\\" else (16, 2)
     data = bytearray()
     end = at
     while text.startswith(sign, end):
         if sign == "=" and text[end + 1 : end + 2] == "\n":
-            end += 2  # it goes on in the next line
+            end += 2  # a soft line break
             continue
         digits = text[end + len(sign) : end + len(sign) + size]
         if len(digits) < size or not (digits.isdigit() and max(digits) < "8" if base == 8 else _is_hex(digits)):
@@ -207,30 +207,30 @@ def _plus(text: str, at: int) -> tuple[int, str] | None:
 
 
 _PRINTABLE = ("=3D", "=20\n", *[f"={code:X}=" for code in (*range(0xC2, 0xC6), *range(0xD0, 0xD4), *range(0xE1, 0xF0))])
-"""One of these stands in every text in quoted-printable, as mails are, that cannot be read as it is."""
+"""Every quoted-printable text (as in mails) whose letters need decoding contains one of these."""
 
 
 def _color(text: str, at: int) -> tuple[int, str]:
-    """Leave out what sets a terminal's colors, and the addresses of its links."""
+    """Skip a terminal's color code or link address."""
     start = at + 1
     end = text.find("\x1b", start)
     return start + color_chars(text[start : end if end >= 0 else len(text)]), ""
 
 
 def color_chars(piece: str) -> int:
-    """Return how many characters behind an escape character are a terminal's, and none of the text's."""
+    """Return how many characters after an escape character belong to the terminal code, not to the text."""
     if piece[:1] == "]":
         return piece.find("\a") + 1 or len(piece)
     return min(len(piece), len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1)
 
 
 def _shown_color(text: str, at: int) -> tuple[int, str] | None:
-    """Leave out the same as `cat -v` shows it."""
+    """Skip a terminal code in the form that `cat -v` prints."""
     return (at + 2 + color_chars(text[at + 2 : at + 20]), "") if text.startswith("^[[", at) else None
 
 
 def _element(text: str, at: int) -> tuple[int, str] | None:
-    """Leave out a tag of HTML: a search marks what it found, and a page colors parts of words."""
+    """Skip an HTML tag: search results mark their matches, and pages color parts of words."""
     end = text.find(">", at + 2, at + _LONGEST_ELEMENT)
     name = text[at + 1 : at + 3].lstrip("/")[:1]
     return (end + 1, "") if end > 0 and name.isalpha() and name.isascii() else None
@@ -247,10 +247,10 @@ _READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "=": lambda text, at: _bytes(text, at, "="),
     "\x1b": _color,
     "^": _shown_color,
-    "\b": lambda _, at: (at + 2, ""),  # a manual page prints over what it shows in bold
+    "\b": lambda _, at: (at + 2, ""),  # manual pages overprint bold characters
     "<": _element,
 }
-"""What an escape begins with -> what reads it."""
+"""First character of an escape -> its decoder, which returns the end and the decoded text."""
 
 
 def _is_hex(word: str) -> bool:
