@@ -1,6 +1,7 @@
-"""Secrets: values that their name, place or look gives away. Here is what tells that a text cannot hold any.
+"""Secrets: finds values that are recognizable by their name, place or format.
 
-Every text of a payload comes here; the scanners are loaded only for a text that may hold a secret.
+This module has the quick checks that every text of a payload passes. The scanners are loaded only for a text that may
+hold a secret.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ KEYWORDS = (
     "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
     "recovery code", "backup code", "2fa code", "key content", "codes",
 )  # fmt: skip
-"""What every name of a secret holds, in lower case. A text without them needs no closer look."""
+"""Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 
 KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
@@ -38,14 +39,14 @@ ESCAPES = {
     "\u00a0": " ",
     "\u202f": " ",
 }
-"""Signs between a name and a value as they are written in HTML, addresses and French; the same in as many signs."""
+"""Signs between a name and a value, escaped as in HTML, URLs and French -> plain signs of the same length."""
 
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
     "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
     "login code",
 )  # fmt: skip
-"""Those of them that are more than a part of a name."""
+"""Those keywords that are more than a part of a name."""
 
 HARMLESS = frozenset(
     (
@@ -54,10 +55,10 @@ HARMLESS = frozenset(
         b"tokenize", b"tokenized", b"tokenizer", b"max_tokens", b"upward", b"upwards", b"stopwords",
     )
 )  # fmt: skip
-"""Whole names that hold a keyword and are never a secret's, whatever follows: texts of programs are full of them."""
+"""Whole names that contain a keyword but never name a secret. They are common in code."""
 
 _MOST_NAMED = 64 * 1024
-"""A longer text is sure to hold other names too, in characters."""
+"""A longer text surely has other names too, in characters."""
 
 PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":5432:", ":6432:", "@//", ":152",
@@ -66,7 +67,7 @@ PLACE_SIGNS = (
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
     "]:587 ", "334 U", "crypt(", "crypt.hash(", "ashSync(", ': EAP "', "ogin with ",
 )  # fmt: skip
-"""What stands at every place that `places` knows: an address, a key block, a line of a password file."""
+"""Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
 COMMAND_SIGNS = (
     " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
@@ -78,19 +79,19 @@ COMMAND_SIGNS = (
     "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
     "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
 )  # fmt: skip
-"""What stands in every command line that `commands` knows."""
+"""Every command line that `commands` knows contains one of these."""
 
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
     'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
-"""The same, for places that a word which could name a secret is near."""
+"""Further signs of `places`, which count only if the text also has a name of a secret."""
 
 PROMPTS = ("$ ", "❯ ", "➜ ")
-"""What stands before a command in a transcript."""
+"""Shell prompts, which precede a command in a transcript."""
 
 SHORTEST_TOKEN = 14
-"""No token that can be told by its look is shorter, in characters."""
+"""Minimum length of a token that is recognizable by its format, in characters."""
 
 _BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
 _SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
@@ -99,7 +100,7 @@ _DEEPEST = 64
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
-    """Whether a text holds one of some words. A plain loop: every text of a payload comes here, with long lists."""
+    """Whether a text contains one of these words. This is hot: it runs for every text of a payload, with long lists."""
     for word in words:  # noqa: SIM110 - `any` costs twice as much
         if word in text:
             return True
@@ -107,7 +108,7 @@ def has_any(text: str, words: Iterable[str]) -> bool:
 
 
 def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
-    """Yield where signs stand in a text: where each begins and ends; those of one in rising order."""
+    """Yield the start and end of each occurrence of these signs, sign by sign, in ascending order for each."""
     for sign in signs:
         at = text.find(sign)
         while at >= 0:
@@ -116,7 +117,7 @@ def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
 
 
 def may_log_in(text: str) -> bool:
-    """Whether a text may hold `user:password@host`; False is sure."""
+    """Whether a text may hold `user:password@host`: a quick check that never misses one."""
     if "@" not in text or ":" not in text:
         return False
     return any(":" in part[-_LONGEST_LOGIN:].rpartition(" ")[2] for part in text.split("@", _MOST_LOGINS)[:-1])
@@ -126,7 +127,7 @@ _LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
 
 
 def unescaped(text: str, low: str) -> str:
-    """Return a text in which `ESCAPES` are undone, every other character at its place. low: it in lower case."""
+    """Return a text with `ESCAPES` decoded; every offset stays valid. low: it in lower case."""
     for escape, plain in ESCAPES.items():
         at = low.find(escape)
         if at >= 0:
@@ -136,12 +137,12 @@ def unescaped(text: str, low: str) -> str:
 
 
 def has_keyword(low: str) -> bool:
-    """Whether a text in lower case holds a word that could name a secret."""
+    """Whether a lower-case text contains a word that could name a secret."""
     return has_any(low, KEYWORDS) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
 
 
 def may_name(low: str) -> bool:
-    """Whether a text in lower case holds such a word in more than harmless names."""
+    """Whether a lower-case text contains such a word in other than `HARMLESS` names."""
     if len(low) > _MOST_NAMED or not has_any(low, KEYWORDS) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
         return has_keyword(low)
     blanks = table(_LETTERS + "_-", _LETTERS + "_-")
@@ -150,11 +151,11 @@ def may_name(low: str) -> bool:
 
 
 _COLUMNS = ("pin", "insert into")
-"""In a table, columns are looked at that have other names than these keywords."""
+"""Signs of a table, whose columns may have names without these keywords."""
 
 
 def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[str]:
-    """List the keywords that a text may hold; of a long one, only its `words` are looked through."""
+    """List the keywords that a text may contain. For a long text, `words` (see below) makes this fast."""
     found: tuple[str, ...] | list[str] = KEYWORDS
     if words is not None:
         every = " ".join(words)
@@ -163,12 +164,12 @@ def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[
 
 
 def _last_word(keyword: str) -> str:
-    """Return the last letters of a keyword, which stand in one word."""
+    """Return the last part of a keyword, which is always inside one word."""
     return keyword.removesuffix(" is").rstrip("=:").replace("/", "_").replace(" ", "_").rpartition("_")[2]
 
 
 def words(low: str) -> frozenset[str] | None:
-    """Return the words of letters and digits in a text in lower case; None of a short one, where they save nothing."""
+    """Return the alphanumeric words of a lower-case text; None for a short one, where they save no time."""
     if len(low) < _LONG:
         return None
     return frozenset(low.encode("ascii", "replace").translate(table(_LETTERS, _LETTERS)).decode("ascii").split())
@@ -178,14 +179,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def table(signs: str, written: str) -> bytes:
-    """Return a table for `bytes.translate` that writes signs in another way, and all others as blanks."""
+    """Return a table for `bytes.translate` that replaces `signs` by `written`, and all other bytes by blanks."""
     kept = signs.encode("ascii")
     others = bytes(range(256)).translate(None, kept)
     return bytes.maketrans(kept + others, written.encode("ascii") + b" " * len(others))
 
 
 def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
-    """Whether a text of a JSON value, keys included, holds one of some known values."""
+    """Whether any string of a JSON value, keys included, contains one of the known values."""
     if isinstance(value, str):
         return any(secret in value for secret in known)
     if depth > _DEEPEST:
@@ -199,11 +200,11 @@ PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter",
 )  # fmt: skip
-"""What stands in every command that prints a secret."""
+"""Every command that prints a secret contains one of these."""
 
 
 def may_hold_token(text: str) -> bool:
-    """Whether a text has a long word that is neither plain lower case nor a UUID without a name before it."""
+    """Whether a text has a long word that is neither plain lower case nor a bare UUID, or a spelled token."""
     words = spaced(text).split()
     for word in words:  # `any` costs twice as much
         if len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text):
@@ -212,12 +213,12 @@ def may_hold_token(text: str) -> bool:
 
 
 def spaced(text: str) -> bytes:
-    """Return a text with blanks in place of the signs that no token holds, every character at its place."""
+    """Return a text with blanks in place of signs that no token contains; every offset stays valid."""
     return text.encode("ascii", "replace").translate(_SPACED)
 
 
 def is_spelled(words: list[bytes]) -> bool:
-    """Whether many words of a text are of one sign each: `g h p _ X 4 …`, `['g', 'h', …`."""
+    """Whether many consecutive words have one character each: `g h p _ X 4 …`, `['g', 'h', …`."""
     return len(words) >= SHORTEST_TOKEN and _SPELLED in b" ".join([b"", *words, b""]).translate(_ONE_SIGN)
 
 

@@ -1,4 +1,4 @@
-"""Whether a name and its value stand by themselves, as in no code, so that even a plain word is a value."""
+"""Whether a name and its value are isolated, as they never are in code, so that even a plain word is a secret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> bool:
-    """Whether name and value are by themselves, so that even a plain word is a value and no variable."""
+    """Whether a name and its value are isolated, so that even a plain word is a value, not a variable."""
     text = name.text
     if literal.start < name.start:
         return scan.line_ends(text, literal.end)
@@ -34,12 +34,12 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
 
 
 def _is_among_settings(name: Name, literal: Literal) -> bool:
-    """Whether it stands as in no code: `Id=a;Password=…`, `?user=a&pw=…&b=1`, `user=a pw=… b`, `user: a / pass: …`."""
+    """Whether a pair is among others: `Id=a;Password=…`, `?user=a&pw=…&b=1`, `user=a pw=… b`, `user: a / pass: …`."""
     text, before = name.text, name.line_before()
     after = text[literal.end : literal.end + 1]
     if _is_in_record(name, literal, before):
         return True
-    before = before.rpartition("] ")[2] if before[:1] == "[" else before  # of a log: `[ssh] login: … password: …`
+    before = before.rpartition("] ")[2] if before[:1] == "[" else before  # a log line: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
         last = before.split(" ")[-2:-1]
         in_row = (
@@ -61,7 +61,7 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
 
 
 def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
-    """Whether it is a field of an object that a program shows: `Login[user=…, pw=…]`, `{User:… Password:…}`."""
+    """Whether the pair is a field of a printed object: `Login[user=…, pw=…]`, `{User:… Password:…}`."""
     opening = max(before.rfind("["), before.rfind("{"), before.rfind("("))
     fields = before[opening + 1 :]
     sign = name.text[name.end : literal.start]
@@ -70,7 +70,7 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     if sign == ":":
         parts = fields.split()
         if before.endswith("map["):
-            return True  # of Go
+            return True  # a map printed by Go
         return (
             before[opening] == "{"
             and bool(parts)
@@ -82,7 +82,7 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
 
 
 def _is_shown_by_index(name: Name, literal: Literal) -> bool:
-    """Whether it is `[password] => …` on a line of its own, or `&user[password]=…` of a form."""
+    """Whether the pair is `[password] => …` on a separate line, or `&user[password]=…` in form data."""
     text, before = name.text, name.line_before()
     sign = text[name.end + 1 : literal.start]
     if sign == " => ":
@@ -92,13 +92,13 @@ def _is_shown_by_index(name: Name, literal: Literal) -> bool:
 
 
 def _is_hyphened(value: str) -> bool:
-    """Whether it is of words with hyphens between them, which are no difference of two names: `red-lamp-shade`."""
+    """Whether a value is words joined by hyphens, not a subtraction of variables: `red-lamp-shade`."""
     words = value.split("-")
     return len(words) > 1 and all(word.isalpha() and len(word) > 2 for word in words)
 
 
 def _is_labeled(name: Name, literal: Literal) -> bool:
-    """Whether the line is `Root password: …`, `New password: …`, as programs ask for one, or say it."""
+    """Whether the line is `Root password: …` or `New password: …`, as programs ask for a password or print it."""
     text, before = name.text, name.line_before().split()
     is_label = text[name.end : literal.start].strip() == ":" and 1 <= len(before) <= _MOST_LABELS
     is_label = is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
@@ -106,7 +106,7 @@ def _is_labeled(name: Name, literal: Literal) -> bool:
 
 
 def _is_in_section(name: Name) -> bool:
-    """Whether it is a line of an INI file: lines of the same form are above it, below `[section]`."""
+    """Whether the pair is in an INI file: only settings and comments are between it and a `[section]` above."""
     above = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].split("\n")[:-1]
     for line in reversed(above):
         if line[:1] == "[":
@@ -125,10 +125,10 @@ _LABELS = frozenset(
     de mi su
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""What stands before "password" in a label."""
+"""Words before "password" in a label."""
 _USERS = ("user=", "username=", "domain=")
 _COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
-"""Commands that take settings as words."""
+"""Commands that take settings as arguments."""
 _LONGEST_NEXT = 64
 _ENDS_WORD = ("", " ", "\n", "\r")
 _ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))

@@ -1,7 +1,7 @@
 """Secrets in command lines: `mysql -p…`, `curl -u user:…`, `echo … | sudo -S`.
 
-A command line is split into words as a shell does (`scan.words`), over `\\` at a line's end too; each row of
-`COMMANDS` says which word holds the secret.
+A command line is split into words as a shell does (`scan.words`), including lines continued by `\\`. Each row of
+`COMMANDS` says which word has the secret.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
 SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
-"""What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;
-`user/secret`; nothing, the secret is the third word that is no flag; a command that prints the secret; anything, and
-the secret if letters, digits and signs are mixed in it as in a password.
+"""Where the secret is, relative to a flag and its argument.
 
-Behind a flag that is a plain word, only what reads like no word counts, for prose has it as well. `SURE`, `FINAL`:
-as `WORD` and `LAST`, but any word counts; `ONLY`, `END`: any that ends the line, one or two words behind the flag."""
+WORD: the argument. PAIR: `user:secret`. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it.
+ODD: the argument, if it mixes letters, digits and signs like a password. LAST: the last word of the command. THIRD: the
+third word after the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word
+that ends the line, one or two words after the flag.
+
+A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
+SURE, FINAL, ONLY, END, URL and PAIR."""
 
 GLUED, APART, BOTH = "glued", "apart", "both"
-"""Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
+"""Whether the argument is in the same word as its flag (`-pX`), in the next word, or either."""
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, GLUED, ("mysql", "mycli ", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
@@ -125,17 +128,17 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("sqlldr", USER, APART, ("sqlldr ",)),
     ("target", URL, APART, ("rman ",)),
 )
-"""Flags, what the word of each holds, where the secret stands, and the commands that take it so."""
+"""Flags, where the secret is, the place of the argument, and the commands with these flags."""
 
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
     "secret create", "secrets create", "create secret", "kinit ", "passwd-on-stdin", "env add", "password=-", "passwd ",
     "chpasswd", "cryptsetup ",
 )  # fmt: skip
-"""What reads a secret that `echo` writes; `chpasswd`, with the user's name before it."""
+"""Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 
 Row = tuple[str, str, str]
-"""A flag, what its word holds, where the secret stands."""
+"""A flag, where the secret is, the place of the argument."""
 
 BY_COMMAND: dict[str, list[Row]] = {}
 """The rows of each command."""
@@ -145,7 +148,7 @@ for _flags, _holds, _place, _commands in COMMANDS:
         BY_COMMAND.setdefault(_command, []).extend([(_flag, _holds, _place) for _flag in _flags.split()])
 
 _first_words: dict[str, str] = {}
-"""Each command, and the first word of its name: sorted out for the first long text."""
+"""Command -> the first word of its name. Filled for the first long text."""
 
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
@@ -154,12 +157,12 @@ _LONGEST_COMMAND = 2048
 
 
 def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[Span]:
-    """Find the secrets of command lines; those of each command in rising order.
+    """Find the secrets in command lines, in ascending order for each command.
 
-    words: what `secrets.words` says of a long text.
+    words: the words of a long text, from `secrets.words`.
 
     Raises:
-        FloodError: there are more words than are looked at.
+        FloodError: there are more than `limits.MOST_NAMES` words to judge.
     """
     judged = [0]
     for command in _named(low, words):
@@ -180,8 +183,8 @@ def _named(low: str, words: frozenset[str] | None) -> list[str]:
 
 
 def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:
-    """Find the secrets of one command. judged: how many words were read so far, of all commands."""
-    from mdmem.privacy.secrets import scan  # most text with a flag in it has none of these commands
+    """Find the secrets of one command. judged: number of words judged so far, for all commands."""
+    from mdmem.privacy.secrets import scan  # rarely needed: most text with a flag has none of these commands
 
     at = low.find(command)
     while at >= 0:
@@ -209,7 +212,7 @@ def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iter
 
 
 def _command_end(text: str, at: int) -> int:
-    """Return where a command ends: at the end of its line, unless that ends in a backslash."""
+    """Return the end of a command: the end of its line, or of the last line continued by a backslash."""
     from mdmem.privacy.secrets.literals import line_end
 
     end = line_end(text, at)
@@ -219,7 +222,7 @@ def _command_end(text: str, at: int) -> int:
 
 
 def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
-    """Yield where the secret is if the word of this number is the flag of the row."""
+    """Yield the span of the secret if the word with this index is the flag of the row."""
     flag, holds, place = row
     start, end = words[number]
     word = text[start:end]
@@ -248,7 +251,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
 
 
 def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
-    """`--password …`."""
+    """Yield the secret in `--password …`."""
     flag, holds, _ = row
     if holds == SURE and text[slice(*words[number + 1])].isdigit() and number + 2 < len(words):
         number += 1  # key 0 …
@@ -261,7 +264,7 @@ def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row
 
 
 def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[int, int]]:
-    """`-p…`, `--password=…`, `--password="…`."""
+    """Yield the secret in `-p…`, `--password=…`, `--password="…`."""
     flag, holds, _ = row
     start += len(flag)
     start += text[start] == "="
@@ -273,13 +276,13 @@ def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[i
 
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
-    """Whether a statement gives a password without quotes, `IDENTIFIED BY Abc123;`, and is not a sentence."""
+    """Whether this is a statement with an unquoted password, not a sentence: `IDENTIFIED BY Abc123;`."""
     start, end = words[number + 1]
     return text[slice(*words[number])] == "BY" and _is_given(text[start:end].rstrip(";"), plain=True)
 
 
 def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
-    """`net use z: \\\\host\\share … /user:bob …`, `net user bob … /add`."""
+    """Yield the secret in `net use z: \\\\host\\share … /user:bob …` and `net user bob … /add`."""
     numbers = (number - 1,) if place == "before" else (number - 1, number + 1)
     for near in numbers:
         if 2 < near < len(words):
@@ -289,7 +292,7 @@ def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) ->
 
 
 def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, int]:
-    """Return where the last word of the command is, before a pipe or the like."""
+    """Return the span of the command's last word, before a pipe or the like."""
     found = words[number]
     for start, end in words[number + 1 :]:
         if text[start : start + 1] in _ENDS:
@@ -299,7 +302,7 @@ def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, in
 
 
 def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
-    """Yield where the secret is in a word that holds one, if it looks like one."""
+    """Yield the span of the secret in an argument, if it looks like one."""
     core = text[start:end].rstrip("\"'`)\\;,")
     if holds == PAIR and (key := _key_without_password(core)):
         yield start, start + len(key)
@@ -318,57 +321,57 @@ _NOWHERE = (0, 0)
 
 
 def _of_printer(word: str) -> tuple[int, int]:
-    """`echo …`."""
+    """Return the span of the secret in `echo …`."""
     printer, blank, said = word.partition(" ")
     return (len(word) - len(said), len(word)) if blank and printer in ("echo", "printf") else _NOWHERE
 
 
 def _of_pair(word: str) -> tuple[int, int]:
-    """`user:…`, `user%…`, `user,…`, `name=…`."""
+    """Return the span of the secret in `user:…`, `user%…`, `user,…`, `name=…`."""
     sign = next((sign for sign in ":%,=" if sign in word), "")
     return (word.index(sign) + 1, len(word)) if sign else _NOWHERE
 
 
 def _of_user(word: str) -> tuple[int, int]:
-    """`user/…@db`."""
+    """Return the span of the secret in `user/…@db`."""
     user, slash, rest = word.partition("@")[0].partition("/")
     is_user = slash and user.isidentifier() and _is_given(rest or "x", plain=True)
     return (len(user) + 1, len(user) + 1 + len(rest)) if is_user else _NOWHERE
 
 
 def _of_address(word: str) -> tuple[int, int]:
-    """`user/…@host`; an `@` may be part of the password."""
+    """Return the span of the secret in `user/…@host`. The password may contain `@`."""
     user, slash, rest = word.partition("/")
     at = rest.rfind("@")
     return (len(user) + 1, len(user) + 1 + at) if slash and user and at >= 0 else _NOWHERE
 
 
 _PARTS = {SAID: _of_printer, PAIR: _of_pair, USER: _of_user, URL: _of_address}
-"""What a word holds, where that is not only the secret -> what returns where in the word the secret is."""
+"""Kind of an argument that is more than the secret -> function that returns the secret's span in it."""
 
 
 def _key_without_password(word: str) -> str:
-    """Return the key that stands where the user of a pair does: `curl -u KEY:`, `curl -u KEY:x`; "" for none."""
+    """Return a key given in place of the user: `curl -u KEY:`, `curl -u KEY:x`; "" if there is none."""
     user = word[: max(_of_pair(word)[0] - 1, 0)]
     return user if user and len(word) - len(user) <= 3 and _is_key(user) else ""
 
 
 def _is_key(user: str) -> bool:
-    """Whether what stands where a user does is a key: the password is empty, or a letter or two."""
+    """Whether the user of a pair looks like a key."""
     from mdmem.privacy.secrets import values
 
     return len(user) >= 10 and "@" not in user and values.is_unlike_words(user) and values.is_varied(user)
 
 
 def _is_given(word: str, *, plain: bool) -> bool:
-    """Whether a word is the secret itself; behind a plain word ("login"), it must not read like a word of prose."""
+    """Whether a word may be the secret. plain: its flag is a plain word ("login"), so it must not read like prose."""
     from mdmem.privacy.secrets import values
 
     return values.is_unlike_words(word) if plain else not values.is_placeholder(word)
 
 
 def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
-    """`echo … | sudo -S …`."""
+    """Find the secret in `echo … | sudo -S …`."""
     from mdmem.privacy.secrets import scan
 
     for at, after in secrets.every(low, *PIPED):
@@ -388,7 +391,7 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
 
 
 def _sent(text: str) -> Iterator[Span]:
-    """`send "…\\r"`, what a script of expect types when it is asked for a password."""
+    """Find the secret in `send "…\\r"`, the answer of an expect script to a password prompt."""
     for at, start in secrets.every(text, *_SENDS):
         end = text.find(text[start - 1], start, start + _LONGEST_WORD)
         typed = text[start:end] if end > 0 else ""

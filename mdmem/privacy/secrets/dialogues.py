@@ -1,4 +1,4 @@
-"""Secrets in the forms of mail dialogues, network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
+"""Secrets in mail dialogues, network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 QUOTED = (': PSK "', ': EAP "', ': XAUTH "', ': NTLM "')
-"""What stands before a password in `ipsec.secrets`."""
+"""Precede a password in `ipsec.secrets`."""
 RELAYS = ("]:587 ", "]:465 ", "]:25 ")
-"""What stands before a user and a password in a map of mail relays: `[smtp.example.org]:587 ana:…`."""
+"""Precede a user and a password in a mail relay map: `[smtp.example.org]:587 ana:…`."""
 SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
-"""What stands before a user and a password in base64."""
+"""Precede a user and a password in base64."""
 _CHALLENGE, _ASKS_USER, _ASKS_PASSWORD = "334 ", "VXNlcm5hbWU6", "UGFzc3dvcmQ6"
 _MOST_BETWEEN = 2
 _VAULT = "$ANSIBLE_VAULT;"
@@ -28,7 +28,7 @@ _HEX = "0123456789abcdef"
 
 
 def find(text: str) -> Iterator[Span]:
-    """Find the secrets of these forms; those of each in rising order."""
+    """Find the secrets of these forms, in ascending order for each form."""
     yield from _behind(text, QUOTED, '"')
     yield from _relays(text)
     yield from _sent(text)
@@ -63,7 +63,7 @@ def _relays(text: str) -> Iterator[Span]:
 
 
 def _answers(text: str) -> Iterator[Span]:
-    """What a client sends after a server's `334 …`: a password in base64, or what proves that it is known."""
+    """Find what a client sends after a server's `334 …`: a password in base64, or the response to a challenge."""
     for at, begin in secrets.every(text, _CHALLENGE):
         end = line_end(text, at)
         asked = _bare(text[begin:end].strip())
@@ -83,12 +83,12 @@ def _answers(text: str) -> Iterator[Span]:
 
 
 def _bare(word: str) -> str:
-    r"""Return what a client shows as `'dXNlcg==\r\n'`."""
+    r"""Return a word without the quotes and escapes that a client prints around it: `'dXNlcg==\r\n'`."""
     return word.partition("\\")[0].removeprefix("b'").strip("'\"")
 
 
 def _vaults(text: str) -> Iterator[Span]:
-    """The lines below `$ANSIBLE_VAULT;1.1;AES256`."""
+    """Find the lines below `$ANSIBLE_VAULT;1.1;AES256`."""
     for found, _ in secrets.every(text, _VAULT):
         end = at = line_end(text, found) + 1
         first = 0

@@ -1,7 +1,7 @@
-"""Credentials that their makers' own format gives away, one row a format.
+"""Formats of credentials, one row for each.
 
-The facts are the vendors' documentation: what a token begins with, which characters follow, how many at
-least. Public identifiers (publishable keys, ids of objects) have rows of their own: they are never masked.
+The facts are from the vendors' documentation: the prefix of a token, the characters that follow, and their minimum
+number. Public identifiers (publishable keys, ids of objects) have rows of their own and are never masked.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ DOTTED = WORD + "."
 BASE64 = ALNUM + "+/=_-"
 
 ANY, MIXED, DOTS = "any", "mixed", "dots"
-"""What else the part behind the prefix must be, where other words can begin the same way: a mix of letters and
-digits, or of three parts between dots."""
+"""Further condition on the part after a prefix that ordinary words share: none, a mix of letters and digits, or three
+parts separated by dots."""
 
 FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     # -- code hosting and continuous integration
@@ -240,7 +240,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("password-hash", "grub.pbkdf2.sha512.", HEX + ".", 60, ANY),
     ("password-hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2i $argon2d $pbkdf2 $scrypt$", BASE64 + ".$,", 40, ANY),
 )  # fmt: skip
-"""kind; what a token begins with (any of them); the characters that follow; how many at least; what else it is."""
+"""Kind, prefixes, characters after the prefix, their minimum number, and further condition."""
 
 AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
     ("telegram-token", ":AA", DIGITS, 6, WORD, 32),
@@ -252,7 +252,7 @@ AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
     ("newrelic-key", "NRAL", LOWER, 36, "", 0),
     ("mailchimp-key", "-us", LOWER_HEX, 32, DIGITS, 1),
 )
-"""kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
+"""Kind, a mark inside a token, the characters before it and their minimum number, and the same after it."""
 
 PUBLIC = (
     # names in compiled programs, names of hosts in other scripts, ids and publishable keys
@@ -266,22 +266,22 @@ PUBLIC = (
     # files in base64: images, fonts, archives, documents
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "AAABAA", "T2dnUw", "d09GM", "UEsDB", "H4sI", "JVBERi0",
 )  # fmt: skip
-"""How strings begin that look like tokens and are not secrets."""
+"""Prefixes of strings that look like tokens but are not secret."""
 
 LONGEST = 200
-"""A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""
+"""A longer run of random characters is data (an image, a key's modulus), unless it has a known prefix."""
 
 BEFORE_DATA = ("renovate-debug:",)
-"""What stands before data that looks like a token."""
+"""Precede data that looks like a token."""
 BEFORE_HASH = (
     "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
     "sha1-", "sha256-", "sha384-", "sha512-", "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=",
     "|1|", "=|", "boundary=", 'boundary="', 'contentHash": "', 'W/"', 'Tag: "', 'tag: "', "label=:",
 )  # fmt: skip
-"""What stands before a checksum."""
+"""Precede a checksum."""
 
 Row = tuple[str, str, str, int, str]
-"""kind, one prefix, alphabet, how many characters at least, what else it is."""
+"""Kind, one prefix, alphabet, minimum number of characters, and further condition."""
 
 _ODD_SIGNS = frozenset("$+/:|~")
 
@@ -292,16 +292,16 @@ ODD: list[Row] = [
     for prefix in row[1].split()
     if not _ODD_SIGNS.isdisjoint(prefix)
 ]
-"""The rows whose prefix holds a sign that ends a word; they are looked for in the whole text."""
+"""Rows whose prefix contains a sign that ends a word. They are searched for in the whole text."""
 
 _PREFIXES = "".join([f" {row[1]}" for row in FORMATS])
 _by_first_two: dict[str, list[Row]] = {}
 
 
 def rows(first_two: str) -> list[Row]:
-    """Return the rows of the prefixes that begin with two characters, so that a word meets only those it may fit.
+    """Return the rows whose prefix begins with these two characters, so that few rows are tried on a word.
 
-    They are sorted when a word may first have one: most texts have none.
+    The table is built on first use, because most texts do not need it.
     """
     if f" {first_two}" not in _PREFIXES:
         return []
@@ -316,5 +316,5 @@ def rows(first_two: str) -> list[Row]:
 
 
 def is_hash(number: str) -> bool:
-    """Whether a number in hexadecimal can be a hash: of whole bytes, or short and cut off."""
+    """Whether a hexadecimal number may be a hash: it has whole bytes, or is short enough to be abbreviated."""
     return not number.strip(HEX) and (len(number) % 2 == 0 or len(number) <= 33)

@@ -1,4 +1,4 @@
-"""Secrets in the headers of HTTP: `Authorization: Bearer …`, `Cookie: …`."""
+"""Secrets in HTTP headers: `Authorization: Bearer …`, `Cookie: …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMES = frozenset((
     "bearer", "basic", "token", "apikey", "api-key", "ssws", "bot", "oauth", "key", "jwt", "negotiate", "ntlm",
     "digest", "aws4-hmac-sha256", "hawk", "signature", "geniekey", "zoho-oauthtoken", "splunk", "apitoken",
 ))  # fmt: skip
-"""What may stand before the secret in an Authorization header."""
+"""Schemes that may precede the secret in an Authorization header."""
 
 _LONGEST_SCHEME = 32
 _WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
@@ -24,7 +24,7 @@ _TRAILING = ",;.)]}"
 
 
 def authorization(name: Name, at: int) -> list[Span]:
-    """`Authorization: Bearer …`: what follows the scheme; and `Bearer …` alone."""
+    """Return the secret after the scheme in `Authorization: Bearer …`, or in `Bearer …` alone."""
     text, low = name.text, name.low
     opening = text[at : at + 8]
     at += len(opening) - len(opening.lstrip("\\\"'`"))
@@ -47,7 +47,7 @@ def authorization(name: Name, at: int) -> list[Span]:
 
 
 def _is_literal(name: Name, text: str, end: int, core: str, scheme: str) -> bool:
-    """Whether a value behind a scheme is one, although it does not look random: `Authorization: Bearer mytoken`."""
+    """Whether a value after a scheme is a secret although it does not look random: `Authorization: Bearer mytoken`."""
     if not scheme:
         return False
     if values.is_dense(core):
@@ -57,7 +57,7 @@ def _is_literal(name: Name, text: str, end: int, core: str, scheme: str) -> bool
 
 
 def _scheme(head: str) -> str:
-    """Read the scheme at the beginning of a header's value, with the blank behind it; "" if there is none."""
+    """Return the scheme at the start of a header's value, with the blank after it; "" if there is none."""
     for blank in (" ", "%20"):
         word, found, _ = head.partition(blank)
         if found and word in SCHEMES:
@@ -66,7 +66,7 @@ def _scheme(head: str) -> str:
 
 
 def _own_scheme(text: str, at: int) -> str:
-    """Read a scheme that only one service has, before a value that looks random."""
+    """Return an unknown scheme before a value that looks random, or ""."""
     word, blank, _ = text[at : at + _LONGEST_SCHEME].partition(" ")
     scheme = f"{word} " if blank and word.replace("-", "").isalpha() else ""
     value = literals.bare_word(text, at + len(scheme), whole_word=False)
@@ -75,7 +75,7 @@ def _own_scheme(text: str, at: int) -> str:
 
 
 def cookie(text: str, at: int) -> list[Span]:
-    """`Cookie: a=…; b=…`: all of it."""
+    """Return the whole value of `Cookie: a=…; b=…`, if it may be secret."""
     sample = text[at : at + _COOKIE_SAMPLE]
     if "0" not in shape(sample):
         return []
@@ -86,7 +86,7 @@ def cookie(text: str, at: int) -> list[Span]:
 
 
 def _is_varied(pair: str) -> bool:
-    """Whether what a cookie holds is not a word and no number; not what is said of a cookie, as in `expires=…`."""
+    """Whether a cookie's value is neither a word nor a number. Attributes such as `expires=…` do not count."""
     name, _, value = pair.strip().partition("=")
     form = shape(value.strip())
     return len(form) >= 4 and turns(form) >= 1 and "=" not in form.rstrip("=") and name.lower() not in _ATTRIBUTES

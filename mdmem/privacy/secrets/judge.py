@@ -1,6 +1,7 @@
-"""Whether what stands at the place of a value is a secret, and where it begins and ends.
+"""Judges whether the value of a name is a secret, and returns its span.
 
-One function for each way to join a name and a value; each takes the name and the place of its value.
+There is one function for each way to join a name and a value. It takes the name and the offset of the value, and
+returns the spans to mask, if any. Its docstring shows the notation, with `…` for the secret.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
 _GIVERS = ("with ", "tried ", "trying ", "using ", '" and ', "' and ")
-"""What stands before "password" where the password itself follows in quotes."""
+"""Precede "password" where the password itself follows in quotes."""
 _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
@@ -55,7 +56,7 @@ def assigned(name: Name, at: int) -> list[Span]:
 
 
 def _changed(name: Name, old: Literal) -> list[Span]:
-    """`name = "…" -> "…"`, as Terraform shows a change: the new value."""
+    """Return the new value in `name = "…" -> "…"`, as Terraform prints a change."""
     at = old.end + old.quoted
     literal = literals.read(name.text, at + 4, whole_word=False) if name.text.startswith(' -> "', at) else None
     return [_span(name, literal)] if literal and values.is_secret(literal.text, name.weight, quoted=True) else []
@@ -69,7 +70,7 @@ def spoken(name: Name, at: int) -> list[Span]:
 
 
 def line(name: Name, at: int) -> list[Span]:
-    """`requirepass …`: a line of the name and the value alone."""
+    """`requirepass …`: a line with only the name and the value."""
     return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
 
 
@@ -97,7 +98,7 @@ def beside(name: Name, at: int) -> list[Span]:
 
 
 def in_quotes(name: Name, at: int) -> list[Span]:
-    """`storePassword "…"`, `with password "…"`; elsewhere what is in quotes there may be anything."""
+    """`storePassword "…"`, `with password "…"`. In other contexts, the quotes may contain anything."""
     before = name.line_before()
     given = name.kind == "password" and (name.heads_line() or before == "#define " or before.endswith(_GIVERS))
     return _read(
@@ -115,7 +116,7 @@ def _is_word(value: str) -> bool:
 
 
 def ends_line(name: Name, at: int) -> list[Span]:
-    """`neighbor 10.0.0.2 password …`: a word that ends its line."""
+    """`neighbor 10.0.0.2 password …`: the last word of a line."""
     literal = literals.read(name.text, at, whole_word=False)
     if not literal or not scan.line_ends(name.text, literal.end + literal.quoted):
         return []
@@ -124,7 +125,7 @@ def ends_line(name: Name, at: int) -> list[Span]:
 
 
 def given_word(name: Name, at: int) -> list[Span]:
-    """`logged in with password …`: a word that is no everyday one, at the end of a line or of a part of a sentence."""
+    """`logged in with password …`: an uncommon word at the end of a line or clause."""
     literal = literals.read(name.text, at, whole_word=False)
     return [_span(name, literal)] if literal and _is_rare_at_end(name, literal) else []
 
@@ -193,7 +194,7 @@ def header(name: Name, at: int) -> list[Span]:
 
 
 def below(name: Name, at: int) -> list[Span]:
-    """Return a value, or a list of them, on the lines below the line of the name."""
+    """Return the value, or the list of values, on the lines below the name."""
     text = name.text
     if name.kind == "mnemonic":
         return _phrase(name, at)
@@ -205,7 +206,7 @@ def below(name: Name, at: int) -> list[Span]:
     sure = name.heads_line() and ":" in text[name.end : at]
     is_hash = len(literal.text) >= _SHORTEST_HASH and not literal.text.strip(HEX + "-")
     if is_hash and " " in name.line_before().strip():
-        return []  # below the title of a commit; `nearby` knows the sentences that announce a key
+        return []  # below a commit title; `nearby` handles sentences that announce a key
     hidden = values.is_unlike_words(literal.text) and (sure or values.is_varied(literal.text))
     return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
 
@@ -223,7 +224,7 @@ def _read(name: Name, at: int, is_secret: Callable[[Literal], bool]) -> list[Spa
 
 
 def _is_key(value: str) -> bool:
-    """Whether a value under a name that only says "key" looks like one that opens something."""
+    """Whether a value whose name is just "key" looks like a secret key."""
     return len(value) >= 16 and values.looks_random(value) and not is_camel_case(shape(value), value)
 
 
@@ -240,7 +241,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
     if name.kind == "pin" and value.strip(_TRAILING).isdigit():
         return 4 <= len(value.strip(_TRAILING)) <= 8
     if name.word().endswith("pwd") and value[:1] in ("/", "~", "."):
-        return False  # a folder
+        return False  # a path
     if name.word() in ("pass", "pw") and (_passes(literal) or value.startswith(("test_", "Test", "tests/"))):
         return False
     if name.is_plain_key and not _is_key(value):
@@ -249,26 +250,26 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if not literal.quoted and not in_line and _is_statement(value):
         return False
-    from mdmem.privacy.secrets import alone  # few names have a value that is judged so far
+    from mdmem.privacy.secrets import alone  # rarely needed: few values pass the checks above
 
     is_shouted = in_line and (text[name.start : name.end].isupper() or text.startswith("TF_VAR_", name.start))
     is_variable = (is_shouted or name.is_given()) and text[name.end : literal.start] == "="
     return values.is_secret(
         value,
         name.weight,
-        quoted=literal.quoted or is_variable,  # PASSWORD=…: no code there
+        quoted=literal.quoted or is_variable,  # PASSWORD=…: the value is not code
         alone=alone.is_alone(name, literal, in_line=in_line, is_flag=is_flag),
     )
 
 
 def _passes(literal: Literal) -> bool:
-    """Whether it is what is said or done when something passes: `{pass: "It is allowed", …}`, `a ? n.pass : n.fail`."""
+    """Whether "pass" means success: `{pass: "It is allowed", …}`, `a ? n.pass : n.fail`."""
     value = literal.text
     return value.count(" ") > 1 if literal.quoted else "0" not in shape(value) and not _BRANCHES.isdisjoint(value)
 
 
 def _is_format(text: str, literal: Literal) -> bool:
-    """Whether values are put into it: `"VS%0.f" % version`."""
+    """Whether a string is a format for values: `"VS%0.f" % version`."""
     return literal.quoted and "%" in literal.text and text[literal.end + 1 : literal.end + 4].lstrip(" ")[:2] == "% "
 
 
@@ -289,7 +290,7 @@ def _is_beside(name: Name, literal: Literal) -> bool:
 
 
 def _is_statement(value: str) -> bool:
-    """Whether code goes on behind the value, as in `e.password=t,n=…` of minified code: `t` is no password."""
+    """Whether more code follows the value, as in minified `e.password=t,n=…`: `t` is not a password."""
     head = value
     for sign in ",;{}":
         head = head.partition(sign)[0]
@@ -299,7 +300,7 @@ def _is_statement(value: str) -> bool:
 
 
 def _after_type(text: str, literal: Literal) -> Literal | None:
-    """Read on behind a type: `password: str = "…"`, `token: &str = "…"`, `String = "…"`."""
+    """Return the value after a type: `password: str = "…"`, `token: &str = "…"`, `String = "…"`."""
     at = skip_blank(text, literal.end)
     if text[at : at + 1] != "=" or text[at + 1 : at + 2] in ("=", ">"):
         return None
@@ -312,7 +313,7 @@ def _takes_secret(name: Name) -> bool:
 
 
 def _phrase(name: Name, at: int) -> list[Span]:
-    """`mnemonic: …`: twelve words and more, also with numbers before them."""
+    """`mnemonic: …`: twelve or more words, perhaps numbered."""
     text = name.text
     start = at + (text[at : at + 1] in QUOTES)
     phrase = text[start : start + _LONGEST_PHRASE].partition('"')[0].partition("'")[0]
@@ -330,7 +331,7 @@ def _phrase(name: Name, at: int) -> list[Span]:
 
 
 _NO_SEEDS = frozenset(("the", "and", "are", "was", "for", "with"))
-"""Words that every sentence has, and no such phrase."""
+"""Words that are in most sentences but never in a mnemonic phrase."""
 
 
 def _listed(name: Name, at: int) -> list[Span]:

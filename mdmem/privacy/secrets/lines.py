@@ -1,6 +1,6 @@
-"""Whether a name and a plain word behind it are a whole line of a settings file or a dialogue: `neighbor … password …`.
+"""Whether a name and the plain word after it end a line of a settings file or dialogue: `neighbor … password …`.
 
-Prose puts the same words side by side, so the words before the name are compared with what such a line has there.
+Prose may have the same words, so the words before the name are compared with known lines.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pre-shared-secret", ("set ..",)),
     ("authentication-key", ("ip ospf",)),
 )
-"""A name, and what may stand before it on its line: words, `*` for a word that is no small word of prose, and `..` for
-any number of them."""
+"""A name, and what may precede it on its line: words, `*` for one word that is not in `PROSE`, and `..` for any number
+of such words."""
 
 ON_DEVICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("secret", ("enable",)),
@@ -38,7 +38,7 @@ ON_DEVICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("passwd", ("set",)),
     ("psksecret", ("set",)),
 )
-"""The same, where other lines are settings of a router or the like."""
+"""The same, but only below other settings of a router or the like."""
 
 _DEVICE_LINES = (
     "hostname ", "interface ", "line vty", "line con", "line aux", "config ", "edit ", "router ", "no ip ", "ip route ",
@@ -50,7 +50,7 @@ _REACH, _MOST_LINES, _LONGEST_LINE = 400, 3, 120
 
 
 def is_setting(name: Name) -> bool:
-    """Whether the name and one word behind it end a line that sets a password."""
+    """Whether a name, with one word after it, ends a line that sets a password."""
     word = name.word()
     before = name.line_before().strip(_PROMPTS).split()
     if _is_listed(LINES, word, before):
@@ -76,13 +76,13 @@ def _fits(head: str, before: list[str]) -> bool:
 
 
 def _follows(name: Name, starts: tuple[str, ...]) -> bool:
-    """Whether one of the few lines above begins in one of some ways."""
+    """Whether one of the `_MOST_LINES` lines above begins with one of `starts`."""
     above = name.low[max(0, name.start - _REACH) : name.start].split("\n")[:-1]
     return any(line.lstrip(_PROMPTS).startswith(starts) for line in above[-_MOST_LINES:] if len(line) < _LONGEST_LINE)
 
 
 def _is_in_dialogue(name: Name) -> bool:
-    """Whether a mail server, a file server or a chat is logged in to: `USER …` or `331 …` above, `NICK …` below."""
+    """Whether this is a login to a mail, file or chat server: `USER …` or `331 …` above, `NICK …` below."""
     if _follows(name, ("user ", "331 ", "s: 331 ", "c: user ", "+ok")):
         return True
     below = name.text[name.end : name.end + _LONGEST_LINE].partition("\n")[2]

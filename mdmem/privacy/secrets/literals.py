@@ -1,4 +1,4 @@
-"""How a value is written: in quotes, escaped quotes, as a block of YAML, or bare; and where it ends."""
+"""Literals: reads a value in quotes, in escaped quotes, as a YAML block, or bare, up to its end."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _CURLED = {"„": "“", "“": "”", "«": "»", "»": "«", "‘": "’", "�
 _STOPS = "\"'`<>\\"
 _NEXT_PAIR = "&;,"
 _SAMPLE = 160
-"""A bare value is read by this many characters first, and to its end only if it is to be hidden."""
+"""Only this many characters of a bare value are read at first. `bare_end` reads the rest if it is a secret."""
 LONGEST_QUOTED = 16 * 1024
 PROSE = frozenset(
     "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()  # noqa: SIM905
 )
-"""Small words, which stand in no line of a command or a settings file."""
+"""Function words, which do not occur in commands or settings files."""
 
 
 class Literal:
-    """A value as it is written: `start` to `end` without its quotes.
+    """A value as written, from `start` to `end` without its quotes.
 
-    template: a string that something is put into, like f"{user}:{host}".
+    template: it is a string with placeholders, like f"{user}:{host}", or has several lines.
     """
 
     __slots__ = ("end", "quoted", "start", "template", "text")
@@ -36,9 +36,9 @@ class Literal:
 
 
 def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
-    """Read the value that begins at `at`; None when there is none on this line.
+    """Return the value at `at`; None if there is none on this line.
 
-    whole_word: a bare value reaches to the next white space, whatever quotes are in it, as in a `.env` file.
+    whole_word: a bare value ends only at white space, even if it contains quotes, as in a `.env` file.
     """
     first = text[at : at + 1]
     if first in _STRING_STARTS:
@@ -63,7 +63,7 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
 
 
 def bare_word(text: str, at: int, *, whole_word: bool) -> str:
-    """Read the first characters of a bare value: to white space, a quote, an angle bracket, or the next pair."""
+    """Return the start of a bare value, up to white space, a quote, an angle bracket or the next pair."""
     words = text[at : at + _SAMPLE].split(None, 1)
     if not words or text[at].isspace():
         return ""
@@ -75,7 +75,7 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
             if stop in word:
                 word = word.partition(stop)[0]
         label, closing, _ = word.partition("](")
-        if closing and "[" not in label:  # the label of a Markdown link ends
+        if closing and "[" not in label:  # the end of a Markdown link's label
             word = label
     if "=" in word:
         for sign in _NEXT_PAIR:
@@ -86,7 +86,7 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
 
 
 def bare_end(text: str, end: int, *, whole_word: bool) -> int:
-    """Return where a bare value ends that is to be hidden and was read up to `end` so far."""
+    """Return the end of a bare value that was read up to `end` and is to be masked."""
     while end < len(text) and not text[end].isspace() and text[end] not in _NEXT_PAIR:
         word = bare_word(text, end, whole_word=whole_word)
         if not word:
@@ -96,7 +96,7 @@ def bare_end(text: str, end: int, *, whole_word: bool) -> int:
 
 
 def closes_call(text: str, at: int) -> bool:
-    """Whether a string literal begins here, and the call is over behind it."""
+    """Whether a string literal begins at `at` and is the last argument of its call."""
     if text[at : at + 1] not in ("'", '"', "\\") or text.find(")", at, at + 256) < 0:
         return False
     literal = read(text, at, whole_word=False)
@@ -104,14 +104,14 @@ def closes_call(text: str, at: int) -> bool:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line ends, or where it has become too long to be a value."""
+    """Return the end of the line, or of the longest possible value (`LONGEST_QUOTED`)."""
     limit = at + LONGEST_QUOTED
     end = text.find("\n", at, limit)
     return end if end >= 0 else min(limit, len(text))
 
 
 def skip_blank(text: str, at: int) -> int:
-    """Skip blanks and tabs, at most 64 of them."""
+    """Return the offset after up to 64 blanks and tabs."""
     if text[at : at + 1] not in (" ", "\t"):
         return at
     ahead = text[at : at + 64]
@@ -119,7 +119,7 @@ def skip_blank(text: str, at: int) -> int:
 
 
 def _opening(text: str, at: int) -> str:
-    """Read what opens a string literal: quotes, perhaps escaped, perhaps behind letters (b"…", rb'…', @"…")."""
+    """Return the opening of a string literal, or "": quotes, escaped or with a prefix (b"…", rb'…', @"…") or not."""
     ahead = text[at : at + 12]
     quotes = ahead.lstrip(_PREFIXES if ahead[0] != "\\" else "\\")
     if not quotes or quotes[0] not in QUOTES or len(ahead) - len(quotes) > 8:
@@ -133,12 +133,12 @@ def _quoted(text: str, at: int, opening: str) -> Literal:
     end = _closing(text, start, mark)
     inner = text[start:end]
     is_filled = "{" in inner and opening[0] in "fF$rR" and opening[:2].lower() != "rb"
-    template = is_filled or "${" in inner or "{{" in inner or "\n" in inner.strip()  # several lines are a text
+    template = is_filled or "${" in inner or "{{" in inner or "\n" in inner.strip()  # several lines are prose
     return Literal(text, start, end, quoted=True, template=template)
 
 
 def _closing(text: str, start: int, mark: str) -> int:
-    """Find the quotes that close a string; without any, it ends with its line."""
+    """Return the offset of a string's closing quotes; an unclosed string ends with its line."""
     limit = start + LONGEST_QUOTED
     end = text.find(mark, start, limit)
     while end > start and (is_escaped(text, start, end) or (mark == "'" and text.startswith("''", end))):
@@ -152,13 +152,13 @@ def _closing(text: str, start: int, mark: str) -> int:
 
 
 def is_escaped(text: str, start: int, end: int) -> bool:
-    """Whether the sign at `end` has a backslash before it, in a string that begins at `start`."""
+    """Whether the character at `end` is escaped by a backslash, in a string that begins at `start`."""
     before = text[max(start, end - 64) : end]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _brace_end(text: str, at: int) -> int:
-    """Return where the brace is that closes a value, in which two stand for one; -1 without any."""
+    """Return the offset of the closing brace of a value, in which `}}` is an escaped brace; -1 if there is none."""
     end = text.find("}", at, at + _SAMPLE)
     while end >= 0 and text.startswith("}}", end):
         end = text.find("}", end + 2, at + _SAMPLE)
@@ -166,7 +166,7 @@ def _brace_end(text: str, at: int) -> int:
 
 
 def _block_start(text: str, at: int) -> int:
-    """Return where the text of a YAML block (`key: |`) begins that is announced at `at`; 0 if none is."""
+    """Return the start of the text of a YAML block (`key: |`) whose sign is at `at`; 0 if there is none."""
     head = text[at : at + 8].partition("\n")
     if not head[1] or head[0].strip("|>+-0123456789 \t\r"):
         return 0

@@ -1,6 +1,6 @@
 """Passwords in notes and chats: `pw(…)`, `the password for bob: …`, `10.0.0.5 (root/…)`, `비번은…`.
 
-People leave out signs there, or put the user's name between. A value counts only if no word looks like it.
+People omit signs there, or put the user's name in between. A value counts only if it does not look like a word.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LONGEST_USER = 20
 _NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
 USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
-"""How a pair of a user and a password begins that stands by itself."""
+"""Beginnings of an isolated pair of user and password."""
 LOGINS = ("login:", "login with ", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
-"""What stands before a user and a password, in lower case."""
+"""Precede a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
 _GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64
 _BEFORE_GROUPS = " :=\"'`*(“„”«‘\u00a0\u202f"
@@ -41,11 +41,11 @@ _CODE = frozenset("=.()[]{}\\")
 
 
 def said(name: Name) -> list[Span]:
-    """Find the password behind its name, or behind the name and a user's."""
+    """Find the password after its name, or after the name and the user's name."""
     if name.kind not in ("password", "credentials"):
         return []
     text, at = name.text, name.closed
-    if not text[at : at + 1].isascii():  # a word goes on in Korean: `비번은…`, `password 설정은…`
+    if not text[at : at + 1].isascii():  # the word continues in Korean: `비번은…`, `password 설정은…`
         ahead = text[at : at + 8]
         at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
     groups = in_groups(name, at)
@@ -70,9 +70,9 @@ def said(name: Name) -> list[Span]:
 
 
 def _told(name: Name) -> list[Span]:
-    """Find the password of a sentence in another language: `das Kennwort … lautet …`, `пароль от сервера …`.
+    """Find the password in a sentence in another language: `das Kennwort … lautet …`, `пароль от сервера …`.
 
-    The verb need not be known: it is the first word of letters and digits, a few words behind the name.
+    The verb need not be known: the password is the first word of letters and digits, a few words after the name.
     """
     if not (name.word().endswith(_ELSEWHERE) or not name.word().isascii() or name.line_before().endswith(_GIVERS)):
         return []
@@ -97,17 +97,18 @@ def _letters_beyond_ascii(word: str) -> str:
 
 
 _ELSEWHERE = (*ELSEWHERE, "passe", "mdp", "clave", "sandi")
-"""How names in other languages end that are written in ASCII."""
+"""Endings of names in other languages, in ASCII."""
 _GIVERS = ("with ", "use ", "use the ", "using ", "using the ", "with the ")
-"""What stands before "password" where the password itself follows."""
+"""Precede "password" where the password itself follows."""
 _MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
-"""How many words may stand between the name and the password, and how many characters are looked at."""
+"""Maximum number of words between the name and the password, and of characters to search."""
 
 
 def in_groups(name: Name, at: int) -> list[Span]:
-    """Find groups of four, as programs get them in place of a password: `abcd efgh ijkl mnop`, `EsTz 4kWm 1qXv …`.
+    """Find groups of four, as in app passwords: `abcd efgh ijkl mnop`, `EsTz 4kWm 1qXv …`.
 
-    Four of small letters, or more of letters and digits; any blank, seen or not, or a hyphen is between them.
+    There are four groups of lower-case letters, or four or more of letters and digits, separated by any kind of blank,
+    even an invisible one, or by a hyphen.
     """
     text = name.text
     ahead = text[at : at + 2 * _GROUP * _FEWEST_GROUPS]
@@ -124,7 +125,7 @@ def in_groups(name: Name, at: int) -> list[Span]:
 
 
 def _groups(text: str, start: int) -> tuple[int, str]:
-    """Return where the groups of four end that begin here, and their letters: "" if anything else follows."""
+    """Return the end of the groups of four at `start`, and their characters, or "" if a word continues after them."""
     end, letters = start, ""
     while len(letters) < _MOST_LETTERS:
         ahead = text[end : end + _MOST_BLANKS] if letters else ""
@@ -137,7 +138,7 @@ def _groups(text: str, start: int) -> tuple[int, str]:
 
 
 def groups_near(name: Name) -> list[Span]:
-    """Find four such groups of small letters before the name, further behind it, or on the next line."""
+    """Find four such groups of lower-case letters before the name, further after it, or on the next line."""
     begin = max(0, name.start - _NEAR_GROUPS)
     near = name.text[begin : name.closed + _NEAR_GROUPS].translate(_APART)
     words = near.split()
@@ -177,7 +178,7 @@ def said_before(name: Name) -> list[Span]:
 
 
 def nearby(name: Name) -> list[Span]:
-    """Find the secret of a sentence, if a word near the name is long enough for one."""
+    """Find the secret in a sentence, if a word near the name is long enough."""
     if not has_long_word(name.text, name.start, name.closed):
         return []
     from mdmem.privacy.secrets import nearby as sentence
@@ -186,13 +187,13 @@ def nearby(name: Name) -> list[Span]:
 
 
 def has_long_word(text: str, start: int, end: int) -> bool:
-    """Whether a word that could be a key stands near a name: behind it, or before it on a line that goes on."""
+    """Whether a word before or after a name is long enough to be a key."""
     near = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
     return any(len(word) >= _LONG_WORD for word in near.split())
 
 
 def of_users(text: str) -> Iterator[Span]:
-    """Find `root/…`, `admin:…@host`: of users that every machine has, with a password that is not a word of a path."""
+    """Find the password in `root/…` and `admin:…@host` for common users, unless the pair is part of a path."""
     for at, start in secrets.every(text, *USERS):
         word = _word(text, start)
         before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
@@ -203,7 +204,7 @@ def of_users(text: str) -> Iterator[Span]:
 
 
 def of_hosts(text: str) -> Iterator[Span]:
-    """Find the password in `user@host:…`; a path has signs that none has here, and a port is a number."""
+    """Find the password in `user@host:…`. Values with signs of paths do not count, nor do ports, which are numbers."""
     for at, _ in secrets.every(text, "@"):
         host = text[at + 1 : at + 1 + _LONGEST]
         begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
@@ -217,9 +218,9 @@ def of_hosts(text: str) -> Iterator[Span]:
 
 
 def of_addresses(text: str) -> Iterator[Span]:
-    """Find the password in `user:password@host`, where a port or a path follows, or no word is like it.
+    """Find the password in `user:password@host` if a port or path follows, or the password does not look like a word.
 
-    `label:ana@example.org` is an address of mail.
+    Without that, `label:ana@example.org` is a mail address.
     """
     for at, after in secrets.every(text, "@"):
         if not 0 <= text.rfind(":", max(0, at - _LONGEST), at) < at - _SHORTEST_AT:
@@ -250,7 +251,7 @@ def _is_port(word: str) -> bool:
 
 
 def _is_sure(password: str, host: str) -> bool:
-    """Whether it is a password also where nothing follows the host."""
+    """Whether a password counts even if nothing follows the host."""
     return "." in host and (values.is_unlike_words(password) or host.replace(".", "").isdigit())
 
 
@@ -261,17 +262,17 @@ _NO_USERS = frozenset((
     "http", "https", "ftp", "contact", "author", "user", "login", "host", "server", "remote", "origin", "url", "pkg",
     "image", "docker", "workspace", "matrix", "im", "tel", "by", "sender", "recipient", "uses",
 ))  # fmt: skip
-"""What stands before a colon and an address, or a name with a version."""
+"""Precede a colon and an address, or a colon and a name with a version."""
 
 _SHORTEST_HASH = 16
 _OF_PATHS = frozenset("/\\.~:=([]{}")
 
 
 def of_logins(text: str, low: str) -> Iterator[Span]:
-    """Find `Login: user/…`, `account: user …`.
+    """Find the password in `Login: user/…` and `account: user …`.
 
     Raises:
-        FloodError: there are more such labels than are looked at.
+        FloodError: there are more than `limits.MOST_NAMES` such labels.
     """
     for _, at in limits.counted(secrets.every(low, *LOGINS), limits.MOST_NAMES):
         start = _behind_user(text, skip_blank(text, at))
@@ -281,7 +282,7 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
 
 
 def pairs(text: str) -> Iterator[Span]:
-    """Find `(user/…)`."""
+    """Find the password in `(user/…)`."""
     for at, _ in secrets.every(text, "(") if "/" in text else ():
         slash = text.find("/", at + 2, at + 2 + _LONGEST_USER)
         user = text[at + 1 : slash] if slash > 0 else ""
@@ -293,7 +294,7 @@ def pairs(text: str) -> Iterator[Span]:
 
 
 def _behind_user(text: str, at: int) -> int:
-    """Return where the value begins behind a user's name: `bob: …`, `for bob/…`, `bob(…`; 0 without one."""
+    """Return where the value after a user's name begins: `bob: …`, `for bob/…`, `bob(…`; 0 if there is none."""
     at = skip_blank(text, at + 3) if text.startswith("for ", at) else at
     ahead = text[at : at + _LONGEST_USER]
     user = next((ahead[:end] for end, sign in enumerate(ahead) if not (sign.isalnum() or sign in "._")), "")
@@ -312,7 +313,7 @@ def _word(text: str, at: int) -> str:
 
 
 def _is_secret(word: str) -> bool:
-    """Whether letters and digits change in it as in no name, or signs stand among them."""
+    """Whether a word alternates between letters and digits more than names do, or has signs among them."""
     if not _SHORTEST <= len(word) <= _LONGEST or not _CODE.isdisjoint(word):
         return False
     form = shape(word)

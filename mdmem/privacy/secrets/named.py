@@ -1,4 +1,4 @@
-"""Values of JSON objects that are secret by their key, `{"password": …}`, or by the command that printed them."""
+"""Values in JSON that are secret because of their key, `{"password": …}`, or of the command that printed them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def hidden(name: str, value: Any, job: Job) -> Any:
-    """Return a value under a key without what the key says is secret."""
+    """Return a key's value with the secrets masked, if the key is a name of one."""
     weight, kind = names.weigh(name)
     return _hidden(value, weight, kind, job) if weight else value
 
@@ -37,13 +37,13 @@ def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
 
 
 def _as_header(name: str, value: str, job: Job) -> str:
-    """Clean a value as it would be cleaned behind `Authorization:` or `Cookie:`."""
+    """Clean a value as if it followed `Authorization:` or `Cookie:`."""
     line = f"{name}: {value}"
     return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
 
 
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
-    """Return a tool run without the secret that its command printed."""
+    """Return a tool run without secrets that its command printed."""
     prints = printed.prints_secret(command)
     return {**run, "response": _without_first_word(run["response"], job)} if prints else run
 

@@ -1,7 +1,7 @@
-"""What a name says about the value beside it: `DB_PASSWORD` holds a secret, `password_file` does not.
+"""Names: whether the name of a value says that it is secret: `DB_PASSWORD` does, `password_file` does not.
 
-English compounds end in what they are, so the end of a name decides. A name is freed of separators, digits
-and words like `old` or `prod` before its end is looked up.
+An English compound ends with its main noun, so the end of a name decides. Separators, digits and words like `old` or
+`prod` are removed before the end is looked up.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
 
 NONE, WEAK, LITERAL, STRONG = 0, 1, 2, 3
-"""Nothing to hide; a secret if the value looks random; a secret if it is a literal that reads like no word; a secret
-unless the value is plainly none."""
+"""Weights of a name. NONE: no secret. WEAK: a secret if the value looks random. LITERAL: a secret if the value is a
+literal that does not read like a word. STRONG: a secret unless the value clearly is not one."""
 
 ELSEWHERE = (
     "passwort", "kennwort", "senha", "motdepasse", "wachtwoord", "parola", "parolam", "salasana", "heslo", "haslo",
     "sifre", "contrasena", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "passord", "passordet",
 )  # fmt: skip
-"""What passwords are called in other languages that are written in ASCII; for the others see the keywords."""
+"""Words for a password in other languages, in ASCII. For the others, see `KEYWORDS_BEYOND_ASCII`."""
 
 KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     (
@@ -53,7 +53,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("cookie", WEAK, ("cookie", "cookies")),
     ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
 )  # fmt: skip
-"""What a name may end in: kind, how surely it is a secret, endings without separators."""
+"""Kind of secret, weight, and the endings of its names without separators."""
 
 SHORT: dict[str, tuple[str, int]] = {
     "pass": ("password", STRONG),
@@ -76,42 +76,42 @@ SHORT: dict[str, tuple[str, int]] = {
     "signature": ("signature", WEAK),
     "sid": ("cookie", WEAK),
 }
-"""Endings that count as whole words only: `db_pass` and `dbPass`, but not `compass`."""
+"""Endings that count only as whole words, as in `db_pass` and `dbPass`, but not `compass` -> kind and weight."""
 
 TAILS = (
     "old", "new", "prod", "production", "dev", "development", "test", "testing", "stage", "staging", "live", "base",
     "value", "val", "string", "plain", "plaintext", "text", "clear", "confirm", "confirmation", "again", "repeat",
     "raw", "main", "private", "primary", "secondary", "default", "b64", "base64", "hex",
 )  # fmt: skip
-"""Words after the noun that leave it what it was: `SECRET_KEY_BASE`, `password_new`."""
+"""Words after the noun that do not change its meaning: `SECRET_KEY_BASE`, `password_new`."""
 
 COUNTS = (
     "maxtoken", "mintoken", "numtoken", "totaltoken", "prompttoken", "inputtoken", "outputtoken", "ntoken", "nexttoken",
 )  # fmt: skip
-"""How names begin that count tokens, or look at the next one."""
+"""Beginnings of names that count tokens of text, or refer to the next one."""
 
 PLACES = (
     "nexttoken", "pagetoken", "continuationtoken", "forwardtoken", "backwardtoken", "startingtoken", "locktoken",
     "changetoken", "synctoken", "sequencetoken", "paginationtoken", "clientrequesttoken", "idempotencytoken",
     "existingsecret",
 )  # fmt: skip
-"""How names end of tokens that only say where a list goes on, or which request it is."""
+"""Endings of names for tokens that are only a position in a list, or the id of a request."""
 
 _PASSES = (
     "compass", "bypass", "surpass", "trespass", "overpass", "underpass", "passpass", "lowpass", "highpass", "bandpass",
     "onepass", "twopass", "firstpass", "lastpass", "multipass", "singlepass", "subpass", "nextpass", "prepass",
     "postpass", "renderpass", "allpass", "testpass", "boardingpass", "typepass", "mempass", "optpass", "keepass",
 )  # fmt: skip
-"""Words that end in "pass" and hold no password."""
+"""Words that end in "pass" but do not name a password."""
 
 EVEN_NUMBERS = ("password", "pin", "secret", "key", "credentials")
-"""Kinds of which even a number is hidden, when it stands under such a name in an object."""
+"""Kinds for which even a number in a JSON object is masked."""
 
 LONGEST_NAME = 256
-"""Of a longer name, only the end is read."""
+"""Only the last characters of a longer name are read."""
 
 _SHORTEST_DATA = 40
-"""A longer word that happens to end in a short name is the end of a line of data: `…9GVsnnB47ev1CI9sjgBPw`."""
+"""A word of this length that ends like a name in `SHORT` is data: `…9GVsnnB47ev1CI9sjgBPw`."""
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _SEPARATORS = "_-. "
@@ -119,7 +119,7 @@ _ENDINGS = tuple(ending for _, _, endings in KINDS for ending in endings)
 
 
 def weigh(name: str) -> tuple[int, str]:
-    """Return how surely what `name` names is a secret (NONE, WEAK or STRONG), and of what kind it is."""
+    """Return the weight of a name (NONE, WEAK, LITERAL or STRONG), and the kind of secret that it names."""
     name = name[-LONGEST_NAME:]
     flat = without_separators(name)
     if flat.startswith(COUNTS) or flat.endswith(PLACES):
@@ -129,7 +129,7 @@ def weigh(name: str) -> tuple[int, str]:
     if flat.endswith(_ENDINGS):
         return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
     if not name.isascii() and any(stem in name.lower() for stem in KEYWORDS_BEYOND_ASCII):
-        return STRONG, "password"  # with an ending: паролем, lösenordet
+        return STRONG, "password"  # inflected: паролем, lösenordet
     kind, weight = SHORT.get(_last_word(name), ("", NONE))
     if not weight and name.endswith("pass") and name.isalpha() and name.islower() and not name.endswith(_PASSES):
         return LITERAL, "password"
@@ -137,14 +137,14 @@ def weigh(name: str) -> tuple[int, str]:
 
 
 def without_separators(name: str) -> str:
-    """`AWS_SECRET-Access.Key 2` -> `awssecretaccesskey`."""
+    """Return a name without separators, final digits and case: `AWS_SECRET-Access.Key 2` -> `awssecretaccesskey`."""
     for separator in _SEPARATORS:
         name = name.replace(separator, "")
     return name.lower().rstrip("0123456789?!*")
 
 
 def _last_word(name: str) -> str:
-    """`db_pass`, `dbPass`, `DB_PASS` -> `pass`; `compass` -> `compass`."""
+    """Return the last word of a name: `db_pass`, `dbPass`, `DB_PASS` -> `pass`; `compass` -> `compass`."""
     name = name.rstrip("0123456789")
     for separator in _SEPARATORS:
         name = name.rpartition(separator)[2]
@@ -155,7 +155,7 @@ def _last_word(name: str) -> str:
 
 
 def may_open(word: str) -> bool:
-    """Whether a name that ends in "key" may be of one that opens something, and not of a place in a table."""
+    """Whether a name that ends in "key" may name a secret, not a database key or the like."""
     return not any(other in word for other in _OTHER_KEYS)
 
 

@@ -1,7 +1,7 @@
-"""Secrets that a sentence speaks of: `the key for maps is …`, `use … as the API token`, `an acme secret … within`.
+"""Secrets that a sentence announces: `the key for maps is …`, `use … as the API token`, `an acme secret … within`.
 
-Beside such a word even a hexadecimal number or a UUID is hidden, which by itself is a hash or an id. A word that
-says that it is one, or a sentence that ends between, keeps it.
+Near such a word, even a hexadecimal number or a UUID is masked, which alone would be a hash or an id. It is kept if a
+word says that it is one, or if the sentence ends in between.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Name, Span
 
 _REACH = 80
-"""A value begins at most this many characters behind its name."""
+"""Maximum distance from a name to its value, in characters."""
 _MOST_WORDS = 6
 _SHORTEST, _LONGEST = 14, 128
 _QUOTES = "\"'`*_"
@@ -31,26 +31,26 @@ _PUBLIC = frozenset(
     sha256 sha512 signed since size snapshot ssh tag task thread tree type uuid version
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Words between, or right before, that say what is not a secret: `token for commit …`."""
+"""Words between a name and a value, or just before, that mean that the value is not secret: `token for commit …`."""
 
 _AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
-"""What stands between a value and the name behind it: `use … as the API key`, `… <- my token`."""
+"""Words between a value and the name after it: `use … as the API key`, `… <- my token`."""
 
 _PRESENTERS = frozenset(("here", "here's", "heres", "my"))
-"""Words of a line that says that a secret follows, which no title of a commit begins with: `Here is the key`."""
+"""Words of a line that announces a secret. Commit titles do not have them: `Here is the key`."""
 _FENCES = ("```", "~~~")
 _MOST_LINES = 4
 
 
 def found(name: Name) -> list[Span]:
-    """Find the secret that a sentence speaks of, behind its name or before it."""
+    """Find the secret that a sentence announces: after its name, before it, or on the lines below."""
     if name.kind not in _KINDS or (name.is_plain_key and not _is_of_something(name)):
         return []
     return _behind(name) or _before(name) or _below(name)
 
 
 def _is_of_something(name: Name) -> bool:
-    """Whether a plain "key" is the key of a service, not one of a kind that is shown: `RSA key`, `cache key`."""
+    """Whether a plain "key" may be secret, not one of a public kind: `RSA key`, `cache key`."""
     words = name.line_before().split()[-2:]
     return name.weight == WEAK and bool(words) and _PUBLIC.isdisjoint(words)
 
@@ -92,7 +92,7 @@ def _before(name: Name) -> list[Span]:
 
 
 def _below(name: Name) -> list[Span]:
-    """Find the secret on a line of its own below `Here is my key:`."""
+    """Find the secret on a separate line below `Here is my key:`."""
     text = name.text
     rest, newline, _ = text[name.closed : name.closed + _REACH].partition("\n")
     if not newline or not _presents(name.line_before().split(), rest.strip()):
@@ -108,7 +108,7 @@ def _below(name: Name) -> list[Span]:
 
 
 def _presents(before: list[str], rest: str) -> bool:
-    """Whether a line announces what is below it, and does not say that it is public."""
+    """Whether a line announces the value below it, and does not say that this is public."""
     after = rest.rstrip(_AROUND).lower().split()
     if len(after) > _MOST_WORDS or not _CODE.isdisjoint(rest) or not _PUBLIC.isdisjoint((*before, *after)):
         return False
@@ -116,7 +116,7 @@ def _presents(before: list[str], rest: str) -> bool:
 
 
 def _word(text: str, at: int) -> str:
-    """Read the letters, digits, hyphens and underscores at a place, if white space or a sign of a sentence follows."""
+    """Return the word at an offset, up to white space, without punctuation and quotes at its end."""
     ahead = text[at : at + _LONGEST + 1].split(None, 1)
     word = ahead[0] if ahead and not text[at].isspace() else ""
     return word.rstrip(_AROUND)

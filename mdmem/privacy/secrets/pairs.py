@@ -1,8 +1,8 @@
-"""Secrets that the name beside them gives away: `PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the pin is …".
+"""Secrets with a name: `PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the pin is …".
 
-`scan` reads a name that holds a keyword and the signs behind it. `RULES` has one row for each way to join a name
-and a value: the signs it begins with, a condition on the name, where the value begins, and how the value is judged
-(`judge`). The first row that finds a secret decides.
+`scan` reads a name that contains a keyword, and the signs after it. `RULES` has one row for each way to join a name and
+a value: the possible first signs, a condition on the name, a function that finds the value (`starts`), and one that
+judges it (`judge`). The first row that finds a secret decides.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _LIGHT = 0.5
-"""What a name costs that means no secret, compared with one that does."""
+"""The cost of a name that does not name a secret, relative to one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL = "가"
 _VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
-"""Signs that no value begins with."""
+"""Signs that do not begin a value."""
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "config set --secret ", "kv put ",
@@ -40,13 +40,13 @@ _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
 
 def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:
-    """Find secrets with a name; those of each keyword in rising order.
+    """Find secrets with a name, in ascending order for each keyword.
 
-    low: the text in lower case, position by position. marks: how a value begins that was hidden before.
-    words: what `secrets.words` says of a long text.
+    low: the text in lower case, with the same offsets. marks: prefixes of values that are already masked.
+    words: the words of a long text, from `secrets.words`.
 
     Raises:
-        FloodError: there are more names than are looked at.
+        FloodError: there are more than `limits.MOST_NAMES` names to judge.
     """
     judged = 0.0
     for keyword in secrets.keywords(text, words):
@@ -78,7 +78,7 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
 
 
 def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
-    """Find the password behind the first part of a name, as people write it: `password-bob: …`."""
+    """Find the password after a name whose first part names it: `password-bob: …`."""
     name = Name(text, low, start, end)
     name.weight, name.kind = _weigh(text, low, start, end)
     return loose.said(name) if name.weight else []
@@ -98,14 +98,14 @@ def _secrets_of(name: Name) -> list[Span]:
     return found or (loose.groups_near(name) if name.kind == "password" else [])
 
 
-# -- what a name weighs
+# -- the weight of a name
 
 
 def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     name = text[start:end]
     weight, kind = _remembered(name)
     if name == "nonce" and text.startswith(('="', "='"), end):
-        return names.NONE, ""  # of a challenge, or of a page's scripts: everybody sees it
+        return names.NONE, ""  # of a challenge or a page's scripts, so public
     if text[end : end + 1] == ":" == text[start - 1 : start] and _is_in_arn(low, start):
         return names.NONE, ""
     if weight or len(name) > scan.LONGEST_NAME // 2:
@@ -131,13 +131,13 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
 
 _LONGEST_LINE = 96
 _OF_ACCOUNTS = ("user", "log", "sign", "bind", "connect", "account", "cn=")
-"""What a sentence speaks of that tells the password of somebody."""
+"""Words in a sentence that gives an account's password."""
 _PLAIN_KEY = "some-key"
 _AFTER_KEY = frozenset("\"'`>]\\ ")
 
 
 def _is_in_arn(low: str, start: int) -> bool:
-    """Whether it is a field of an Amazon resource name, or of a pattern for some."""
+    """Whether a name is a field of an Amazon resource name, or of a pattern for such names."""
     return "secretsmanager:" in low[max(0, start - 96) : start].split()[-1]
 
 
@@ -146,7 +146,7 @@ def _is_set(text: str, end: int) -> bool:
 
 
 def _remembered(name: str) -> tuple[int, str]:
-    """Weigh a name, or remember what it weighed: a text has few names, many times."""
+    """Return the weight and kind of a name, cached, because a text repeats few names many times."""
     if name not in _weighed:
         if len(_weighed) >= _MOST_WEIGHED:
             _weighed.clear()
@@ -181,12 +181,12 @@ def _is_tag_with_attributes(name: Name) -> bool:
 
 
 def _is_in_lisp(name: Name) -> bool:
-    """Whether it is the first of a pair: `(password . "…")`."""
+    """Whether the name is the first element of a pair: `(password . "…")`."""
     return _is_bare(name) and name.text[name.start - 1 : name.start] == "(" and name.text.startswith('. "', name.sign)
 
 
 def _is_told(name: Name) -> bool:
-    """Whether a sentence tells the password next: `bound with password …`."""
+    """Whether a sentence gives the password next: `bound with password …`."""
     if not _is_bare(name):
         return False
     before = name.line_before()
@@ -197,12 +197,12 @@ def _is_told(name: Name) -> bool:
 
 
 def _is_input(name: Name) -> bool:
-    """Whether it is the type of a form's field: `<input type="password" …`."""
+    """Whether the name is the type of a form field: `<input type="password" …`."""
     return name.low.endswith(('type="', "type='"), 0, name.start) and name.is_quoted()
 
 
 def _is_setting(name: Name) -> bool:
-    """Whether name and value are a line of a settings file; few names have one word behind them that ends a line."""
+    """Whether name and value end a line of a settings file, as `lines` knows them."""
     if not _is_bare(name) or len(name.text[name.sign : name.sign + _LONGEST_LINE].partition("\n")[0].split()) != 1:
         return False
     from mdmem.privacy.secrets import lines
@@ -211,7 +211,7 @@ def _is_setting(name: Name) -> bool:
 
 
 def _is_bare(name: Name) -> bool:
-    """Whether neither quotes nor brackets close the name, and a blank follows."""
+    """Whether no quotes or brackets close the name, and a blank follows."""
     return name.end == name.closed != name.sign
 
 
@@ -233,7 +233,7 @@ def _is_flag(name: Name) -> bool:
 
 
 def _is_keyed(name: Name) -> bool:
-    """Whether it is the key of an element: `<entry key="NAME">`."""
+    """Whether the name is the key of an XML element: `<entry key="NAME">`."""
     return name.is_quoted() and name.low.endswith(("key=", "name="), 0, name.outer() - 1)
 
 
@@ -246,17 +246,17 @@ def _heads_bare_line(name: Name) -> bool:
 
 
 def _is_of_router(name: Name) -> bool:
-    """Whether a digit follows that says how a router keeps the value: `username x password 7 …`."""
+    """Whether a digit follows that gives a router's encoding of the value: `username x password 7 …`."""
     return _is_bare(name) and starts.type_digit(name.text, name.sign) > 0
 
 
 def _is_of_statement(name: Name) -> bool:
-    """Whether it is SQL: `ALTER ROLE x WITH LOGIN PASSWORD '…'`."""
+    """Whether the name is in an SQL statement: `ALTER ROLE x WITH LOGIN PASSWORD '…'`."""
     return name.word() == "password" and secrets.has_any(name.line_before(), ("role ", "user ", "login ", "options ("))
 
 
 def _is_form_field(name: Name) -> bool:
-    """Whether it is a field of a form that is sent in parts: `form-data; name="password"`."""
+    """Whether the name is a field of a multipart form: `form-data; name="password"`."""
     return name.low.endswith('form-data; name="', 0, name.start)
 
 
@@ -266,19 +266,19 @@ def _is_label(name: Name) -> bool:
 
 
 def _is_argument(name: Name) -> bool:
-    """Whether the name is a string, and the first argument of a call: ("NAME", …."""
+    """Whether the name is a string and the first argument of a call: ("NAME", …."""
     if not name.is_quoted() or name.sign != name.closed:
         return False
     return name.text[max(0, name.outer() - 16) : name.outer() - 1].rstrip(" \\")[-1:] == "("
 
 
 def _is_in_tuple(name: Name) -> bool:
-    """Whether it is the first of a tuple: `{password, "…"}` of Erlang, `{:password, "…"}` of Elixir."""
+    """Whether the name is the first element of a tuple in Erlang (`{password, "…"}`) or Elixir (`{:password, "…"}`)."""
     return name.text[name.start - 1 : name.start] in ("{", ":") and name.text.endswith(("{", "{:"), 0, name.start)
 
 
 def _is_field(name: Name) -> bool:
-    """Whether a program of tests fills in the field of this name: `page.fill("#password", …`."""
+    """Whether a test fills in the field with this name: `page.fill("#password", …`."""
     return secrets.has_any(name.low[max(0, name.start - 40) : name.start].rpartition("\n")[2], ("fill", ".type("))
 
 
@@ -291,7 +291,7 @@ def _is_constant(name: Name) -> bool:
 
 
 def _is_looked_up(name: Name) -> bool:
-    """Whether the environment is asked for the name: os.environ.get("NAME"), process.env.NAME."""
+    """Whether the name is looked up in the environment: os.environ.get("NAME"), process.env.NAME."""
     start = name.outer() - 1 if name.is_quoted() else name.start
     return name.low[max(0, start - 32) : start].rstrip("\"'").endswith(_GETTERS)
 
@@ -303,7 +303,7 @@ def _is_called(name: Name) -> bool:
 _BEHIND_VALUE = (_always, starts.before_name, judge.flag)
 
 RULES: tuple[Rule, ...] = (
-    # signs, condition on the name, where the value begins, how it is judged
+    # first signs, condition on the name, start of the value, judge
     ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
@@ -344,7 +344,7 @@ RULES: tuple[Rule, ...] = (
     (",\n\r}/>", *_BEHIND_VALUE),
     ("", _heads_bare_line, starts.at_sign, judge.line),
 )
-"""The first row that finds a secret decides; an assignment decides in any case. No signs: any."""
+"""The first row that finds a secret decides; an assignment always does. Without signs, a row fits any sign."""
 
 _OTHERS = [rule[1:] for rule in RULES if not rule[0]]
 _SIGNS = frozenset("".join([rule[0] for rule in RULES]))
@@ -352,7 +352,7 @@ _by_sign: dict[str, list[Any]] = {"": [_BEHIND_VALUE]}
 
 
 def _rules_at(sign: str) -> list[Any]:
-    """Return the rows that a name may fit by the first sign behind it; they are sorted when one is first met."""
+    """Return the rows that fit the first sign after a name. The table is filled on first use of a sign."""
     if sign in _SIGNS and sign not in _by_sign:
         _by_sign[sign] = [rule[1:] for rule in RULES if (sign in rule[0] if rule[0] else sign not in _NO_VALUE)]
     return _by_sign.get(sign, _OTHERS)

@@ -1,4 +1,4 @@
-"""Secrets in known places: key blocks, addresses with a password, web hooks, lines of password files, calls."""
+"""Secrets in known places: key blocks, URLs with a password, web hooks, lines of password files, calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOOKS = (
     (".g.alchemy.com/v2/", WORD),
     ("open-apis/bot/v2/hook/", WORD),
 )
-"""Addresses whose path is the secret: the address up to it, and the characters of the rest."""
+"""URLs whose path is secret: the URL up to the secret, and the alphabet of the secret."""
 
 CALLS = (
     ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), ("new pdo(", 2),
@@ -46,10 +46,10 @@ CALLS = (
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
     ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1),
 )  # fmt: skip
-"""Calls that take a password without its name, and the number of that argument."""
+"""Calls that take a password without its name, and the index of that argument."""
 
 LOGINS = (("login(", 0), ("login(", 1), ("authenticate(", 1), (".connect(", 3), (".load(", 1))
-"""Calls that may take something else as well: there, only what is unlike words counts."""
+"""Calls whose argument may be something else, so that only a value that does not look like a word counts."""
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
@@ -58,10 +58,10 @@ _BREAKS = "\"'<>`\\^{|}"
 
 
 def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
-    """Find secrets by their place; those of each sort in rising order. `marks`: how a hidden one begins.
+    """Find secrets by their place, in ascending order for each kind. marks: prefixes of values already masked.
 
     Raises:
-        FloodError: there are more addresses than are looked at.
+        FloodError: there are more than `limits.MOST_NAMES` URLs or login labels.
     """
     if "private key" in low or "private-lines" in low:
         yield from _key_blocks(text)
@@ -89,7 +89,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
 
 
 def _key_blocks(text: str) -> Iterator[Span]:
-    """Private keys between BEGIN and END, or as far as the block goes when its end was cut off."""
+    """Find private keys between BEGIN and END, or up to the end of the key's lines if END was cut off."""
     closing = -1
     at = text.find(_BEGIN)
     while at >= 0:
@@ -98,7 +98,7 @@ def _key_blocks(text: str) -> Iterator[Span]:
         after = end + len(title) + len(dashes)
         if dashes and "PRIVATE KEY" in title and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
             end = after
-            if closing < end:  # looked for once between two ENDs, so that the cost is linear
+            if closing < end:  # only one search for each END, so that the cost is linear
                 closing = text.find(_END, end)
                 closing = closing if closing >= 0 else len(text) + _LONGEST_BLOCK
             whole = closing - end < _LONGEST_BLOCK
@@ -109,7 +109,7 @@ def _key_blocks(text: str) -> Iterator[Span]:
 
 
 def _cut_keys(text: str) -> Iterator[Span]:
-    """The end of a private key whose beginning was cut off, as `tail` shows it; and keys of SSH2, in four dashes."""
+    """Find private keys whose beginning was cut off, as by `tail`, and SSH2 keys, which have four dashes."""
     for at, _ in secrets.every(text, _END):
         head = text[max(0, at - _LONGEST_BODY) : at]
         is_private = "PRIVATE KEY" in text[at : at + 48]
@@ -137,14 +137,14 @@ def _putty_keys(text: str) -> Iterator[Span]:
 
 
 def _after_dashes(text: str, closing: int) -> int:
-    """Return where the END line is over whose dashes begin at `closing`."""
+    """Return the end of the END line whose dashes begin at `closing`."""
     begin = closing + len(_END)
     dashes = text.find("-----", begin, begin + 72)
     return dashes + 5 if dashes >= 0 else begin
 
 
 def _body_end(text: str, at: int) -> int:
-    """Return where the lines of a key end that begin at `at`: base64, or a header; line breaks may be escapes."""
+    """Return the end of the key lines from `at`: base64 and headers. Line breaks may be escaped."""
     end = at
     while at < len(text):
         stop = line_end(text, at)
@@ -168,11 +168,11 @@ def _is_key_line(body: str) -> bool:
 _KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 
 
-# -- addresses
+# -- URLs
 
 
 def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
-    """`scheme://user:password@host`, also with `@` or `/` in the password; and `scheme://token@host`."""
+    """Find the secret in `scheme://user:password@host`, also with `@` or `/` in it, and in `scheme://token@host`."""
     addresses = (end for _, end in secrets.every(text, "://") if text.find("@", end, end + _LONGEST_WORD) >= 0)
     for begin in limits.counted(addresses, limits.MOST_NAMES):
         found = _userinfo(text, begin)
@@ -183,7 +183,7 @@ def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
 
 
 def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
-    """Find the password between the `://` that ends at `begin` and the `@` before the host."""
+    """Return the span of the secret between the `://` that ends at `begin` and the `@` before the host."""
     authority = text[begin : begin + _LONGEST_WORD].split(None, 1)
     address = authority[0] if authority and not text[begin].isspace() else ""
     for sign in _BREAKS:
@@ -191,7 +191,7 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
     host, _, _ = address.partition("/")
     user, colon, password = host.partition(":")
     if "@" in host:
-        if "@" in user:  # no password: a token may stand for the user
+        if "@" in user:  # no password, but the user may be a token
             user = host.rpartition("@")[0]
             return (begin, begin + len(user)) if len(user) >= 16 and values.looks_random(user) else None
         size = password.rfind("@")
@@ -204,7 +204,7 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
 
 
 def _dsn_passwords(text: str) -> Iterator[Span]:
-    """`user:password@tcp(host:3306)/database`, of Go's drivers."""
+    """Find the password in `user:password@tcp(host:3306)/database`, as in Go's database drivers."""
     for at, _ in secrets.every(text, "@tcp(", "@unix("):
         before = text[max(0, at - _LONGEST_WORD) : at].split()[-1:]
         user, colon, password = (before[0] if before else "").rpartition("=")[2].lstrip("\"'`(").partition(":")
@@ -213,7 +213,7 @@ def _dsn_passwords(text: str) -> Iterator[Span]:
 
 
 def _wifi_codes(text: str) -> Iterator[Span]:
-    """`WIFI:S:name;T:WPA;P:…;;`, what a picture for phones holds."""
+    """Find the password in `WIFI:S:name;T:WPA;P:…;;`, the text of a QR code."""
     for at, _ in secrets.every(text, "WIFI:"):
         line = text[at : at + _LONGEST_WORD].partition("\n")[0]
         begin = line.find(";P:") + 3
@@ -223,7 +223,7 @@ def _wifi_codes(text: str) -> Iterator[Span]:
 
 
 def _imap_logins(text: str) -> Iterator[Span]:
-    """`A001 LOGIN user password`."""
+    """Find the password in `A001 LOGIN user password`, as in IMAP."""
     for at, begin in secrets.every(text, " LOGIN "):
         tag = text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2].split()[-1:]
         line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
@@ -238,7 +238,7 @@ _LONGEST_TAG = 24
 
 
 def _oracle_users(text: str, low: str) -> Iterator[Span]:
-    """`jdbc:oracle:thin:user/password@host`, `CONNECT user/password@name`."""
+    """Find the password in `jdbc:oracle:thin:user/password@host` and `CONNECT user/password@name`."""
     for _, begin in secrets.every(low, "oracle:thin:", "connect ", "conn "):
         address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
         user, slash, rest = address.partition("/")
@@ -248,7 +248,7 @@ def _oracle_users(text: str, low: str) -> Iterator[Span]:
 
 
 def _easy_connect(text: str) -> Iterator[Span]:
-    """`user/password@//host:1521/service`, `user/password@host:1521/service`."""
+    """Find the password in `user/password@//host:1521/service` and `user/password@host:1521/service`."""
     for at, after in secrets.every(text, "@//", ":1521", ":1522"):
         begin = max(0, at - _LONGEST_WORD)
         head, at_sign, host = text[begin : at + (text[at] == "@")].rpartition("@")
@@ -264,7 +264,7 @@ _HOST = WORD + "."
 
 
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
-    """`getConnection(url, "bob", "…")`: the argument of this number, counted from 0."""
+    """Find the argument with this index in a call: `getConnection(url, "bob", "…")`."""
     for _, begin in secrets.every(low, call):
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
@@ -286,7 +286,7 @@ def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
 
 
 def _pgpass_lines(text: str) -> Iterator[Span]:
-    """`host:5432:database:user:…`, a line of PostgreSQL's password file."""
+    """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
     for at, begin in secrets.every(text, ":5432:", ":6432:", ":*:"):
         fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
         host = text[max(0, at - 64) : at].rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""Secrets that a command prints, in a run's output or a transcript: `gh auth token`, `cat /run/secrets/…`."""
+"""Secrets that a command prints, in a tool run or a transcript: `gh auth token`, `cat /run/secrets/…`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("get-access-token", ""), ("get-login-password", ""), ("whoami -t", ""), ("initial-password", ""), ("pwgen", ""),
     ("openssl rand ", ""), ("cat ", "/run/secrets/"), ("cat ", "/etc/secrets/"),
 )  # fmt: skip
-"""What a command holds that prints a secret, both in lower case."""
+"""Pairs of lower-case strings. A command that contains both prints a secret."""
 
 NAMED = ("cat ", "head ", "tail ", "echo $", 'echo "$', "printenv ", "output -raw ", "type ", "get-content ")
-"""Commands that print one if what they are asked for has the name of one: `cat db_password.txt`, `echo $API_TOKEN`."""
+"""Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
@@ -33,7 +33,7 @@ _LONGEST_COMMAND, _LONGEST, _MOST_WORDS = 2048, 512, 40
 
 
 def prints_secret(command: str) -> bool:
-    """Whether a command prints a secret and little else."""
+    """Whether a command's output is a secret and little else."""
     low = command[:_LONGEST_COMMAND].lower()
     if any(head in low and rest in low for head, rest in PRINTERS):
         return ">" not in low.replace("2>", "")
@@ -57,14 +57,14 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
 
 
 def first_word(output: str) -> str:
-    """Return the first line of what was printed, if it is one word that may be a secret."""
+    """Return the first line of an output if it is a single word that may be a secret, else ""."""
     core = output.strip().partition("\n")[0].strip()
     is_word = len(core) <= _LONGEST and len(core.split()) == 1
     return core if is_word and values.is_secret(core, names.STRONG, quoted=True) and "://" not in core else ""
 
 
 def find(text: str) -> Iterator[Span]:
-    """Find what commands printed in a transcript: the line below `$ gh auth token`."""
+    """Find printed secrets in a transcript: the line below `$ gh auth token`."""
     for prompt in PROMPTS:
         at = text.find(prompt)
         while at >= 0:

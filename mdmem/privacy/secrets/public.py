@@ -1,18 +1,18 @@
-"""What looks random but is not a secret: hashes, ids, certificates, wrapped data, layouts, what labels say of it."""
+"""Public data that looks random: hashes, ids, certificates, wrapped data, binary layouts, and values labeled so."""
 
 from __future__ import annotations
 
 from mdmem.privacy.secrets.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC, is_hash
 
 _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
-"""The characters of a path in SVG: numbers, and letters for what is drawn."""
+"""The characters of an SVG path: numbers, and letters for drawing commands."""
 _STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
 _LONGEST_STRUCT = 24
 _NUMBER = HEX + "xpP.+-_ui"
 _BEFORE_STRUCT = frozenset("\"'<>=!@")
-"""The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
+"""What precedes a binary layout of `_STRUCT` characters, as in `struct.unpack("<4sBBHH8x")`."""
 _SHORTEST_WRAP = 56
-"""Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
+"""Minimum length of a line of wrapped base64, which is usually wrapped at 60, 64 or 76 characters."""
 _LONGEST_BLOCK = 4096
 
 _TERMS = (
@@ -21,27 +21,27 @@ _TERMS = (
     "Utf16", "Base64", "base64", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "float32", "float64", "int64",
     "IPv4", "IPv6", "Ipv4", "Ipv6", "MP3", "MP4", "Mp4", "H264", "Win32", "Win64", "OAuth2", "S390X", "128Bit", "40Bit",
 )  # fmt: skip
-"""Terms with digits that names in code are made of: `pbeWithSHA1And128BitRC4`."""
+"""Terms with digits that are parts of names in code: `pbeWithSHA1And128BitRC4`."""
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _NAME = ALNUM + "_-."
 _JOINS = " \t\\\"'`:=>([{"
-"""What stands between a label and its value."""
+"""Signs between a label and its value."""
 _LABELS = (
     "sha", "md", "hash", "digest", "checksum", "etag", "integrity", "keyid",
     "fingerprint", "revision", "cursor", "marker", "modulus", "publickey", "pubkey", "certificate", "digestvalue",
     "signaturevalue", "ciphervalue", "identifier", "nexttoken", "pagetoken", "continuationtoken",
 )  # fmt: skip
-"""How the names of public values end, in lower case and without separators, digits and an s."""
+"""Endings of the names of public values, in lower case, without separators and without final digits and s."""
 _IDS = ("Id", "Ids", "ID", "IDs", "_id", "_ids", "-id", "-ids", ".id")
 _DOUBTFUL = (
     "secret", "sess", "auth", "pass", "pw", "cookie", "cred", "key", "client", "app", "api", "access", "account",
 )  # fmt: skip
-"""An id of one of these may be half of a secret."""
+"""An id whose name contains one of these may be half of a secret."""
 
 
 def is_public(text: str, start: int, end: int, run: str) -> bool:
-    """Whether a random run is known to be no secret by what it is, or by what stands around it."""
+    """Whether a random-looking run is public, judging by its format or context."""
     if (
         is_hash(run)
         or ("EXAMPLE" in run and not run.replace("EXAMPLE", "").strip(HEX + "-"))
@@ -54,7 +54,7 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
     if len(run) < _LONGEST_STRUCT and not run.strip(_STRUCT) and text[start - 1 : start] in _BEFORE_STRUCT:
         return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
-        return True  # a ULID, an id that begins with the time
+        return True  # a ULID, an id that begins with a timestamp
     if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_NUMBER)):
         return True
     return (
@@ -69,14 +69,14 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
 
 
 def without_terms(run: str) -> str:
-    """Return a run without the terms that names in code are made of."""
+    """Return a run without `_TERMS`."""
     for term in _TERMS:
         run = run.replace(term, "")
     return run
 
 
 def literal_before(text: str, start: int) -> str:
-    """Return the base64 in the string literal that the one at `start` goes on, over the end of a line; "" if none."""
+    """Return the base64 in the string literal on the line above that the one at `start` continues, or ""."""
     head = text[max(0, start - LONGEST) : start]
     head = head.rstrip("\"'").removesuffix("b")
     above = head.rstrip(" \t\r\n+\\")
@@ -87,7 +87,7 @@ def literal_before(text: str, start: int) -> str:
 
 
 def _is_regular(run: str) -> bool:
-    """Whether few characters repeat (`x4Ix4x4x4`), they rise as in an alphabet, or zeros are encoded (`AAAAAg`)."""
+    """Whether a run repeats few characters (`x4Ix4x4x4`), is sorted like an alphabet, or encodes zeros (`AAAAAg`)."""
     if 3 * len(set(run)) < len(run) or (run.count("AA") >= 3 and not _has_dropbox_form(run)):
         return True
     low = run.lower()
@@ -95,24 +95,24 @@ def _is_regular(run: str) -> bool:
 
 
 def _has_dropbox_form(run: str) -> bool:
-    """Whether ten times A stand at the place that they have in an access token of Dropbox."""
+    """Whether a run has ten A in the place where a Dropbox access token has them."""
     return len(run) == 64 and run.find("A" * 10) == 11
 
 
 def _is_boundary(text: str, start: int, end: int, run: str) -> bool:
-    """Whether it is the line between two parts of a message."""
+    """Whether a run is the boundary line between two parts of a MIME message."""
     is_line = text[start - 1 : start] in ("", "\n") and text[end : end + 1] in ("", "\n", "\r")
     return is_line and run.startswith("--")
 
 
 def _is_version(run: str) -> bool:
-    """Whether it begins with the three numbers of a version: `v22.0.0-nightly20240424ddd0a9e494`."""
+    """Whether a run begins with a version number of three parts: `v22.0.0-nightly20240424ddd0a9e494`."""
     parts = run.lstrip(_LOWER + "-_").split(".", 3)
     return len(parts) >= 3 and parts[0].isdigit() and parts[1].isdigit() and parts[2][:1].isdigit() and run.islower()
 
 
 def _is_labeled(text: str, start: int) -> bool:
-    """Whether the name before it says that it is public: `"CodeSha256": "…"`, `--detector-id …`, `arn:…:flow:…`."""
+    """Whether the name before a run says that it is public: `"CodeSha256": "…"`, `--detector-id …`, `arn:…:flow:…`."""
     before = text[max(0, start - LONGEST) : start]
     if before[-1:].strip() and "arn:" in before.split()[-1]:
         return True
@@ -128,7 +128,7 @@ def _is_labeled(text: str, start: int) -> bool:
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
-    """Whether it is a whole line among others of base64 as long, or the last, shorter one; indented or not."""
+    """Whether a run is a line of wrapped base64: the lines around it are as long, or it is the last, shorter one."""
     after = text[end : end + 1]
     before = text[max(0, start - 32) : start].rpartition("\n")[2]
     if before.strip(" \t\"'") not in ("", "b") or not (
@@ -138,7 +138,7 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
     size, begin = end - start, start - len(before)
     line = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2]
     above = _bare(line)
-    goes_on = line[-1:] in ("'", '"') and len(above) + size > _SHORTEST_WRAP  # two literals in a row are one
+    goes_on = line[-1:] in ("'", '"') and len(above) + size > _SHORTEST_WRAP  # adjacent literals are concatenated
     if len(above) >= size and (goes_on or len(above) >= _SHORTEST_WRAP) and not above.strip(BASE64):
         return True
     below = _bare(text[end : end + 192].partition("\n")[2].partition("\n")[0])
@@ -146,12 +146,12 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
 
 
 def _bare(line: str) -> str:
-    """Return a line without what a string literal has around it."""
+    """Return a line without the punctuation of a string literal or an element around it."""
     return line.rpartition(">")[2].strip(" \t\r\"'\\+").removeprefix("b'").removeprefix('b"')
 
 
 def _is_in_certificate(text: str, start: int) -> bool:
-    """Whether it is part of a public key block, also of one in a single line with `\\n`."""
+    """Whether an offset is in the block of a public key or certificate, even one in a single line with `\\n`."""
     begin = text.rfind("-----BEGIN ", max(0, start - _LONGEST_BLOCK), start)
     if begin < 0:
         return False
@@ -160,7 +160,7 @@ def _is_in_certificate(text: str, start: int) -> bool:
 
 
 def _encodes_above(text: str, start: int) -> bool:
-    """Whether it begins a line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoded form it is."""
+    """Whether a run begins the line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoding it is."""
     above, found, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
     line = above.rpartition("\n")[2].rstrip("\r")
     return bool(found) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line

@@ -1,6 +1,6 @@
-"""Secrets that a name gave away, found again without the name.
+"""Repeated secrets: finds a known secret where it occurs again, for example without its name.
 
-Only values that nothing else is called by are looked for: eight characters and more, letters and digits mixed.
+Only distinctive values are searched for: at least eight characters, not a word or a number.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 8, 200
 MOST = 100
-"""No more values than this are looked for in one payload."""
+"""Maximum number of values to search for in one payload."""
 
 
 def is_telling(value: str) -> bool:
-    """Whether a value is worth looking for: no word, no name, no number."""
+    """Whether a value is distinctive: not a word, a name or a number."""
     if not SHORTEST <= len(value) <= LONGEST or value.isdecimal():
         return False
     return values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha())
 
 
 def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Find known values that stand alone: start, end, kind."""
+    """Find known values that are not inside a longer word: start, end, kind."""
     for at, end in secrets.every(text, *known):
         if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
             yield at, end, "repeated-secret"
 
 
 def find_encoded(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Find known values that a text has in base64, hexadecimal or the like."""
+    """Find known values in the base64, hexadecimal and similar encodings of a text."""
     view = encoded.decoded(text)
     if view:
         for start, end, kind in find(view.text, known):

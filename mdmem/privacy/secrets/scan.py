@@ -1,7 +1,7 @@
-"""The tokenizer of the named secrets: the name that holds a keyword, and the signs that stand around it.
+"""Tokenizer for secrets with a name: reads the name that contains a keyword, and the signs around it.
 
-Every function reads one token at a position and says where it ends. What is read at a position is bounded, so
-that a text is read in linear time whatever it holds.
+Each function reads one token at an offset and returns where it ends. It reads a bounded number of characters, so that
+scanning takes linear time, whatever the text.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Span = tuple[int, int, str]
-"""Where a secret begins and ends, and its kind."""
+"""Start, end and kind of a secret."""
 
 NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 NAME_SIGNS = frozenset(NAME)
 CLOSERS = "\\\"'`]*)"
 LONGEST_NAME = 64
 LONGEST_LINE = 160
-"""Of the line before a name, only so much is read."""
+"""Maximum number of characters to read before a name on its line."""
 
 _SIGNS = frozenset(":=＝：?!|<~+.")
 _SIGN_ENDS = frozenset("=:>~|?")
 _ASSIGNMENTS = (
     ":::=", "::=", "||:", "||=", "??=", ":=", "=>", "?=", "?:", "!=", "+=", ".=", "<-", "=", ":", "＝", "：",
 )  # fmt: skip
-"""What puts a value under a name, longest first."""
+"""Signs that assign a value to a name, longest first."""
 _NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
 _COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq ", "-eq ")
 _LINE_HEADS = frozenset((
@@ -40,7 +40,7 @@ _BEFORE_SETTINGS = (
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
     "config:set ", "eb setenv ", "secrets set ",
 )  # fmt: skip
-"""Options of commands whose words are settings: there, no variable can stand."""
+"""Command options with a setting as argument, whose value cannot be a variable."""
 
 _LONGEST_HEADS = 12
 _OBJECTS = ("self.", "this.", "cls.")
@@ -49,10 +49,10 @@ _BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "
 
 
 class Name:
-    """A name that says "secret": its place, its weight, and what follows it.
+    """A name of a secret: its span, its weight, and what follows it.
 
-    start, end: the name. closed: behind the quotes and brackets that close it. sign: behind blanks after those.
-    low: the text in lower case. is_plain_key: it says only "key", so that the value has to look random.
+    start, end: span of the name. closed: offset after its closing quotes and brackets. sign: offset after blanks that
+    follow. low: the text in lower case. is_plain_key: the name is just "key", so the value must look random.
     """
 
     __slots__ = ("closed", "end", "is_plain_key", "kind", "low", "sign", "start", "text", "weight")
@@ -73,14 +73,14 @@ class Name:
         return self.low[self.start : self.end]
 
     def outer(self) -> int:
-        """Return where the dotted name begins that it is a part of: `mysql.password`."""
+        """Return the start of the dotted name that it is a part of: `mysql.password`."""
         if self.text[self.start - 1 : self.start] not in (".", "/"):
             return self.start
         before = self.low[max(0, self.start - LONGEST_NAME) : self.start]
         return self.start - len(before) + len(before.rstrip(NAME + "./"))
 
     def line_before(self) -> str:
-        """Return what stands before the name on its line, in lower case; of a long line, its end."""
+        """Return the text before the name on its line, in lower case, at most `LONGEST_LINE` characters."""
         return self.low[max(0, self.start - LONGEST_LINE) : self.start].rpartition("\n")[2]
 
     def is_quoted(self) -> bool:
@@ -89,7 +89,7 @@ class Name:
         return self.closed != self.end and first in QUOTES and first in self.text[self.end : self.closed]
 
     def heads_line(self) -> bool:
-        """Whether nothing stands before it on its line but what a settings file or a shell has there."""
+        """Whether the name begins its line, or follows only what a settings file or a shell has there."""
         start = self._property()
         before = self.low[start - 1 : start]
         if before not in _BEFORE_HEAD:
@@ -100,7 +100,7 @@ class Name:
         head = line.rpartition("\n")[2].strip(" \t`\"'")
         if len(head) >= LONGEST_LINE - 1:
             return False
-        if head[-1:] == "]":  # of a log: `##[debug]NAME=…`, `[auth] NAME=…`
+        if head[-1:] == "]":  # a log line: `##[debug]NAME=…`, `[auth] NAME=…`
             return head.startswith("##[") or (head.rfind("[") == 0 and self.text[self.sign : self.sign + 1] == "=")
         head = head.strip("*#")
         if head in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS:
@@ -108,11 +108,11 @@ class Name:
         return len(head) <= _LONGEST_HEADS and all(word in _LINE_HEADS for word in head.split())
 
     def is_given(self) -> bool:
-        """Whether it stands behind an option of a command whose words are settings: `docker run -e NAME=…`."""
+        """Whether the name follows a command option that takes a setting: `docker run -e NAME=…`."""
         return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer())
 
     def _property(self) -> int:
-        """Return where the name begins: with the dots of a setting's, `db.password=…`, unlike an attribute in code."""
+        """Return the start of the name, including the dotted part of a setting (`db.password=…`), but not in code."""
         if self.text[self.start - 1 : self.start] != "." or self.sign != self.closed:
             return self.start
         sign, after = self.text[self.sign : self.sign + 1], self.text[self.sign + 1 : self.sign + 2]
@@ -122,7 +122,7 @@ class Name:
         return start if is_set and not is_attribute else self.start
 
     def repeats_at(self, value: int) -> bool:
-        """Whether the value only says the name again: `password=password`, `token: token`."""
+        """Whether the value only repeats the name: `password=password`, `token: token`."""
         at = value
         if self.low[at : at + 1] in CLOSERS:
             at = closers(self.low, at)
@@ -131,7 +131,7 @@ class Name:
 
 
 def closers(text: str, at: int) -> int:
-    """Read the quotes, brackets and stars that close a name; at most eight."""
+    """Return the offset after the quotes, brackets and stars that close a name; at most eight."""
     if text[at : at + 1] not in CLOSERS:
         return at
     ahead = text[at : at + 8]
@@ -139,7 +139,7 @@ def closers(text: str, at: int) -> int:
 
 
 def name_end(low: str, at: int) -> int:
-    """Return where the name ends that goes on at `at`."""
+    """Return the end of the name that continues at `at`."""
     if low[at : at + 1] not in NAME_SIGNS:
         return at
     ahead = low[at : at + LONGEST_NAME]
@@ -147,9 +147,9 @@ def name_end(low: str, at: int) -> int:
 
 
 def word_end(low: str, at: int) -> int:
-    """Return where a word's ending ends that begins at `at`, in a script beyond ASCII with blanks between words.
+    """Return the end of an inflectional ending at `at`, in a non-ASCII script with blanks between words.
 
-    Letters that do not end in time are another word: then it is `at`.
+    A longer run of letters is not an ending; then return `at`.
     """
     for size, sign in enumerate(low[at : at + _LONGEST_ENDING]):
         if not ("\x80" <= sign < "\u1200" and (sign.isalpha() or sign > "\u0300")):
@@ -161,7 +161,7 @@ _LONGEST_ENDING = 8
 
 
 def name_start(low: str, at: int) -> int:
-    """Return where the name begins that goes on before `at`."""
+    """Return the start of the name that continues before `at`."""
     if low[at - 1 : at] not in NAME_SIGNS:
         return at
     before = low[max(0, at - LONGEST_NAME) : at]
@@ -169,7 +169,7 @@ def name_start(low: str, at: int) -> int:
 
 
 def assignment(text: str, at: int) -> int:
-    """Return where the sign at `at` ends that puts a value under a name; 0 if it is no such sign."""
+    """Return the end of the assignment sign at `at`; 0 if there is none."""
     ahead = text[at : at + 4]
     if ahead[:1] not in _SIGNS or not ahead:
         return 0
@@ -185,18 +185,18 @@ def assignment(text: str, at: int) -> int:
 
 
 def comparison(low: str, at: int) -> int:
-    """Return where a comparison at `at` ends; 0 if there is none."""
+    """Return the end of the comparison at `at`; 0 if there is none."""
     return next((at + len(sign) for sign in _COMPARISONS if low.startswith(sign, at)), 0)
 
 
 def line_ends(text: str, end: int) -> bool:
-    """Whether nothing more stands on the line, or only a comment."""
+    """Whether only blanks or a comment follow on the line."""
     at = skip_blank(text, end)
     return text[at : at + 1] in ("", "\n", "\r", "#")
 
 
 def next_line(text: str, at: int) -> int:
-    """Return where the text of the next line begins, one empty line between at most; 0 if there is none near."""
+    """Return the start of the next line's text, skipping at most one empty line; 0 if there is none near."""
     ahead = text[at : at + 96]
     rest = ahead.lstrip(" \t\r\n")
     skipped = ahead[: len(ahead) - len(rest)]
@@ -204,7 +204,7 @@ def next_line(text: str, at: int) -> int:
 
 
 def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Split a command line as a shell does: where the words between `at` and `end` are, quotes not included."""
+    """Yield the spans of the words between `at` and `end`, split as a shell does, without their quotes."""
     while True:
         ahead = text[at:end]
         at += len(ahead) - len(ahead.lstrip(" \t\r\n\\"))

@@ -1,6 +1,6 @@
-"""The services whose keys are plain hexadecimal numbers and UUIDs: `cloudflare: "…"`, `TOMTOM_API=…`.
+"""Services whose keys are plain hexadecimal numbers or UUIDs: `cloudflare: "…"`, `TOMTOM_API=…`.
 
-Such a value looks like a hash or an id; only the service's name before it says that it opens something.
+Such a value looks like a hash or an id. Only the name of the service before it shows that it is secret.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ SERVICES = frozenset(
     vonage vultr weatherapi webflow wistia wrike xero yandex yelp youtube zapier zendesk zerotier zoho zoom
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Names of services that developers use most, without separators."""
+"""Names of popular services, without separators."""
 
 _ROLES = (
     "clientid", "accessid", "applicationid", "appid", "accountid", "apiid", "authid", "login", "client", "access",
     "auth", "integration", "account", "app", "prod", "production", "staging", "live", "dev", "test", "rest",
     "v1", "v2", "v3", "io", "com", "hq",
 )  # fmt: skip
-"""What may follow the name of a service: `HUBSPOT_CLIENT_ID`, `sonarLogin`."""
+"""Words that may follow the name of a service: `HUBSPOT_CLIENT_ID`, `sonarLogin`."""
 
 _SURE_ROLES = ("api", "clientid", "accessid", "apiid", "appid", "login")
-"""How a name ends that opens something, whatever the service is."""
+"""Endings of names whose value is secret, for any service."""
 
 _REACH = 64
 _JOINS = " \t\\\"'`"
@@ -45,7 +45,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 
 def is_named_before(text: str, at: int) -> bool:
-    """Whether the value at `at` is assigned to the name of a service, or to some `…_api`."""
+    """Whether the value at `at` is assigned to the name of a service, or to a name that ends in `_SURE_ROLES`."""
     before = text[max(0, at - _REACH) : at]
     joined = before.rstrip(_JOINS)
     if joined[-1:] not in _SIGNS or (joined[-1] == ":" and len(joined) == len(before)):

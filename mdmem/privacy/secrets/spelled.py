@@ -1,4 +1,4 @@
-"""Secrets that are spelled: one sign after the other, with blanks between them, or what a list has there."""
+"""Spelled secrets: tokens with blanks, or the separators of a list, between their characters."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     Found = Iterable[tuple[int, int, str]]
 
 _WIDEST_GAP = 5
-"""How far apart two signs of one run may stand, in characters: as `'g', 'h'` in a list."""
+"""Maximum distance between two characters of a run, as in a list: `'g', 'h'`."""
 
 
 def find(text: str, tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, str]]:
-    """Find what is a secret without the blanks. tokens: finds it there."""
+    """Find spelled tokens. tokens: finds the tokens in a text without the gaps."""
     run: list[int] = []
     for at, sign in enumerate(f"{text} "):
         if sign.isspace():

@@ -1,6 +1,7 @@
-"""Where the value of a named secret begins: behind `=`, "is", a closing tag, the label of the line above.
+"""Finds where the value of a named secret begins: after `=`, "is", a closing tag, or a label on the line above.
 
-One function for each way to join a name and a value; each returns a place in the text, 0 where there is none.
+There is one function for each way to join a name and a value. It returns the offset of the value, or 0 if the text
+does not have this form. Its docstring shows the notation, with `…` for the value.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def after_assignment(name: Name) -> int:
     if not value:
         return 0
     if name.sign > name.closed and text[name.sign] == ":" and not text[value : value + 1].isspace():
-        return 0  # "Pass :meth:`…`" is no pair
+        return 0  # "Pass :meth:`…`" is prose
     if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
         return 0  # … ? "pass" : "fail"
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
@@ -45,7 +46,7 @@ def after_assignment(name: Name) -> int:
     if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
         return 0
     if name.is_quoted() and text[value : value + 64].lstrip().startswith("string("):
-        return value + len(text[value : value + 64].partition('"')[0])  # var_dump of PHP
+        return value + len(text[value : value + 64].partition('"')[0])  # PHP's var_dump
     if text[value : value + 1] in ("\n", "\r"):
         ahead = text[value : value + 64]
         rest = ahead.lstrip()
@@ -56,7 +57,7 @@ def after_assignment(name: Name) -> int:
 
 
 def _of_its_place(name: Name, value: int) -> int:
-    """Return where the name's own value begins in `user, password = "…", "…"`."""
+    """Return the start of this name's value in `user, password = "…", "…"`."""
     text = name.text
     others = name.line_before().strip().rstrip(",").split(", ")
     if not all(other.isidentifier() for other in others):
@@ -71,7 +72,7 @@ def _of_its_place(name: Name, value: int) -> int:
 
 
 def _after_tag(name: Name, value: int) -> int:
-    """Return where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    """Return the start of a value after a YAML tag or anchor (`!!str …`, `&name …`), a wrapper, or Markdown's stars."""
     text = name.text
     first = text[value : value + 2]
     if first == "**":
@@ -94,7 +95,7 @@ _WRAPPERS = (
 
 
 def _in_object(text: str, at: int) -> int:
-    """Return where the value begins in `{"type": "string", "value": "…"}`, else `at`."""
+    """Return the start of the value in `{"type": "string", "value": "…"}`, else `at`."""
     inside, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
     head, key, _ = inside.partition('"value"')
     value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing and "{" not in head else 0
@@ -105,14 +106,14 @@ _LONGEST_OBJECT = 240
 
 
 def _closes_string(name: Name, value: int) -> bool:
-    """Whether the quotes at `value` close the string that the name stands in: getpass("Password: ")."""
+    """Whether the quote at `value` closes the string that contains the name: getpass("Password: ")."""
     quote = name.text[value]
     line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
     if quote != "'":
         return line.count(quote) % 2 == 1
     inside = False
     for part in line.split(quote)[:-1]:
-        if inside or not part[-1:].isalnum():  # else it is an apostrophe
+        if inside or not part[-1:].isalnum():  # otherwise an apostrophe
             inside = not inside
     return inside
 
@@ -161,7 +162,7 @@ _LONGEST_ATTRIBUTES = 160
 
 
 def behind_dot(name: Name) -> int:
-    """`(name . "…")`, as Lisp writes pairs."""
+    """`(name . "…")`, a pair in Lisp."""
     return name.sign + 2
 
 
@@ -194,7 +195,7 @@ def behind_comma(name: Name) -> int:
 
 
 def typed_in(name: Name) -> int:
-    """`locator("#name").fill("…`, as programs of tests fill in a form."""
+    """`locator("#name").fill("…`, as tests fill in a form."""
     call = next((call for call in _TYPED if name.text.startswith(call, name.sign)), "")
     return name.sign + len(call) if call else 0
 
@@ -247,7 +248,7 @@ def after_type_digit(name: Name) -> int:
 
 
 def type_digit(text: str, at: int) -> int:
-    """Return where the value begins behind the digit that says how a router keeps it; 0 if there is none."""
+    """Return the start of the value after a digit that gives a router's encoding of it; 0 if there is none."""
     words = text[at : at + _LONGEST_INSIDE].partition("\n")[0].split(" ")
     number = 2 if words[1:2] == ["md5"] else 0
     kind, value = words[number : number + 2] if len(words) >= number + 2 else ("", "")
@@ -261,7 +262,7 @@ _TYPES, _SHORTEST_KEPT, _PLAIN_SIGNS = ("0", "5", "6", "7", "8", "9"), 8, "!#$%&
 
 
 def after_brackets(name: Name) -> int:
-    """`char name[] = "…"`; `name [None]: …`, as programs ask for it."""
+    """`char name[] = "…"`; `name [None]: …`, as in a program's prompt."""
     inside, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")
     at = name.sign + len(inside) + 2
     if not closing or "\n" in inside:
@@ -274,7 +275,7 @@ def after_brackets(name: Name) -> int:
 
 
 def after_registry_type(name: Name) -> int:
-    """`name    REG_SZ    …`, `/v name /t REG_SZ /d …`, of Windows' registry."""
+    """`name    REG_SZ    …`, `/v name /t REG_SZ /d …`, as in the Windows registry."""
     at = name.sign + 3 * name.low.startswith("/t ", name.sign)
     kind = name.low[at : at + _LONGEST_INSIDE].partition(" ")[0]
     if not kind.startswith("reg_"):
@@ -291,7 +292,7 @@ def in_cell_of_html(name: Name) -> int:
 
 
 def after_default(name: Name) -> int:
-    """`variable "NAME" { default = "…" }` and `output "NAME" { value = "…" }` of Terraform."""
+    """`variable "NAME" { default = "…" }` and `output "NAME" { value = "…" }`, as in Terraform."""
     word = next((word for kind, word in _BLOCKS if name.low.endswith(kind, 0, name.start)), "")
     block, found, _ = name.low[name.closed : name.closed + 400].partition(word) if word else ("", "", "")
     if not found or "}" in block.partition("{")[2]:
@@ -349,12 +350,12 @@ def after_fallback(name: Name) -> int:
 
 
 def _behind_default(text: str, at: int) -> int:
-    """Return where the value begins in `default="…"`."""
+    """Return the start of the value in `default="…"`, else `at`."""
     return at + len("default=") if text.startswith("default=", at) else at
 
 
 def on_next_line(name: Name) -> int:
-    """Return a label on a line of its own, and the value on the next."""
+    """A label that is alone on its line, with the value on the next line, perhaps after a rule."""
     at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
     at = scan.closers(name.text, at)
     below = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0

@@ -1,4 +1,4 @@
-"""Secrets whose name stands at the head of a column, or of a block: tables, `INSERT`, `passwords:`, `kind: Secret`."""
+"""Secrets named by a column or block heading: tables, `INSERT`, `passwords:`, `Recovery codes:`, `kind: Secret`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ HEADS = (
     "passw", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin", ";pw", ",pw", "kennwort", "senha",
     "contrase", "wachtwoord", "парол", "密码", "비밀번호", "パスワード",
 )  # fmt: skip
-"""What the name of a column that is looked for holds, in lower case."""
+"""Every name of a column with secrets contains one of these, in lower case."""
 
 _DELIMITERS = ("|", "\t", ";", ",")
 _GAP = "  "
-"""What is between the columns that programs line up below a head in capitals."""
+"""The separator of aligned columns below a header in capitals."""
 _DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
 _OF_CODES = ("recovery", "backup", "2fa", "scratch", "notfall")
-"""What stands before `codes` that open an account, with or without a sign between."""
+"""Words before `codes` that give access to an account, with or without a separator."""
 _MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24
 _CODE_SIGNS = "-*.)#[]{} \t,;|`\"'/&="
 _BETWEEN_CODES = ("and", "or", "und")
@@ -34,7 +34,7 @@ _SHORTEST_OF_SENTENCE = 6
 
 
 def find(text: str, low: str) -> Iterator[Span]:
-    """Find the secrets of tables, of `INSERT … VALUES` and of blocks."""
+    """Find the secrets in tables, `INSERT … VALUES` statements, blocks and code lists."""
     yield from _columns(text, low)
     yield from _inserted(text, low)
     yield from _blocks(text, low)
@@ -48,7 +48,7 @@ def find(text: str, low: str) -> Iterator[Span]:
 
 
 def _columns(text: str, low: str) -> Iterator[Span]:
-    """Columns of Markdown's tables, of psql and mysql, and of CSV."""
+    """Find secrets in columns of Markdown tables, of psql and mysql output, and of CSV."""
     for head in HEADS:
         done, at = 0, low.find(head)
         while at >= 0:
@@ -63,7 +63,7 @@ def _columns(text: str, low: str) -> Iterator[Span]:
 
 
 def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
-    """Read the table whose head stands between `start` and `end`, if it is one: its secrets, and where it ends."""
+    """Return the secrets and the end of a table with its header from `start` to `end`; none if it is not a header."""
     line = text[start:end]
     delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if _GAP in line and line.isupper() else "")
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
@@ -89,7 +89,7 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
 
 
 def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
-    """Whether the line at `at` can follow the head of a table: a rule, or a row with as many cells."""
+    """Whether the line at `at` can follow a table header: it is a rule, or a row with as many cells."""
     row = text[at : literals.line_end(text, at)]
     if delimiter == "|":
         return "-" in row and not row.strip("|+-: \t\r")
@@ -97,7 +97,7 @@ def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
 
 
 def _cells(line: str, delimiter: str) -> list[tuple[int, str]]:
-    """Cut a line into cells: where each begins, and its text."""
+    """Split a line into cells: the offset and the text of each."""
     cells, at = [], 0
     for cell in line.rstrip("\r").split(delimiter):
         if cell or delimiter != _GAP:
@@ -112,12 +112,12 @@ def _head(cell: str) -> tuple[int, str]:
 
 
 def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
-    """Whether every cell is a short name, as in the head of a table."""
+    """Whether every cell is a short name, as in a table header."""
     texts = [cell.strip().strip("\"'`*") for _, cell in cells]
     if delimiter == "|":
         return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
     plain = all(name.rstrip(_DIGITS).replace("_", "").replace("-", "").replace(" ", "").isalpha() for name in texts)
-    one_word = delimiter != "," or sum(" " in name for name in texts) * 3 <= len(texts)  # else it is a sentence
+    one_word = delimiter != "," or sum(" " in name for name in texts) * 3 <= len(texts)  # otherwise prose
     return plain and one_word and all(len(name) <= 24 for name in texts)
 
 
@@ -132,7 +132,7 @@ def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
 
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
-    """`INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
+    """Find the secrets in `INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
     for _, after in secrets.every(low, "insert into"):
         opened = text.find("(", after, after + 128)
         closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
@@ -163,7 +163,7 @@ def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator
 
 
 def _next_field(text: str, at: int) -> int:
-    """Return where a field ends that is not a string."""
+    """Return the end of a field that is not a string."""
     ahead = text[at : at + 256]
     size = min((ahead.find(sign) for sign in ",);\n" if sign in ahead), default=len(ahead))
     return at + max(size, 1)
@@ -173,14 +173,14 @@ def _next_field(text: str, at: int) -> int:
 
 
 def _blocks(text: str, low: str) -> Iterator[Span]:
-    """`passwords:⏎  bob: …`: the values of the lines that stand further in."""
+    """Find the values of the indented lines in `passwords:⏎  bob: …`."""
     for at, end in secrets.every(low, "passwords:", "secrets:", "chpasswd:"):
         if not text[end : literals.line_end(text, end)].strip():
             yield from _members(text, at, "secret" if low[at] == "s" else "password")
 
 
 def _codes(text: str, low: str) -> Iterator[Span]:
-    """`Recovery codes:` and lines below that hold nothing but codes; or codes on the line: `backup_codes = ['…', …`."""
+    """Find the codes on the lines below `Recovery codes:`, or on the same line: `backup_codes = ['…', …`."""
     done = 0
     for at, start in secrets.every(low, "code"):
         if at < done or not low[max(0, at - 12) : at].rstrip(" _-").endswith(_OF_CODES):
@@ -205,9 +205,9 @@ _JOINS = (":", "=", " are ", " is ")
 
 
 def _codes_of_line(at: int, line: str, *, is_sentence: bool = False) -> Iterator[Span]:
-    """Find the codes of a line if it holds nothing else, but for a number or a sign before each.
+    """Find the codes of a line that has nothing else, except for a number or sign before each.
 
-    is_sentence: anything may follow them, and they are longer than other numbers.
+    is_sentence: other words may follow; then only codes of `_SHORTEST_OF_SENTENCE` characters count.
     """
     spans: list[Span] = []
     place = 0
@@ -225,7 +225,7 @@ def _codes_of_line(at: int, line: str, *, is_sentence: bool = False) -> Iterator
 
 
 def _is_code(core: str) -> bool:
-    """Whether a word has digits, or is groups of letters of one length: `8f3a1-11b2c`, `abcd-efgh`."""
+    """Whether a word is a code: it has digits, or groups of letters of equal length: `8f3a1-11b2c`, `abcd-efgh`."""
     groups = core.split("-")
     flat = "".join(groups)
     is_short = flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE
@@ -233,7 +233,7 @@ def _is_code(core: str) -> bool:
 
 
 def _kubernetes(text: str, low: str) -> Iterator[Span]:
-    """`kind: Secret`: all that stands below `data:`."""
+    """Find all values below `data:` in a manifest with `kind: Secret`."""
     at = low.find("kind: secret")
     while at >= 0:
         begin = low.rfind("\n---", max(0, at - 4096), at) + 1
@@ -247,7 +247,7 @@ def _kubernetes(text: str, low: str) -> Iterator[Span]:
 
 
 def _kubernetes_json(text: str, low: str) -> Iterator[Span]:
-    """`{"data": {…}, "kind": "Secret"}`: every value in `data`; a list of secrets has it once for each."""
+    """Find every value in `data` of `{"data": {…}, "kind": "Secret"}`, or of each item in a list of secrets."""
     for block in ('"data":', '"stringdata":'):
         at = low.find(block)
         while at >= 0:
@@ -262,7 +262,7 @@ def _kubernetes_json(text: str, low: str) -> Iterator[Span]:
 
 
 def _string_behind(sign: str, text: str, at: int) -> tuple[int, int] | None:
-    """Return where a string of JSON lies behind a sign and white space; None when something else is there."""
+    """Return the span of a JSON string after a sign and white space; None if something else follows."""
     at = _past_space(text, at)
     start = _past_space(text, at + 1)
     if not text.startswith(sign, at) or not text.startswith('"', start):
@@ -280,7 +280,7 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:
-    """Read `name: value` lines that stand further in than the line at `at`."""
+    """Find the values of `name: value` lines that are indented below the line at `at`."""
     depth = at - (text.rfind("\n", max(0, at - 256), at) + 1)
     at = literals.line_end(text, at) + 1
     for _ in range(_MOST_ROWS):

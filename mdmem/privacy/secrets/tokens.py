@@ -1,6 +1,7 @@
-"""Secrets that their own look gives away: the known formats, and strings too random to be words.
+"""Tokens: secrets with a known format, and strings too random to be words.
 
-One C-speed translation leaves a run of one letter for each word; only runs of 16 characters and more are looked up.
+A single translation at C speed turns each word into a run of one letter, so that only runs of `SHORTEST_TOKEN` or more
+characters are examined.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
 _PRODUCT_KEY = 29
-"""Five groups of five capitals and digits."""
+"""Length of a product key: five groups of five capitals and digits."""
 _LETTERS = table(DOTTED, "a" * len(DOTTED))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _LETTERS_64 = table(ALNUM + "+/", "a" * 64)
@@ -49,13 +50,14 @@ _JOINED = WORD + "="
 _MOST_EQUALS = 4
 _LEAST_HUMPS = 5
 _ALTERNATING = 0.8
-"""`AaBbCcDd` changes more often than random letters do."""
+"""Above this rate of changes, letters alternate regularly, as in `AaBbCcDd`, and are not random."""
 _LETTER_PAIRS = ("aa", "Aa", "AA")
 _LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5
 _LONGEST_SHORT = 40
 _SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3
 _FEW_CHANGES, _MANY_CHANGES, _ALL_LETTERS = 0.25, 0.33, 0.4
-"""How often random letters and digits take turns at least; how often no word does; and where there are no digits."""
+"""Rates of changes between letters and digits: the minimum in random text, a rate that no word has, and the minimum in
+random text without digits."""
 _PAIRS = frozenset(
     """
     th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si ar ve ra ld ur
@@ -71,25 +73,25 @@ _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
 
 def shape(value: str) -> str:
-    """Reduce letters and digits to "a", "A" and "0"; other characters stay. Of a long value, its beginning."""
+    """Return a value, or its start if it is long, with letters and digits reduced to "a", "A" and "0"."""
     return value[:_SAMPLE].translate(_SHAPES)
 
 
 def turns(shape: str) -> int:
-    """Count where letters and digits change their class: often in random text, seldom in names."""
+    """Count the changes between lower case, upper case and digits: many in random text, few in names."""
     count = shape.count
     return count("aA") + count("Aa") + count("a0") + count("0a") + count("A0") + count("0A")
 
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
-    """Find tokens: start, end, kind; each group of rows in rising order.
+    """Find tokens: start, end, kind, in ascending order for each search.
 
     Raises:
-        FloodError: there are more words that look random than are looked at.
+        FloodError: there are more than `limits.MOST_RANDOM` words that look random.
     """
     if "\\" in text:  # "\nghp_…" in a string literal: the escape is not part of the word
         text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
-    signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
+    signs = text.encode("ascii", "replace")  # one byte for each character, so that offsets stay valid
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     if _LONG_RUN in signs.translate(_LETTERS):
         yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
@@ -109,7 +111,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, str]]:
-    """Judge the words that are long enough; of the others, not even the places are looked up."""
+    """Find the tokens among long words. Shorter words are skipped without being split off."""
     judged = 0
     at = letters.find(_LONG_RUN)
     while at >= 0:
@@ -136,7 +138,7 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
 
 
 def _pair_start(text: str, at: int, end: int) -> int:
-    """Return where `ID:SECRET` begins whose second half is at `at`, of hexadecimal numbers or a UUID; else `at`."""
+    """Return the start of a hexadecimal `ID:SECRET` whose second half is at `at`, else `at`. The id may be a UUID."""
     if end - at not in _SECRET_HALVES or text[at:end].strip(HEX):
         return at
     before = text[max(0, at - 38) : at - 1]
@@ -145,7 +147,7 @@ def _pair_start(text: str, at: int, end: int) -> int:
 
 
 def is_opaque(word: str) -> bool:
-    """Whether it is a number in hexadecimal, a UUID, or of letters and digits that no word mixes so."""
+    """Whether a word is a hexadecimal number, a UUID, or mixes letters and digits as no word does."""
     if not _SHORTEST_OPAQUE <= len(word) <= LONGEST or not word.isascii():
         return False
     flat = word.replace("-", "").replace("_", "")
@@ -162,12 +164,12 @@ def is_opaque(word: str) -> bool:
 
 
 def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
-    """Whether a number in hexadecimal, a UUID or the like is assigned to the name of a service."""
+    """Whether a hexadecimal number, a UUID or the like is assigned to the name of a service."""
     if text[at - 1 : at] not in _BEFORE_VALUE or at < _SHORTEST_NAME or text.endswith(BEFORE_HASH, 0, at):
         return False
     if shapes.count("0", at, end) + shapes.count("aA", at, end) < _LEAST_CHANGES:
         return False
-    from mdmem.privacy.secrets import services  # few texts have such a word there
+    from mdmem.privacy.secrets import services  # rarely needed: few texts have such a word there
 
     return is_opaque(text[at:end]) and services.is_named_before(text, at)
 
@@ -178,7 +180,7 @@ _SHORTEST_NAME, _LEAST_CHANGES = 4, 4
 
 
 def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:
-    """Find what is random only as a whole, because `/` and `+` cut it into short words."""
+    """Find random base64 that `/` and `+` split into short words."""
     at = letters.find(_LONG_64)
     while at >= 0:
         end = letters.find(b" ", at + len(_LONG_64))
@@ -213,7 +215,7 @@ def _known(text: str, at: int, word: str, formats: list[Row]) -> tuple[int, int,
                 return None
             end = _match(text, at + len(row[1]), row)
             is_object = row[1] == "eyJ" and end - at < LONGEST and "." not in text[at:end]
-            if end and not is_object:  # an object in base64 is judged by what it holds
+            if end and not is_object:  # a JSON object in base64 is judged by its contents
                 return at, end, row[0]
     return None
 
@@ -232,7 +234,7 @@ def _with_odd_prefix(text: str, row: Row) -> Iterator[tuple[int, int, str]]:
 def _around(
     text: str, kind: str, mark: str, head: str, shortest: int, tail: str, least: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Find `mark` with enough characters of `head` before it and of `tail` behind it."""
+    """Find `mark` with enough characters of `head` before it and of `tail` after it."""
     at = text.find(mark)
     while at >= 0:
         end = body = at + len(mark)
@@ -245,7 +247,7 @@ def _around(
 
 
 def _match(text: str, body: int, row: Row) -> int:
-    """Return where the token ends whose characters after the prefix begin at `body`; 0 if it does not fit the row."""
+    """Return the end of a token whose prefix ends at `body`; 0 if it does not match the row."""
     _, _, alphabet, least, nature = row
     sample = text[body : body + max(64, 2 * least)]
     size = len(sample) - len(sample.lstrip(alphabet))
@@ -255,16 +257,16 @@ def _match(text: str, body: int, row: Row) -> int:
         return 0
     end = _run_end(text, body, alphabet)
     if text[end : end + 1] in ("_", "-"):
-        end = _run_end(text, end, WORD)  # a newer kind of it: no half is left
+        end = _run_end(text, end, WORD)  # a newer variant of the format: mask it whole
     if text[end : end + 1].isalnum():
-        return 0  # it goes on with characters that this format does not have
+        return 0  # it continues with characters that are not in this format
     while end - body >= least and text[end - 1] in ".,":
         end -= 1
     return end if end - body >= least else 0
 
 
 def _run_end(text: str, at: int, alphabet: str) -> int:
-    """Return where the run of characters of `alphabet` that begins at `at` ends; linear in its length."""
+    """Return the end of the run of `alphabet` characters at `at`, in time linear in its length."""
     size = 256
     while True:
         chunk = text[at : at + size]
@@ -276,7 +278,7 @@ def _run_end(text: str, at: int, alphabet: str) -> int:
 
 
 def _is_mixed(body: str) -> bool:
-    """Whether letters and digits stand together in it as in no name made of words."""
+    """Whether letters and digits are mixed as in no name made of words."""
     parts = body.translate(_SEPARATORS).split()
     part = max(parts, key=len, default="")
     word = part.rstrip(DIGITS)
@@ -287,7 +289,7 @@ def _is_mixed(body: str) -> bool:
 
 
 def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
-    """Judge a word that looks random and is of no known format: a span to hide, or one to leave alone (no kind)."""
+    """Judge a random-looking word without a known format: return a span to mask, or one to skip (kind "")."""
     before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
@@ -295,7 +297,7 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     known = _known(text, start, run, rows(run[:2])) if start < at else None
     if known:
         return known
-    from mdmem.privacy.secrets import public  # few texts have a word that looks random
+    from mdmem.privacy.secrets import public  # rarely needed: few texts have a random-looking word
 
     shown = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
     if shown or _says_words(run) or _says_words(public.literal_before(text, start), run):
@@ -308,12 +310,12 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
 
 
 def _is_of_terms(run: str, rest: str) -> bool:
-    """Whether only the terms in it made it look random; `rest` is what is left without them."""
+    """Whether a run looks random only because of technical terms. `rest` is the run without them."""
     return rest != run and not _looks_random(shape(rest).translate(_SEPARATORS), rest)
 
 
 def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
-    """Judge a word as a part of what equals signs join: `fhoelo15xdjb8yhgd=dizxf58o=6359h`, but not `name=value`."""
+    """Judge a word as part of a token with equals signs: `fhoelo15xdjb8yhgd=dizxf58o=6359h`, but not `name=value`."""
     if text[end : end + 1] != "=" and text[at - 1 : at] != "=":
         return at, end, ""
     before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
@@ -329,7 +331,7 @@ def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
 
 
 def _looks_random(shape: str, word: str) -> bool:
-    """Whether a word, or a part of it, changes between letters, digits and cases as no name does."""
+    """Whether a word, or a part of it, changes between lower case, upper case and digits more than names do."""
     at = 0
     for part in shape.split(" "):
         if len(part) >= SHORTEST_TOKEN:
@@ -348,7 +350,7 @@ def _looks_random(shape: str, word: str) -> bool:
 
 
 def _is_spread(shape: str, word: str) -> bool:
-    """Whether signs stand among random characters, as in `kfk7q-7z-ztlzse7vnvt6_ihep0`: few of its parts are words."""
+    """Whether a word is random characters split by signs, with few words in it: `kfk7q-7z-ztlzse7vnvt6_ihep0`."""
     if word.islower() and word.count("_") > 2 and word.replace("=", "_").isidentifier():
         return False  # _mm256_gf2p8affine_epi64_epi8
     mixed = letters = changes = digits = 0
@@ -370,7 +372,7 @@ def _is_jumble(shape: str, part: str) -> bool:
     size, digits, rate = len(shape), shape.count("0"), turns(shape) / len(shape)
     if "a" in shape and "A" in shape:
         if "aaaaa" in shape and shape.count("a") >= 0.6 * size:
-            return False  # words in a row: Win32MimeTypesTestCase
+            return False  # joined words: Win32MimeTypesTestCase
         if digits > 1:
             if rate >= (0.5 if size < 20 else 0.42):
                 return not is_camel_case(shape, part)
@@ -384,7 +386,7 @@ def _is_jumble(shape: str, part: str) -> bool:
 
 
 def _is_unpronounceable(shape: str, part: str) -> bool:
-    """Whether digits stand among letters of which few follow each other in words: `csikht36hgjcs42n`."""
+    """Whether digits are among letters whose pairs are rare in words: `csikht36hgjcs42n`."""
     digits, size = shape.count("0"), len(shape)
     if part[:2] == "0x" or size > _LONGEST_SHORT or not 1 <= digits <= 0.6 * size:
         return False
@@ -398,28 +400,28 @@ def _is_unpronounceable(shape: str, part: str) -> bool:
 
 
 def reads_like_words(shape: str, word: str) -> bool:
-    """Whether most letters follow each other as in words; also where there are too few to tell."""
+    """Whether most pairs of letters are common in words, or there are too few pairs to tell."""
     low = word.lower()
     pairs = [low[at : at + 2] for at in range(len(low) - 1) if shape[at : at + 2] in _LETTER_PAIRS]
     return len(pairs) < _LEAST_PAIRS or sum(pair in _PAIRS for pair in pairs) > _MOST_COMMON * len(pairs)
 
 
 def _is_hash(part: str) -> bool:
-    """Whether it is a hash, perhaps behind a letter or two, as in what `git describe` says, and in anchors."""
+    """Whether a part is a hash, perhaps after one or two letters, as in the output of `git describe` and in anchors."""
     if not part.strip(HEX):
         return is_hash(part)
     return not part.removeprefix("0x").strip(HEX) or (len(part) > 8 and not part[2:].strip(HEX) and part[:2].isalnum())
 
 
 def is_camel_case(shape: str, word: str) -> bool:
-    """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
+    """Whether a word is mostly capitalized words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
     runs = shape.replace("A", " A").replace("0", " ").split()
     words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
     return "A" in shape and words > 0.5 * len(shape) and reads_like_words(shape, word)
 
 
 def _says_words(*runs: str) -> bool:
-    """Whether it is a text in base64 that holds no secret itself."""
+    """Whether runs are base64 of a text that has no secret itself."""
     from binascii import Error, a2b_base64
 
     if "" in runs:
@@ -435,13 +437,13 @@ def _says_words(*runs: str) -> bool:
 
 
 def _names_user(said: str) -> bool:
-    """Whether a user stands before a colon, and a password behind it."""
+    """Whether a text may be `user:password`."""
     user, colon, password = said.partition(":")
     return bool(colon) and user[-1:].isalnum() and not password[:1].isspace()
 
 
 def _is_path(run: str) -> bool:
-    """Whether a run with slashes is a path, of which only one part looks random."""
+    """Whether a run with slashes is a path, so that only a part of it is random."""
     if "/" not in run or "+" in run or run.startswith(PUBLIC):
         return False
     return run[0] == "/" or any(len(part) >= 3 and part.isalpha() and part.islower() for part in run.split("/"))

@@ -1,4 +1,4 @@
-"""Whether the value beside a sensitive name is a secret, or a placeholder, a type, a word, a piece of code."""
+"""Values: whether the value of a sensitive name is a secret, or a placeholder, a type, a word or code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = frozenset(
     incorrecta obrigatória errata obbligatoria
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Words that stand beside `password` in prose, documentation, types and forms."""
+"""Words that occur next to `password` in prose, documentation, types and forms."""
 
 _COMPOUNDS = frozenset((
     "accesstoken", "apikey", "apitoken", "authtoken", "bearertoken", "clientsecret", "idtoken", "refreshtoken",
@@ -40,33 +40,33 @@ _REFERENCES = (
     "example-", "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...",
     "…", "***", "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
 )  # fmt: skip
-"""How a value begins that only says where the secret is, or that there is none."""
+"""Beginnings of values that only refer to a secret, or are placeholders."""
 
 _FILES = (
     ".pem", ".key", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".txt", ".yml", ".yaml", ".toml", ".env", ".asc",
     ".gpg", ".pub", ".py", ".js", ".ts", ".md", ".html", ".conf", ".ini", ".xml", ".sh", ".php", ".go", ".rb",
 )  # fmt: skip
-"""How a value ends that is a file's name."""
+"""Endings of values that are file names."""
 
 _NOUNS = ("passw", "passphrase", "secret", "token", "credential", "apikey", "api_key", "api-key", "api key", "pwd")
-"""A value that holds one of these and no digit names a secret instead of being one."""
+"""A value that contains one of these and no digit is a name of a secret, not a secret."""
 
 _GRAMMAR = " []()^|\\<>"
-"""Signs of prose, code and regular expressions, which no token holds."""
+"""Signs of prose, code and regular expressions, which no token contains."""
 
 
 def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> bool:
-    """Judge a value that stands beside a name of `weight`.
+    """Whether the value of a name with this weight is a secret.
 
-    quoted: it stood in quotes, or was a whole string of its own.
-    alone: it was all there was on the line, as in a settings file, where even a plain word is a value.
+    quoted: the value was in quotes, or a whole string.
+    alone: name and value were isolated, as in a settings file, where even a plain word is a value (see `alone`).
     """
     core = value.strip() if quoted else value.strip().rstrip(",;.)]}")
     if (
         len(core) < (3 if weight == STRONG else 4 if weight == LITERAL else 8)
         or is_placeholder(core)
         or ("." in core and core.replace(".", "").isdigit())  # a version: 'Event::Pass' => '1.302103'
-        or not any(map(str.isalnum, core))  # a part of a regular expression: secret:.*|)$
+        or not any(map(str.isalnum, core))  # part of a regular expression: secret:.*|)$
         or is_short_number(core)
         or (not quoted and is_code(core, numbers=alone))
     ):
@@ -83,9 +83,9 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
 
 
 def _is_literal(core: str, *, clear: bool) -> bool:
-    """Whether a value of four characters and more is written out, and no name of something else.
+    """Whether a value of four or more characters is a literal, not the name of something else.
 
-    clear: it stood in quotes or alone, where no variable can.
+    clear: it was in quotes or alone, so it cannot be a variable.
     """
     form = shape(core)
     if any(sign in form for sign in _GRAMMAR):
@@ -99,25 +99,25 @@ def _is_literal(core: str, *, clear: bool) -> bool:
 
 
 def is_own_word(core: str) -> bool:
-    """Whether it is one word in lower case that names nothing: `mytoken`, not `access_token`."""
+    """Whether a value is one lower-case word that is not a common name: `mytoken`, not `access_token`."""
     return len(core) >= 4 and core.isalpha() and core.islower() and core not in _WORDS and core not in _COMPOUNDS
 
 
 def has_signs(value: str) -> bool:
-    """Whether letters and at least two kinds of other characters are mixed in one word, as in `x;Kd!rTq>4`."""
+    """Whether a value is one varied word with at least two different signs: `x;Kd!rTq>4`."""
     core = value.strip().rstrip(",;.)")
     others = {sign for sign in core if not sign.isalnum()}
     return len(core) >= 8 and " " not in core and len(others) >= 2 and is_varied(core) and not is_placeholder(core)
 
 
 def is_varied(core: str) -> bool:
-    """Whether it looks random, or holds several digits or capitals among its letters."""
+    """Whether a value looks random, or has several digits or changes of case."""
     form = shape(core)
     return looks_random(core) or turns(form) >= 3 or form.count("0") >= 3
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether `value` only stands for a secret: a variable, a template, a type, a word like `required`."""
+    """Whether a value is only a placeholder: a variable, a template, a type, a word like `required`."""
     low = value.lower()
     if low.strip("\"'`.:!?;,*-_()[]{}<>|\\").partition("|")[0] in _WORDS or low.startswith(_REFERENCES):
         return True
@@ -136,15 +136,15 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_path(low: str) -> bool:
-    """Whether it is a path of plain words: `/path/to/private/key`."""
+    """Whether a value is a path of plain words: `/path/to/private/key`."""
     words = low[1:].split("/")
     return len(words) >= 2 and all(len(word) > 1 and word.replace("-", "").replace("_", "").isalpha() for word in words)
 
 
 def is_code(value: str, *, numbers: bool = False) -> bool:
-    """Whether an unquoted `value` is an expression: a call, an index, an attribute, an operator, a type.
+    """Whether an unquoted value is an expression: a call, an index, an attribute, an operator, a type.
 
-    numbers: names with digits in them are rather values, as in a settings file.
+    numbers: names with digits count as values, as in a settings file.
     """
     if value[0] in "([" or value.startswith(("#[", "#![")):
         return True
@@ -153,7 +153,7 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
     if value[0] == "@" and value[1:].rstrip(";").isidentifier() and not numbers:
         return True  # a list in Perl: @ARGV
     if (value[0] in "&*!|+-=~" and not value[1:2].isalnum()) or (value[0].isdigit() and value[1:2] == "*"):
-        return True  # an operator; in a grammar, a number of times
+        return True  # an operator, or a repetition in a grammar
     for opener in "([":
         head, found, _ = value.partition(opener)
         if found and _is_dotted_name(head):
@@ -169,7 +169,7 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
 
 
 def _is_type(value: str) -> bool:
-    """Whether it is a type or an address in code: `[32]uint8`, `*ed25519.PrivateKey`, `&empty`."""
+    """Whether a value is a type or a reference in code: `[32]uint8`, `*ed25519.PrivateKey`, `&empty`."""
     name = value.lstrip("[]0123456789*&")
     if value[0] not in "[*&" or not _is_dotted_name(name):
         return False
@@ -188,13 +188,13 @@ def looks_random(core: str) -> bool:
 
 
 def is_jumbled(core: str) -> bool:
-    """Whether capitals stand in it as in no name: `RlkvRRMfMf`, not `userPassword`."""
+    """Whether a value changes case more than names do: `RlkvRRMfMf`, not `userPassword`."""
     form = shape(core)
     return len(form) >= 8 and turns(form) >= 0.42 * len(form)
 
 
 def is_spoken_secret(value: str, *, quoted: bool) -> bool:
-    """Judge a value after "the password is": most words there say how it is, not what it is."""
+    """Whether the word after "the password is" is a secret. Most words there only describe the password."""
     core = value.strip().rstrip(",;.!?)]}")
     if len(core) < 4 or is_placeholder(core):
         return False
@@ -213,7 +213,7 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
 
 
 def is_unlike_words(value: str) -> bool:
-    """Judge a value that merely stands beside a name: letters and digits in one word, and no expression."""
+    """Whether a value mixes letters and digits, or has random letters, and is not code: for values near a name."""
     core = value.strip()
     form = shape(core)
     mixed = "0" in form and ("a" in form or "A" in form) and " " not in form and form.count("\\") < 2
@@ -227,7 +227,7 @@ def is_unlike_words(value: str) -> bool:
 
 
 def is_rare(core: str) -> bool:
-    """Whether it is one word in lower case that is neither an everyday one nor one of code: `greypartridge`."""
+    """Whether a value is one lower-case word that is common neither in English nor in code: `greypartridge`."""
     if not 6 <= len(core) <= 24 or not (core.isalpha() and core.isascii() and core.islower()) or is_placeholder(core):
         return False
     from mdmem.privacy import everyday
@@ -237,18 +237,18 @@ def is_rare(core: str) -> bool:
 
 
 def is_adjective(word: str) -> bool:
-    """Whether it ends as words do that say how a password is, or what is done with it: `nullable`, `rotated`."""
+    """Whether a word has an ending of words that describe a password or what is done with it: `nullable`, `rotated`."""
     return word.endswith(_ADJECTIVES)
 
 
 def is_short_number(core: str) -> bool:
-    """Whether it is a number in hexadecimal of four bytes at most."""
+    """Whether a value is a short hexadecimal number that begins with `0x`."""
     bare = core.lstrip("-")
     return bare[:2] == "0x" and len(bare) <= _LONGEST_NUMBER
 
 
 def is_dense(core: str) -> bool:
-    """Whether it can be base64 or hexadecimal: no word has its letters mixed like that."""
+    """Whether a value may be base64 or hexadecimal, which mixes letters as no word does."""
     form = shape(core)
     return len(core) >= 8 and ("0" in form or turns(form) >= 4 or form[-1] == "=")
 
@@ -264,13 +264,13 @@ def _is_dotted_name(value: str) -> bool:
 
 
 def _is_name(core: str) -> bool:
-    """Whether it is made of letters alone, as the name of a variable or a plain word is."""
+    """Whether a value has only letters, like the name of a variable or a plain word."""
     letters = core.replace("_", "").replace("-", "")
     return letters.isalpha() and not is_jumbled(core) and not _is_of_random_letters(core)
 
 
 def _is_of_random_letters(core: str) -> bool:
-    """Whether capitals and small letters stand in it of which few follow each other in words: `ldKVhoqcmSEm`."""
+    """Whether a value has letters of both cases whose pairs are rare in words: `ldKVhoqcmSEm`."""
     form = shape(core)
     if len(core) < _SHORTEST_LETTERS or "a" not in form or "A" not in form or turns(form) < _LEAST_HUMPS:
         return False
@@ -284,11 +284,11 @@ _ADJECTIVES = (
     "tion", "ity",
 )  # fmt: skip
 _PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "user", "key", "str", "val", "arg")
-"""What variables are called that hold a password."""
+"""Parts of the names of variables that hold a password."""
 
 
 def names_a_secret(core: str) -> bool:
-    """Whether it holds a word like "password" and no digit: it names a secret instead of being one."""
+    """Whether a value names a secret instead of being one: it contains a word like "password" and no digit."""
     low = core.lower()
     return (any(noun in low for noun in _NOUNS) or low.endswith(" key")) and "0" not in shape(core)
 
