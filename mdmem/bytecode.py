@@ -50,7 +50,7 @@ ROOTS = {
         "mdmem.privacy.marks",
         "mdmem.privacy.everyday",
         "mdmem.privacy.disguises",
-        "mdmem.capture.told",
+        "mdmem.capture.notices",
         "mdmem.capture.feedback",
     ),
 }

@@ -113,9 +113,9 @@ def _prompt(at: Capture) -> Outcome:
     else:
         turn.mark_open(at, sure=not outcome.stored)  # later notes of the turn must queue behind a queued prompt
     if at.live and may_hide:
-        from mdmem.capture import told
+        from mdmem.capture import notices
 
-        told.of_prompt(at, outcome, text)
+        notices.of_prompt(at, outcome, text)
     return outcome
 
 
@@ -190,9 +190,9 @@ def _stop(at: Capture) -> Outcome:
     outcome = _said(at, Said("response", meta=_tokens(at.event)))
     at.update_page()
     if at.live and at.session.lines("hidden"):
-        from mdmem.capture import told
+        from mdmem.capture import notices
 
-        told.end_turn(at, outcome)
+        notices.end_turn(at, outcome)
     if not at.event.message or (at.session.lines("open") and _awaited().names(at.session)):
         _expect_late(at)
     return outcome

@@ -36,11 +36,11 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
         is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts the events left out
         said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
-        from mdmem.capture import told
+        from mdmem.capture import notices
 
-        said += told.messages(config, event.name, outcome)
+        said += notices.messages(config, event.name, outcome)
         if outcome.unknown and config.settings.privacy.feedback and _is_first(config, event, "unknown-tag"):
-            said.append(told.unknown_message(outcome))
+            said.append(notices.unknown_message(outcome))
     return " ".join(said) or None
 
 

@@ -58,9 +58,9 @@ def _run_or_explain() -> NoReturn:
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):
             raise
-        from mdmem.cli.terminal import settled
+        from mdmem.cli.terminal import startup
 
-        if not settled.here():
+        if not startup.here():
             print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
             sys.exit(1)
         if shut := _shut_vault(error):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config, plural, timestamps
-from mdmem.cli.terminal import options, pager, progress, render, settled
+from mdmem.cli.terminal import options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
 from mdmem.vault import journal
@@ -66,7 +66,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     from mdmem.capture.later import upkeep as checking
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
-    from mdmem.history.look import LookMode
+    from mdmem.history.scan import ScanMode
     from mdmem.watcher import client
 
     with progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json)) as bar:
@@ -75,8 +75,8 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
         if Path(settings.vault).is_dir():
             bar.step("Making pages")
             upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
-        mode = LookMode(quiet, partial(client.touched, settings))
-        done = work.commit(settings, session=session, accept=accept, mode=mode, tell=bar.step)
+        mode = ScanMode(quiet, partial(client.touched, settings))
+        done = work.commit(settings, session=session, accept=accept, mode=mode, report=bar.step)
     if quiet:
         tidy.tidy(settings)
         if is_time:
@@ -108,7 +108,7 @@ def _catch_up(settings: Config, *, quiet: bool) -> None:
         reading.catch_up(settings, os.environ, forget.deleted(settings))
     if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
         try:
-            host_memory.follow(settings, os.environ, settled.here() if quiet else "")
+            host_memory.follow(settings, os.environ, startup.here() if quiet else "")
         except (MdmemError, OSError) as error:
             log.write(settings, "the agent's own memory could not be read", error)
 
@@ -316,8 +316,8 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
         return 0
     if not yes:
         options.confirm("Undo this?")
-    with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as tell:
-        done = work.apply(settings, planned, upkeep.updater(settings), tell)
+    with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as report:
+        done = work.apply(settings, planned, upkeep.updater(settings), report)
     return print_applied(done)
 
 

@@ -36,7 +36,7 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
     settings = config.load(ctx.obj)
     found = []
     with progress.ProgressBar("Looking") as bar:
-        for one in checks.look(settings, only, every=every or bool(only), tell=bar.tell):
+        for one in checks.look(settings, only, every=every or bool(only), report=bar.report):
             one = checks.fixed(one) if fix and one.finding.fix else one
             found.append(one)
             if not as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import __version__
-from mdmem.cli.terminal import settled
+from mdmem.cli.terminal import startup
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -166,7 +166,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault
-    end = settled.begin_fence(ctx.invoked_subcommand)
+    end = startup.begin_fence(ctx.invoked_subcommand)
     if end:
         ctx.call_on_close(lambda: click.echo(end))
     if ctx.invoked_subcommand is None:

@@ -206,7 +206,7 @@ def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
             seen = survey.survey(one, now)
             surveys += [seen] if seen else []
             behind += one.size
-            bar.tell(behind, size)
+            bar.report(behind, size)
     return survey.choose(surveys, asked.project, (asked.first, asked.last), asked.limit)
 
 
@@ -221,7 +221,7 @@ def _import(
     size = sum(one.size for one in plan.transcripts)
     with progress.ProgressBar("Importing", in_bytes=True) as bar:
         run = _run(settings, done, stopped)
-        run.told = lambda behind: bar.tell(behind, size, plural.number(sum(run.tally.added.values()), "note"))
+        run.told = lambda behind: bar.report(behind, size, plural.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (asked.paths or asked.looks):

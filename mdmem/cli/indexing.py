@@ -35,10 +35,10 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     home = queued.write_notes(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
-            found = engine.verify(settings, progress=bar.tell)
+            found = engine.verify(settings, progress=bar.report)
             said, value = _of_report(found), {**found._asdict(), "agrees": found.agrees}
         else:
-            made = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.tell)
+            made = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.report)
             said, value = _of_changes(made), made._asdict()
     completion.done(settings)
     if as_json:
@@ -59,9 +59,9 @@ def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = Fal
     with progress.ProgressBar("Indexing", shown=not quiet) as bar:
         try:
             if goes_on:
-                engine.update_outside(settings)
+                engine.update_in_process(settings)
             else:
-                engine.update(settings, progress=bar.tell)
+                engine.update(settings, progress=bar.report)
         except (MdmemError, OSError) as error:
             click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 

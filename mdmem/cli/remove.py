@@ -97,8 +97,8 @@ def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
         lost = work.keep(settings, [target.path for target in targets], bar.step)
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
-    with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as tell:
-        done = work.apply(settings, targets, upkeep.updater(settings), tell)
+    with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as report:
+        done = work.apply(settings, targets, upkeep.updater(settings), report)
     status = print_applied(done)
     if done.result.commits and len(lost) < len(targets):
         undo = [f"`mdmem undo {one.oid[:8]}`" for one in reversed(done.result.commits)]
@@ -139,7 +139,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     from mdmem.history import purge as work
 
     with progress.ProgressBar("Searching", shown=not as_json) as bar:
-        planned = work.plan(settings, target, kind=kind or "text", tell=bar.step)
+        planned = work.plan(settings, target, kind=kind or "text", report=bar.step)
     if not as_json:
         _print_plan(planned)
         if planned.other_case:
@@ -224,14 +224,14 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
 
     with progress.ProgressBar("Unpacking" if undo else "Packing", shown=not as_json) as bar:
         if undo:
-            done = work.unpack(settings, year, project=project or "", tell=bar.step)
+            done = work.unpack(settings, year, project=project or "", report=bar.step)
         else:
-            done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.step)
+            done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
     if done.commits:
         indexing.leave_complete(settings, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
             if upkeep.refresh(settings, now=time.time()):  # links must point to where the notes are now
-                commit.commit(settings, tell=bar.step)
+                commit.commit(settings, report=bar.step)
     if as_json:
         print_json(done)
         return

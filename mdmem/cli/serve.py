@@ -100,7 +100,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     except ModuleNotFoundError as error:
         raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
 
-    def tell(link: str) -> None:
+    def report(link: str) -> None:
         click.echo(f"Open {link}")
         click.echo("The link works once.", err=True)
         if not no_open:
@@ -115,16 +115,16 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
             click.echo(
                 "Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True
             )
-            tell(link)
+            report(link)
             return
         click.echo("Press Ctrl-C to stop.", err=True)
-        serve.run(settings, serve.listen(settings, port), tell, beside=bool(link))
+        serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
         return
     root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
     try:
         settings = _recorded_day(root)
         click.echo("Press Ctrl-C to stop.", err=True)
-        serve.run(settings, serve.listen(settings, port), tell, demo=True)
+        serve.run(settings, serve.listen(settings, port), report, demo=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

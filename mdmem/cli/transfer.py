@@ -43,7 +43,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
               mdmem sync --every 10m
     """
     from mdmem.history import sync as work
-    from mdmem.history.look import LookMode
+    from mdmem.history.scan import ScanMode
     from mdmem.search import index
     from mdmem.search.index import completion
     from mdmem.views.vault_pages import upkeep
@@ -55,7 +55,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         return 0
     settings = config.load(vault)
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
-    mode = LookMode(touched=partial(client.touched, settings))
+    mode = ScanMode(touched=partial(client.touched, settings))
     with progress.ProgressBar("Making pages", shown=not as_json) as bar:
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True)
@@ -103,10 +103,10 @@ def _tell(done: Synced) -> None:
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:
     from mdmem.history.git import repository
-    from mdmem.history.space import filling
+    from mdmem.history.space import checkout
 
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
-        count = filling.complete(
+        count = checkout.complete(
             repository.open_vault(settings.vault), settings.state_dir, partial(bar.step, "Writing files")
         )
     if not as_json:
@@ -203,7 +203,9 @@ def export(
     """
     start, end = options.span(when)
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, said = _export(settings, target, form, project=project or "", since=start, until=end, progress=bar.tell)
+        count, said = _export(
+            settings, target, form, project=project or "", since=start, until=end, progress=bar.report
+        )
     if as_json:
         print_json({"path": str(Path(target[-1])), "notes": count})
         return

@@ -66,16 +66,20 @@ class CheckResult(NamedTuple):
 
 
 def look(
-    settings: Config, only: tuple[str, ...] = (), *, every: bool = True, tell: Callable[[int, int], None] | None = None
+    settings: Config,
+    only: tuple[str, ...] = (),
+    *,
+    every: bool = True,
+    report: Callable[[int, int], None] | None = None,
 ) -> Iterator[CheckResult]:
     """Run all checks or the named ones; a check that fails yields a finding itself.
 
-    every: read every note, whatever was checked before. tell: progress callback: notes done, total.
+    every: read every note, whatever was checked before. report: progress callback: notes done, total.
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
     is_there = Path(settings.vault).is_dir()
     seen = scope.of(settings, every=every or not is_there)
-    seen.tell = tell or seen.tell
+    seen.report = report or seen.report
     for check in chosen:
         if check.in_vault and not is_there:
             continue

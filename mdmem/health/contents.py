@@ -49,7 +49,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     count = 0
     paths = _paths(config, scope)
     for place, path in enumerate(paths):
-        scope.tell(place + 1, len(paths))
+        scope.report(place + 1, len(paths))
         marks.append(0)
         try:
             data = disk.read_path(config.vault, path)
@@ -206,7 +206,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Compare the index with every file, and find files left by older versions."""
     from mdmem.search import index as engine
 
-    report = engine.verify(config, repair=False, progress=scope.tell) if scope.view is None else None
+    report = engine.verify(config, repair=False, progress=scope.report) if scope.view is None else None
     if report is None:
         yield fine("a quick check finds the index up to date; --all compares it with every file")
     elif report.agrees:

@@ -31,14 +31,14 @@ class CheckScope:
     """What to check. paths: the notes to read; None: all notes and all other files.
 
     view: the index, in a partial check. wrong: notes with findings.
-    tell: progress callback: notes done, total.
+    report: progress callback: notes done, total.
     """
 
     def __init__(self, paths: list[str] | None = None, view: View | None = None) -> None:
         self.paths = paths
         self.view = view
         self.wrong: set[str] = set()
-        self.tell: Callable[[int, int], None] = lambda _done, _all: None
+        self.report: Callable[[int, int], None] = lambda _done, _all: None
 
     @property
     def is_whole(self) -> bool:

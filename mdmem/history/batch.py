@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from mdmem import steps
+from mdmem import progress
 from mdmem.config import Config
-from mdmem.history import beside, changes, gate, pages, past, private
-from mdmem.history.beside import LeftOut, Targets
+from mdmem.history import changes, gate, other_files, pages, past, private
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
+from mdmem.history.other_files import LeftOut, Targets
 from mdmem.vault import attachments, disk, journal, layout, note
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -28,12 +28,12 @@ NEEDED = ("kind", "title", "session", "project", "agent", "created")
 class Wanted(NamedTuple):
     """What to commit. only: these paths; None for all. accept: paths that pass the gate whatever they contain.
 
-    tell: progress callback; total: the number of files that an earlier listing found.
+    report: progress callback; total: the number of files that an earlier listing found.
     """
 
     only: Collection[str] | None = None
     accept: Collection[str] = ()
-    tell: steps.Tell = steps.untold
+    report: progress.ProgressCallback = progress.ignore
     total: int = 0
 
     def has(self, path: str) -> bool:
@@ -68,27 +68,27 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
     coming = len(state.changes) + state.further
     total = max(wanted.total, coming)
     for place, change in enumerate(state.changes):
-        wanted.tell("Committing", total - coming + place, total)
+        wanted.report("Committing", total - coming + place, total)
         before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
             is_part = state.is_part or folder == before
-            beside.forget_linked(config, reading.targets)
+            other_files.forget_linked(config, reading.targets)
             return reading.batch([], state._replace(changes=state.changes[place:], is_part=is_part))
         reading.add(change)
     if state.further or wanted.only is not None:
-        beside.forget_linked(config, reading.targets)
+        other_files.forget_linked(config, reading.targets)
     if state.further:
         return reading.batch([], None)  # the links of the notes still to come are unknown
     others = [one for one in state.beside if wanted.has(one.path)]
     others = [one for one in others if attachments.is_visible(one.path, config.settings)]
-    taken, left = beside.choose(config, repo, others, reading.targets, wanted.only or ())
+    taken, left = other_files.choose(config, repo, others, reading.targets, wanted.only or ())
     for place, change in enumerate(taken):
         if reading.room < 0:
             rest = {*(one.path for one in taken[place:]), *(one.path for one in left)}
             return reading.batch(left, state._replace(changes=[], beside=[one for one in others if one.path in rest]))
         reading.add_beside(change)
     if wanted.only is None:
-        beside.keep_left_out(config, left)
+        other_files.keep_left_out(config, left)
     return reading.batch(left, None)
 
 

@@ -12,19 +12,19 @@ import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from mdmem import privacy, steps
+from mdmem import privacy, progress
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import batch, changes, look, message, past
+from mdmem.history import batch, changes, message, past, scan
 from mdmem.history.batch import CommitBatch, Wanted
-from mdmem.history.beside import LeftOut
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.look import Look, LookMode
 from mdmem.history.message import File
+from mdmem.history.other_files import LeftOut
+from mdmem.history.scan import Scan, ScanMode
 
 TRIES = 20
 """How often a commit starts over, after a random pause, because another git process changed branch or index."""
@@ -78,8 +78,8 @@ def commit(
     session: str | None = None,
     accept: Collection[str] = (),
     imported: bool = False,
-    mode: LookMode = look.EVERY_FILE,
-    tell: steps.Tell = steps.untold,
+    mode: ScanMode = scan.EVERY_FILE,
+    report: progress.ProgressCallback = progress.ignore,
 ) -> CommitResult:
     """Commit what has changed in the vault. Safe to call at any time, from any number of processes.
 
@@ -87,7 +87,7 @@ def commit(
     accept: vault-relative paths that pass the gate whatever they contain, because a person has checked them.
     imported: keep the original dates of what happened long before the last commit, in a line of commits of its own.
     mode: how to look for changes. In the background, generated parts of pages alone are not committed.
-    tell: progress callback.
+    report: progress callback.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -106,10 +106,12 @@ def commit(
             for found in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), _How(mode, imported=imported, tell=tell))
+    return _commit(config, plan, Wanted(None, accept), _How(mode, imported=imported, report=report))
 
 
-def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
+def commit_paths(
+    config: Config, paths: Collection[str], text: str, report: progress.ProgressCallback = progress.ignore
+) -> CommitResult:
     """Commit the changes of these vault-relative paths as one commit with this message.
 
     What does not fit into one batch follows in commits marked `(continued)`, since the message may count all of it.
@@ -121,7 +123,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.
         return [PlannedCommit(f"{subject}{' (continued)' * goes_on}{newline}{rest}", files)] if files else []
 
     only = frozenset(paths)
-    return _commit(config, plan, Wanted(only), _How(mode=LookMode(only=only), tell=tell))
+    return _commit(config, plan, Wanted(only), _How(mode=ScanMode(only=only), report=report))
 
 
 def waiting(config: Config) -> CommitBatch:
@@ -137,10 +139,10 @@ def _differing(config: Config, repo: Repository) -> State:
     """Compare the vault with its last commit, and store the result for the next scan unless a commit is running."""
     try:
         with lock.held(config.state_dir, wait_seconds=0) as held:
-            seen = look.find(config, repo, look.EVERY_FILE, held)
+            seen = scan.find(config, repo, scan.EVERY_FILE, held)
             if not seen.state.further:
                 left = (*seen.state.changes, *seen.state.beside)
-                look.keep(config, seen, head=seen.state.head, stamp=seen.stamp, left=left)
+                scan.keep(config, seen, head=seen.state.head, stamp=seen.stamp, left=left)
             return seen.state
     except (BusyError, OSError):
         with git_index.copied(repo) as copy:
@@ -150,14 +152,14 @@ def _differing(config: Config, repo: Repository) -> State:
 class _How(NamedTuple):
     """How to commit; the fields are parameters of `commit`."""
 
-    mode: LookMode = look.EVERY_FILE
+    mode: ScanMode = scan.EVERY_FILE
     imported: bool = False
-    tell: steps.Tell = steps.untold
+    report: progress.ProgressCallback = progress.ignore
 
 
 def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
     repo = repository.open_vault(config.vault)
-    how.tell("Waiting for another process to commit", 0, 0)
+    how.report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
         git_index.heal(repo)
         work = _Work(config, repo, plan, wanted, how, held)
@@ -194,19 +196,19 @@ class _Work:
 
     def round(self) -> bool:
         """Look for changes and commit them; False when another git process interfered."""
-        self._how.tell("Looking for changes", 0, 0)
-        seen = look.find(self._config, self._repo, self._how.mode, self._held)
-        wanted = self._wanted._replace(tell=self._how.tell, total=len(seen.state.changes) + seen.state.further)
+        self._how.report("Looking for changes", 0, 0)
+        seen = scan.find(self._config, self._repo, self._how.mode, self._held)
+        wanted = self._wanted._replace(report=self._how.report, total=len(seen.state.changes) + seen.state.further)
         left: list[Change] = []
         self._linked = set()
         while written := self._batches(seen, wanted, left):
             if not seen.state.further:
-                look.keep(self._config, seen, head=written.head, stamp=written.stamp, left=left)
+                scan.keep(self._config, seen, head=written.head, stamp=written.stamp, left=left)
                 return True
-            seen = look.further(self._repo, seen, self._held)
+            seen = scan.further(self._repo, seen, self._held)
         return False
 
-    def _batches(self, seen: Look, wanted: Wanted, left: list[Change]) -> _Written | None:
+    def _batches(self, seen: Scan, wanted: Wanted, left: list[Change]) -> _Written | None:
         """Commit what a scan lists, batch by batch; None when another git process interfered.
 
         left: receives the changes that remain uncommitted.

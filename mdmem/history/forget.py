@@ -19,7 +19,7 @@ from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.steps import Tell, told, untold
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, journal, layout, links, note
 
 NOTES_AT_ONCE = 20_000
@@ -75,7 +75,7 @@ def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
     return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0])]
 
 
-def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
+def keep(config: Config, paths: Iterable[str], report: ProgressCallback = ignore) -> set[str]:
     """Commit notes as they are, so that they can be restored; return the paths that cannot be committed.
 
     Those are held back by the privacy gate, stay on this machine, or are staged by a person.
@@ -83,26 +83,26 @@ def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
     Raises what `commit.commit_paths` raises.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {plural.number(len(paths), 'note')} before deletion", tell)
+    done = commit.commit_paths(config, paths, f"Keep {plural.number(len(paths), 'note')} before deletion", report)
     refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
     return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 
 
 def apply(
-    config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None, tell: Tell = untold
+    config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None, report: ProgressCallback = ignore
 ) -> Applied:
     """Delete these notes and commit that, `NOTES_AT_ONCE` at a time.
 
     The message lists ids instead of titles, which are to be forgotten too.
 
-    update_page: as for `rewrite.apply`. tell: progress callback.
+    update_page: as for `rewrite.apply`. report: progress callback.
 
     Raises what `rewrite.apply` raises.
     """
     targets = list(targets)
-    steps = (_step(config, target) for target in told(targets, "Deleting", tell))
+    steps = (_step(config, target) for target in reporting(targets, "Deleting", report))
     parts = (targets[start : start + NOTES_AT_ONCE] for start in range(0, max(len(targets), 1), NOTES_AT_ONCE))
-    made = (rewrite.apply(config, islice(steps, len(part)), _message(part), update_page, tell) for part in parts)
+    made = (rewrite.apply(config, islice(steps, len(part)), _message(part), update_page, report) for part in parts)
     return reduce(Applied.with_later, made)
 
 

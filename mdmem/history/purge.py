@@ -15,13 +15,13 @@ from typing import NamedTuple
 from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import elsewhere, find, pages, past, purge_record, rewrite
+from mdmem.history import find, pages, past, purge_record, rewrite, unpurged
 from mdmem.history.git import filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
+from mdmem.progress import ProgressCallback, ignore
 from mdmem.slug import slug
-from mdmem.steps import Tell, untold
 from mdmem.vault import disk, journal, layout, note, packed
 
 NOTHING = re.compile(rb"(?!)")
@@ -90,11 +90,11 @@ class Purged(NamedTuple):
     elsewhere: list[str]
 
 
-def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold) -> PurgePlan:
+def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCallback = ignore) -> PurgePlan:
     """Find everything that a purge would touch. Changes nothing.
 
     kind: "text" for a literal text, "regex" for a regular expression, "id" for a note; "path" for a file, or all files
-    of a folder, to drop from history but keep in the vault. tell: progress callback.
+    of a folder, to drop from history but keep in the vault. report: progress callback.
 
     Raises:
         UsageError: when the text is empty, or the expression is invalid or matches an empty text.
@@ -103,7 +103,7 @@ def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold
     """
     repo = repository.open_vault(config.vault)
     ever = _paths_ever(config, repo)
-    tell("Searching files and history", 0, 0)
+    report("Searching files and history", 0, 0)
     if kind == "path":
         return _out_of_history(config, repo, ever, target)
     drop: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
     )
 
 
-def apply(config: Config, planned: PurgePlan, tell: Tell = untold) -> Purged:
+def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore) -> Purged:
     """Rewrite history as planned, then search everything for what should be gone.
 
     Raises:
@@ -232,21 +232,21 @@ def apply(config: Config, planned: PurgePlan, tell: Tell = untold) -> Purged:
     if not filtering.is_installed():
         raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
     with lock.held(config.state_dir) as held:
-        return apply_held(config, planned, held, tell)
+        return apply_held(config, planned, held, report)
 
 
-def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untold) -> Purged:
+def apply_held(config: Config, planned: PurgePlan, held: int, report: ProgressCallback = ignore) -> Purged:
     """Do what `apply` does, under the committer's lock."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, held)
-    tell("Rewriting history", 0, 0)
+    report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as done:
-        told = elsewhere.of_purge(repo, done.moved)  # while we still know what remotes have
+        told = unpurged.of_purge(repo, done.moved)  # while we still know what remotes have
         # Files first: if we are killed here, the next purge finishes, and no commit in the meantime can
         # restore what history no longer has.
-        tell("Cleaning files", 0, 0)
+        report("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
         if done.moved:
             filtering.fetch_back(repo, done, held)
@@ -254,11 +254,11 @@ def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untol
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
-    tell("Removing old objects", 0, 0)
+    report("Removing old objects", 0, 0)
     filtering.scrub(repo)
     _clean_caches(config, planned)
     repository.attempt(repo, "update-index", "--no-untracked-cache")  # it contains folder names
-    tell("Searching for what is left", 0, 0)
+    report("Searching for what is left", 0, 0)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
     return Purged(changed, len(done.moved), searched, left, [*lost, *told])
@@ -441,7 +441,7 @@ def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[s
         searched += 1
         if planned.finds(data):
             having.add(oid)
-    left += elsewhere.in_git(repo, having) if having else []
+    left += unpurged.in_git(repo, having) if having else []
     own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
     left += [f"{path} still contains it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
     return left, searched

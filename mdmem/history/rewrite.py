@@ -10,7 +10,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
-from mdmem.steps import Tell, untold
+from mdmem.progress import ProgressCallback, ignore
 from mdmem.vault import archives, disk, generated, journal, layout, leftovers, note
 
 UpdatePage = Callable[[str], list[str]]
@@ -43,7 +43,7 @@ def apply(
     steps: Iterable[RewriteStep],
     text: str,
     update_page: UpdatePage | None = None,
-    tell: Tell = untold,
+    report: ProgressCallback = ignore,
 ) -> Applied:
     """Apply the steps, and commit them as one commit with this message.
 
@@ -51,7 +51,7 @@ def apply(
 
     update_page: for steps that delete notes, so that the pages of their sessions no longer name them. A session
     without any notes left loses its page too.
-    tell: progress callback for what follows the steps.
+    report: progress callback for what follows the steps.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
@@ -77,8 +77,8 @@ def apply(
                 deleted.paths.add(step.path)
     except KeyboardInterrupt as error:  # commit what was changed so far
         stopped = error
-    also = _bring_pages(config, deleted, update_page, tell) if update_page else []
-    done = commit.commit_paths(config, [*changed, *also], text, tell)
+    also = _bring_pages(config, deleted, update_page, report) if update_page else []
+    done = commit.commit_paths(config, [*changed, *also], text, report)
     if stopped:
         raise stopped
     return Applied(changed, skipped, done)
@@ -91,7 +91,7 @@ class _Deleted(NamedTuple):
     paths: set[str]
 
 
-def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tell: Tell) -> list[str]:
+def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, report: ProgressCallback) -> list[str]:
     """Remove deleted notes from the pages of their sessions and from the pages that list these; return the pages.
 
     Neighboring pages that are not rebuilt now lose the lines that link to what was deleted.
@@ -99,7 +99,7 @@ def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tel
     titles = {_page_of(config.vault, folder): some for folder, some in deleted.titles.items()}
     found: list[str] = []
     for place, path in enumerate(titles):
-        tell("Making pages", place, len(titles))
+        report("Making pages", place, len(titles))
         data = disk.read_path(config.vault, path)
         if data is None:
             continue
@@ -114,7 +114,7 @@ def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tel
         update_page(folder)
     if not titles:
         return []
-    tell("Making pages", 0, 0)
+    report("Making pages", 0, 0)
     made = update_page("")
     listings = {"README.md", *_listings(config.vault, titles)}
     for path in listings.union(_beside(config.vault, titles)):

@@ -19,15 +19,15 @@ from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import (
-    beside,
     carry,
     commit,
-    elsewhere,
+    other_files,
     private,
     purge,
     purge_record,
     review,
     rewrite,
+    unpurged,
 )
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
@@ -37,15 +37,15 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.look import EVERY_FILE, LookMode
 from mdmem.history.merging import both, join, undecided
 from mdmem.history.merging.both import Both
 from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
-from mdmem.history.space import archive, filling
-from mdmem.steps import Tell, told, untold
+from mdmem.history.scan import EVERY_FILE, ScanMode
+from mdmem.history.space import archive, checkout
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, layout
 
 TRIES = 8
@@ -107,10 +107,12 @@ class CarriedPurge(NamedTuple):
     again: bool = False
 
 
-def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, tell: Tell = untold) -> Synced:
+def sync(
+    config: Config, remote: str = "origin", mode: ScanMode = EVERY_FILE, report: ProgressCallback = ignore
+) -> Synced:
     """Commit, fetch, merge and push.
 
-    mode: how to look for changes. tell: progress callback.
+    mode: how to look for changes. report: progress callback.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -118,27 +120,27 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)
-    filling.fill(repo, partial(tell, "Writing files"))
-    committed = commit.commit(config, mode=mode, tell=tell)
+    checkout.fill(repo, partial(report, "Writing files"))
+    committed = commit.commit(config, mode=mode, report=report)
     held_back = committed.held_back
     if not repository.url(repo, remote):
         raise GitError(_no_remote(repo, remote))
     over: CarriedPurge | None = None
-    tell("Waiting for another process to commit", 0, 0)
+    report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
         done = Synced(PackedPaths(), 0, [], held_back, withheld, [])
         for _ in range(TRIES):
-            tell("Fetching", 0, 0)
+            report("Fetching", 0, 0)
             heard = fetching.heard(repo, remote)
             there, ours, theirs = fetching.fetch(repo, remote, branch)
             tracked = fetching.tracked(remote, there)
             if theirs and theirs != ours:
-                tell("Merging", 0, 0)
+                report("Merging", 0, 0)
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
-                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, tell)
+                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, report)
                 received = _here(repo, joined)
                 refused = [*joined.refused, *(path for path in joined.puts if not part.can_be(path))]
                 came = Synced(received, 0, joined.conflicts, held_back, withheld, refused, (), joined.kept)
@@ -147,7 +149,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
                 if now and now.again:
                     continue  # we rewrote history once more: carry it over like any purge made here
                 ours = writer.tip(repo, branch)
-            tell("Pushing", 0, 0)
+            report("Pushing", 0, 0)
             sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
             if sent is not None:
                 rest = (over.planned, over.replaces) if over else carry.unfinished(config, repo, branch)
@@ -164,12 +166,12 @@ def _no_remote(repo: Repository, remote: str) -> str:
     return f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}"
 
 
-def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell = untold) -> Repository:
+def clone(url: str, path: str | Path, given: VaultPart | None = None, report: ProgressCallback = ignore) -> Repository:
     """Clone a vault into an empty or missing folder; given a part, write only its files.
 
     Run again with the same folder, it completes an interrupted clone.
 
-    tell: progress callback.
+    report: progress callback.
 
     Raises:
         VaultError: when the folder is not empty.
@@ -183,7 +185,7 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
             raise VaultError(f"{root} contains another repository, or a clone that was interrupted early. {todo}")
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
     if not is_begun:
-        _fetch_all(root, url, [objects.FILTER] if given else [], tell)
+        _fetch_all(root, url, [objects.FILTER] if given else [], report)
     repo = repository.open_vault(root)
     if (repo.git_dir / "index").exists():
         return repo
@@ -200,15 +202,15 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell
         part.save(repo, given)
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # reviews start now: these notes are from elsewhere
-    filling.fill(repo, partial(tell, "Writing files"))
+    checkout.fill(repo, partial(report, "Writing files"))
     return repo
 
 
-def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
+def _fetch_all(root: Path, url: str, less: list[str], report: ProgressCallback) -> None:
     made = [folder for folder in (root, *root.parents) if not folder.exists()]
     files.make_folders(str(root))
     words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
-    tell("Fetching", 0, 0)
+    report("Fetching", 0, 0)
     try:
         bounds = repository.far_end(root, url, "upload-pack")
         repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
@@ -232,7 +234,9 @@ def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
     return saved == given or (saved is None and not (repo.git_dir / "index").exists())
 
 
-def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int, tell: Tell) -> Joined:
+def _merge(
+    config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int, report: ProgressCallback
+) -> Joined:
     """Write the merged files, then commit them; uncommitted changes stay on top."""
     ours = writer.tip(repo, branch)
     base = _base(repo, ours, theirs) if ours else ""
@@ -245,16 +249,16 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     archived = [path for path in packed if layout.archive_of(layout.folder_of(path)) not in apart]
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
-    beside.keep_left_out(config, [])  # new notes may link to one of them
+    other_files.keep_left_out(config, [])  # new notes may link to one of them
     along: dict[str, bytes] = {}
     kept = list(joined.kept)
     for path in (one for one in joined.deletes if one not in absent):
         if path in joined.moved:
             kept += _take_along(config, repo, path, before, joined, along)
         _bring(config, repo, path, before, None)
-    for path, data in told(joined.puts.without(absent).items(), "Writing files", tell):
+    for path, data in reporting(joined.puts.without(absent).items(), "Writing files", report):
         kept += _bring(config, repo, path, before, along.get(path, data))
-    tell("Committing", 0, 0)
+    report("Committing", 0, 0)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
         goal = theirs
@@ -332,7 +336,7 @@ def _after_purge(
     carry.end(repo)
     url = repository.url(repo, remote)
     says = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
-    return (says, *left, *([elsewhere.unreachable(url)] if replaces else []))
+    return (says, *left, *([unpurged.unreachable(url)] if replaces else []))
 
 
 def _push(
@@ -357,10 +361,10 @@ def _push(
         repository.run(repo, "update-ref", fetching.tracked(remote, there), ours)
         return int(count)
     if lease and REFUSED in done.err and not any(reason in done.err for reason in MOVED):
-        raise GitError(elsewhere.protected(remote, repository.url(repo, remote)))
+        raise GitError(unpurged.protected(remote, repository.url(repo, remote)))
     if any(reason in done.err for reason in OVERTAKEN):
         return None
-    raise GitError(f"{remote} rejected the push: {elsewhere.refusal(done)} Everything is committed here.")
+    raise GitError(f"{remote} rejected the push: {unpurged.refusal(done)} Everything is committed here.")
 
 
 def _over_purge(

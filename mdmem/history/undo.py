@@ -13,7 +13,7 @@ from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.steps import Tell, told, untold
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import attachments, disk, journal, layout, note, people
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
@@ -37,17 +37,17 @@ class UndoPlan(NamedTuple):
     kept: list[str]
 
 
-def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
+def plan(config: Config, target: str, report: ProgressCallback = ignore) -> UndoPlan:
     """Plan the undo of a commit, or of all commits of a session. This commits changes first, and changes no file.
 
-    tell: progress callback.
+    report: progress callback.
 
     Raises:
         NotFoundError: when no session or commit has that name.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
     meant = _commit_now(config, target)
-    commit.commit(config, tell=tell)  # only what is in history can be restored
+    commit.commit(config, report=report)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
     found = _commits(repo, target, meant)
     now: dict[str, bytes | None] = {}
@@ -55,7 +55,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
     unwritten: set[bytes | None] = set()
     changed = {oid: objects.changed(repo, oid) for oid, *_ in found}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
-    for oid, _, session in told(found, "Reading commits", tell):
+    for oid, _, session in reporting(found, "Reading commits", report):
         for was, new, old in _texts(repo, changed[oid]):
             if session and _is_upkeep(new, old, session):
                 continue
@@ -67,7 +67,7 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
                     kept[path] = None
                     unwritten.add(old)
     steps = []
-    for path, after in told(list(now.items()), "Reading notes", tell):
+    for path, after in reporting(list(now.items()), "Reading notes", report):
         before = disk.read_path(config.vault, path)
         if before and after is None and before in unwritten:
             kept[path] = None  # it was moved, and another file is in its old place
@@ -117,10 +117,12 @@ def _is_untouched(data: bytes) -> bool:
     return "digest" not in parsed.meta or (own and people.is_untouched(parsed, data, tags))
 
 
-def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = None, tell: Tell = untold) -> Applied:
+def apply(
+    config: Config, planned: UndoPlan, update_page: UpdatePage | None = None, report: ProgressCallback = ignore
+) -> Applied:
     """Undo as planned, in a commit of its own, which can be undone too.
 
-    update_page: as for `rewrite.apply`. tell: progress callback.
+    update_page: as for `rewrite.apply`. report: progress callback.
 
     Raises what `rewrite.apply` raises.
     """
@@ -128,7 +130,7 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
     more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
     text = f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}"
-    return rewrite.apply(config, told(planned.steps, "Undoing", tell), text, update_page, tell)
+    return rewrite.apply(config, reporting(planned.steps, "Undoing", report), text, update_page, report)
 
 
 def _commit_now(config: Config, target: str) -> str:

@@ -16,7 +16,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.inject import injection_log
-from mdmem.learn import decisions, likeness, work
+from mdmem.learn import decisions, similarity, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.index.view import View
@@ -163,15 +163,15 @@ class _Finder:
     def superseding(self) -> Iterator[Proposal]:
         """Yield decisions in force with the same subject as an earlier one."""
         for number, newer, older in self._pairs():
-            if not likeness.says_the_same(newer, older):
-                why = f"the same subject ({likeness.key(newer)}): supersede “{older.meta.get('title', '')}”"
+            if not similarity.says_the_same(newer, older):
+                why = f"the same subject ({similarity.key(newer)}): supersede “{older.meta.get('title', '')}”"
                 yield from self._of_pair("supersede", number, newer, older, why)
 
     def doubled(self) -> Iterator[Proposal]:
         """Yield notes that say the same as an earlier one."""
         for number, newer, older in self._pairs():
-            if likeness.says_the_same(newer, older):
-                why = f"says the same as “{older.meta.get('title', '')}” ({likeness.key(older)}): merge into it"
+            if similarity.says_the_same(newer, older):
+                why = f"says the same as “{older.meta.get('title', '')}” ({similarity.key(older)}): merge into it"
                 yield from self._of_pair("merge", number, newer, older, why)
 
     def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
@@ -182,7 +182,7 @@ class _Finder:
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
         written = self._view.of_kinds(decisions.KINDS)
         in_force = [(n, parsed) for n, parsed in self._newest(written) if decisions.is_in_force(parsed)]
-        for at, older in likeness.pairs([parsed for _, parsed in in_force]):
+        for at, older in similarity.pairs([parsed for _, parsed in in_force]):
             number, newer = in_force[at]
             yield number, newer, older
 

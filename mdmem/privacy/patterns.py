@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-    from mdmem.system.apart import Apart
+    from mdmem.system.child_process import ChildProcess
 
 SECONDS = 1.0
 """Limit of processor time for all patterns together on one text."""
@@ -135,7 +135,7 @@ for line in sys.stdin.buffer:
         timer(signal.ITIMER_VIRTUAL, 0)
     print(json.dumps(spans), flush=True)
 """
-_other: list[Apart] = []
+_other: list[ChildProcess] = []
 
 
 def _spans_apart(pattern: Pattern[str], texts: list[str], seconds: float) -> list[tuple[int, int]]:
@@ -146,10 +146,10 @@ def _spans_apart(pattern: Pattern[str], texts: list[str], seconds: float) -> lis
     """
     import json
 
-    from mdmem.system.apart import Apart
+    from mdmem.system.child_process import ChildProcess
 
     if not _other:
-        _other.append(Apart(_CODE))
+        _other.append(ChildProcess(_CODE))
     asked = json.dumps([pattern.pattern, pattern.flags, texts, seconds]).encode()
     try:
         answer = _other[0].ask(asked, seconds * PATIENCE)

@@ -85,7 +85,7 @@ def _sweep(config: Config) -> None:
 
     def work() -> None:
         try:
-            index.update_outside(config, wait_seconds=1.0)
+            index.update_in_process(config, wait_seconds=1.0)
         except (MdmemError, OSError) as error:
             log.write(config, "the index could not be brought up to date", error)
         _swept[config.vault] = time.monotonic()

@@ -11,7 +11,16 @@ from mdmem.agents import claude_code, text
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import SAID, ReadOptions, SavedEvent, Skipped, Source, in_order, may_hold_private, untold
+from mdmem.transcripts.saved import (
+    SAID,
+    ReadOptions,
+    SavedEvent,
+    Skipped,
+    Source,
+    ignore_bytes,
+    in_order,
+    may_hold_private,
+)
 
 _LOOK_BYTES = 1 << 20
 """How much of a file is searched for its first line with an id, if the usual head has none."""
@@ -29,7 +38,7 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     own = _read(path, path, how, _copied(path))
     sent = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
     wanted = [other for other in sent if how.subagents or may_hold_private(other, how.rules)]
-    return in_order(own, [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted])
+    return in_order(own, [_read(other, path, how._replace(report=ignore_bytes), frozenset()) for other in wanted])
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -42,7 +51,7 @@ def _read(path: Path, session: Path, how: ReadOptions, copied: frozenset[str]) -
     subagent = path != session
     branch = None if subagent else Branch(lines)
     reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, how.skipped, subagent=subagent)
-    for line in lines.telling(how.tell):
+    for line in lines.telling(how.report):
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
             how.skipped["line of the session that this one was forked from"] += 1
         elif branch is None or branch.has(line):

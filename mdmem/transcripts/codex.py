@@ -26,13 +26,13 @@ from mdmem.transcripts.saved import (
     Skipped,
     Source,
     below,
+    ignore_bytes,
     in_order,
     is_quiet,
     may_hold_private,
     moment,
     of_subagent,
     pass_over,
-    untold,
 )
 
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
@@ -54,7 +54,7 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     session = path.stem[-_ID_CHARS:]
     sent = () if how.rules is None or how.subagents else _sent(_root(path)).get(session, ())
     others = [other for other in sent if may_hold_private(other, how.rules)]
-    quietly = how._replace(skipped=Skipped(), tell=untold)
+    quietly = how._replace(skipped=Skipped(), report=ignore_bytes)
     return in_order(own, [of_subagent(_read(other, quietly, sent=True), session) for other in others])
 
 
@@ -63,7 +63,7 @@ def _read(path: Path, how: ReadOptions, *, sent: bool = False) -> Iterator[Saved
         str(path), path.stat().st_mtime, how.skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
     )
     reader.takes_sent = sent
-    for line in Lines(path, how.skipped).telling(how.tell):
+    for line in Lines(path, how.skipped).telling(how.report):
         yield from list(reader.feed(line)) or reader.pass_over(line, how)
     yield from reader.finish(how.now)
 

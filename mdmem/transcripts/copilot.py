@@ -51,7 +51,7 @@ def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
     Raises OSError when the file cannot be read.
     """
     reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how)
-    for line in Lines(path, how.skipped).telling(how.tell):
+    for line in Lines(path, how.skipped).telling(how.report):
         yield from reader.feed(line)
     yield from reader.finish(how.now)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from mdmem import privacy
 from mdmem.agents import Event, cursor, mapping, objects, text
 from mdmem.agents.install.known import AGENTS
-from mdmem.capture import keep, told
+from mdmem.capture import keep, notices
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import sources
@@ -26,7 +26,7 @@ def store(config: Config) -> str:
         NotFoundError: nothing was hidden, or the transcript does not contain the prompt.
         UsageError: its note was edited since. OSError, VaultError: the vault cannot be written.
     """
-    last = told.last(config)
+    last = notices.last(config)
     if last is None or last.agent not in AGENTS:
         raise NotFoundError("Nothing was kept out of any recent prompt.")
     found = _typed(last, privacy.Rules.of(config.settings))
@@ -41,11 +41,11 @@ def store(config: Config) -> str:
         extra=found.extra,
     )
     path = keep.prompt(config, event, last.at, last.note)
-    told.forget_last(config)
+    notices.forget_last(config)
     return path
 
 
-def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
+def _typed(last: notices.LastHidden, rules: privacy.Rules) -> Event:
     """Return the saved prompt: that with its id, else the one with a private section nearest in time.
 
     The agent may have saved later prompts that no hook received.
@@ -63,7 +63,7 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
     return min(reversed(hidden), key=lambda one: abs(one.at - last.at)).event
 
 
-def _prompts(last: told.LastHidden) -> list[SavedEvent]:
+def _prompts(last: notices.LastHidden) -> list[SavedEvent]:
     path = Path(last.transcript)
     if last.agent == cursor.NAME:
         return [SavedEvent(last.at, event) for event in _of_cursor(path)] if last.transcript and path.is_file() else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mdmem.transcripts.saved import Skipped, Tell, untold
+from mdmem.transcripts.saved import BytesCallback, Skipped, ignore_bytes
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is skipped without being held in memory."""
@@ -55,23 +55,23 @@ class Lines:
         self._held = list(self._read())
         return iter(self._held)
 
-    def telling(self, tell: Tell) -> Iterator[dict[str, Any]]:
+    def telling(self, report: BytesCallback) -> Iterator[dict[str, Any]]:
         """Yield the lines, reporting before each its offset in bytes (approximate for smaller files)."""
         if self.size > MAX_HELD_BYTES:
-            yield from self._read(tell)
+            yield from self._read(report)
             return
         held = list(self)
         for place, line in enumerate(held):
-            tell(self.size * place // len(held))
+            report(self.size * place // len(held))
             yield line
 
-    def _read(self, tell: Tell = untold) -> Iterator[dict[str, Any]]:
+    def _read(self, report: BytesCallback = ignore_bytes) -> Iterator[dict[str, Any]]:
         skipped: Skipped = Skipped() if self._counted else self._skipped
         self._counted = True
         with self.path.open("rb", buffering=1 << 20) as file:
             place = 0
             for line in _whole(file, self.size, skipped):
-                tell(place)
+                report(place)
                 place += len(line)
                 value = decode(line, skipped)
                 if value is not None:

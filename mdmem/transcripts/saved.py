@@ -25,7 +25,7 @@ Skipped = Counter[str]
 NO_RESULT = "It has no result: the agent was ended while it ran."
 """Error of a command without a result in the transcript, although the session went on or is over."""
 
-Tell = Callable[[int], None]
+BytesCallback = Callable[[int], None]
 """Called with the number of bytes of the file read so far."""
 
 
@@ -34,7 +34,7 @@ def is_quiet(at: float, now: float) -> bool:
     return abs(now - at) > QUIET_SECONDS
 
 
-def untold(_: int) -> None:
+def ignore_bytes(_: int) -> None:
     """Ignore the report."""
 
 
@@ -59,14 +59,14 @@ class ReadOptions(NamedTuple):
     skipped: counts what is skipped. now: the current time, to tell finished sessions from running ones.
     ended: a turn that was over by this time is known to be over (0.0: unknown). subagents: also read sub-agents'
     events.
-    tell: called with the progress. rules: also read sub-agents' files that may contain private tags.
+    report: called with the progress. rules: also read sub-agents' files that may contain private tags.
     """
 
     skipped: Skipped
     now: float
     ended: float = 0.0
     subagents: bool = False
-    tell: Tell = untold
+    report: BytesCallback = ignore_bytes
     rules: privacy.Rules | None = None
 
 

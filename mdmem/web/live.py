@@ -102,15 +102,15 @@ class Live:
         """Index these paths, or the whole vault for None; return False if it has to be tried again."""
         if completion.is_running(self.config):
             return False
-        return self._attempt(lambda: index.update_outside(self.config, paths=paths, wait_seconds=1.0))
+        return self._attempt(lambda: index.update_in_process(self.config, paths=paths, wait_seconds=1.0))
 
     def _tell_of_index(self) -> bool:
-        def tell() -> None:
+        def report() -> None:
             view = freshness.answered(self.config, lambda view: view)
             if view is not None:
                 self._tell(view)
 
-        return self._attempt(tell)
+        return self._attempt(report)
 
     def _attempt(self, work: Callable[[], object]) -> bool:
         """Do something with the index; return False if that failed, so that watching goes on."""

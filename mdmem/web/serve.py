@@ -36,9 +36,9 @@ def listen(config: Config, port: int | None) -> socket.socket:
 
 
 def run(
-    config: Config, opened: socket.socket, tell: Callable[[str], None], *, demo: bool = False, beside: bool = False
+    config: Config, opened: socket.socket, report: Callable[[str], None], *, demo: bool = False, beside: bool = False
 ) -> None:
-    """Serve the pages until the process is told to stop. tell: called once, with the link to open.
+    """Serve the pages until the process is told to stop. report: called once, with the link to open.
 
     beside: whether another process already serves the vault, and answers requests for links.
 
@@ -57,12 +57,12 @@ def run(
         freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
         if not freshness.being_built(config):
             with suppress(BusyError, OSError):
-                index.update_outside(config, wait_seconds=_WAIT_SECONDS)
+                index.update_in_process(config, wait_seconds=_WAIT_SECONDS)
         live = Live(config)
         app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
         live.view()
         live.start()
-        tell(new_link())
+        report(new_link())
         try:
             ports.run(app, opened)
         finally:

@@ -16,7 +16,7 @@ import pytest
 
 from mdmem.config import Config
 from mdmem.history.git import repository
-from mdmem.search.index import completion, outside
+from mdmem.search.index import completion, update_process
 from tests.conftest import session_pages
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
 from tests.helpers.plain_git import make_remote
@@ -305,8 +305,8 @@ def test_many_received_notes_are_indexed_by_a_process_that_ends_and_stand_on_the
     second = tmp_path / "second"
     mdmem("init", str(second), check=True)
     git(second, "remote", "add", "origin", str(tmp_path / "remote"))
-    monkeypatch.setattr(outside, "MANY_PATHS", 2)
-    monkeypatch.setattr(outside, "MANY_NOTES", 2)
+    monkeypatch.setattr(update_process, "MANY_PATHS", 2)
+    monkeypatch.setattr(update_process, "MANY_NOTES", 2)
     indexed: list[bool] = []
 
     def run(config: Config) -> bool:

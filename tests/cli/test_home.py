@@ -267,8 +267,8 @@ def test_a_bar_has_no_end_when_it_is_not_known_any_more_how_much_there_is(monkey
     monkeypatch.setattr(sys, "stderr", screen)
     with progress.ProgressBar("Indexing") as bar:
         bar._begun -= 10  # it appears only when the work has taken a while
-        bar.tell(40, 40)
-        bar.tell(40, 0)
+        bar.report(40, 40)
+        bar.report(40, 0)
 
     assert "40 of 40" in screen.getvalue()
     assert "of 100" not in screen.getvalue()

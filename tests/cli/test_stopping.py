@@ -68,10 +68,10 @@ def test_a_commit_tells_how_far_it_is_and_one_that_was_stopped_is_made_again(vau
         put(vault, f"notes/{number}.md", f"words {number}\n")
 
     with pytest.raises(KeyboardInterrupt):
-        commit.commit(settings, tell=_Stop("Committing", 2))
+        commit.commit(settings, report=_Stop("Committing", 2))
     stopped = git(vault, "status", "--porcelain")
     told = _Stop()
-    commit.commit(settings, tell=told)
+    commit.commit(settings, report=told)
 
     assert stopped
     assert [step for step in told.steps if step[0] == "Committing"][:2] == [("Committing", 0, 6), ("Committing", 1, 6)]
@@ -87,7 +87,7 @@ def test_a_forget_that_was_stopped_has_committed_what_it_deleted_and_the_next_on
     commit.commit(settings)
 
     with pytest.raises(KeyboardInterrupt):
-        forget.apply(settings, forget.plan(settings, [], matching="words"), tell=_Stop("Deleting", 2))
+        forget.apply(settings, forget.plan(settings, [], matching="words"), report=_Stop("Deleting", 2))
     left = len([*vault.glob("notes/*.md")]), git(vault, "status", "--porcelain")
     forget.apply(settings, forget.plan(settings, [], matching="words"))
 
@@ -107,8 +107,8 @@ def test_the_same_clone_completes_one_that_was_stopped(
     sync.sync(settings)
 
     with pytest.raises(KeyboardInterrupt):
-        monkeypatch.setattr("mdmem.history.sync.filling.AT_ONCE", 1)
-        sync.clone(str(remote), tmp_path / "other", tell=_Stop("Writing files", 1))
+        monkeypatch.setattr("mdmem.history.sync.checkout.AT_ONCE", 1)
+        sync.clone(str(remote), tmp_path / "other", report=_Stop("Writing files", 1))
     sync.clone(str(remote), tmp_path / "other")
     sync.clone(str(remote), tmp_path / "other")
 
@@ -177,12 +177,12 @@ def test_a_command_that_is_to_be_quiet_shows_no_bar(monkeypatch: pytest.MonkeyPa
 
 def test_ctrl_c_stops_between_two_things_and_a_second_one_says_what_is_left(capfd: pytest.CaptureFixture[str]) -> None:
     told = _Stop()
-    with progress.stoppable(told, "Deleting") as tell:
-        tell("Deleting", 0, 2)
+    with progress.stoppable(told, "Deleting") as report:
+        report("Deleting", 0, 2)
         signal.raise_signal(signal.SIGINT)
-        tell("Making pages", 0, 0)
+        report("Making pages", 0, 0)
         with pytest.raises(KeyboardInterrupt):
-            tell("Deleting", 1, 2)
+            report("Deleting", 1, 2)
     first = capfd.readouterr().err
     with pytest.raises(KeyboardInterrupt), progress.stoppable(told, "Deleting"):
         signal.raise_signal(signal.SIGINT)

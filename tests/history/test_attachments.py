@@ -13,7 +13,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.health import history
 from mdmem.health.scope import CheckScope
-from mdmem.history import batch, beside, changes, commit, sync, undo
+from mdmem.history import batch, changes, commit, other_files, sync, undo
 from mdmem.vault import attachments
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, head_files, put, start
@@ -39,7 +39,7 @@ def test_what_lies_in_notes_or_is_linked_is_committed_and_the_rest_is_named(vaul
 
     committed = ["board.canvas", "img/by name.PNG", "img/linked.png", "mdmem.toml", "notes/a.png", "notes/plan.md"]
     assert head_files(vault) == [*committed, "x/list.base"]
-    assert done.left_out == beside.left_out(config) == [beside.LeftOut("img/stray.png", beside.NO_LINK)]
+    assert done.left_out == other_files.left_out(config) == [other_files.LeftOut("img/stray.png", other_files.NO_LINK)]
     assert commit.commit(config).commits == []
 
 
@@ -62,7 +62,7 @@ def test_a_file_is_committed_once_a_note_links_to_it_whichever_came_first(
     done = commit.commit(config)
 
     assert {"img/early.png", "img/my late.png"} <= set(head_files(vault))
-    assert (done.left_out, beside.left_out(config)) == ([], [])
+    assert (done.left_out, other_files.left_out(config)) == ([], [])
 
 
 def test_a_file_is_committed_after_a_commit_of_nothing_but_the_note_that_links_to_it(vault: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_file_of_a_note_that_stays_here_stays_here_too(
     done = commit.commit(settings)
 
     assert head_files(vault) == ["mdmem.toml", "notes/both.png", "notes/open.md", "zoo/last.md"]
-    assert done.left_out == [beside.LeftOut("notes/me.png", beside.ONLY_PRIVATE)]
+    assert done.left_out == [other_files.LeftOut("notes/me.png", other_files.ONLY_PRIVATE)]
 
 
 def test_what_a_git_filter_keeps_is_left_to_git(vault: Path) -> None:

@@ -21,7 +21,7 @@ from mdmem.health import history as health
 from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
-from mdmem.history.look import LookMode
+from mdmem.history.scan import ScanMode
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.few import few
@@ -62,7 +62,7 @@ def test_a_session_becomes_one_commit_with_its_title_counts_and_trailers(vault: 
 
 
 def test_in_the_background_a_page_waits_for_the_next_notes_unless_a_person_wrote_on_it(vault: Path) -> None:
-    config, background = start(vault), LookMode(background=True)
+    config, background = start(vault), ScanMode(background=True)
     page = vault / PAGE
     turn(vault)
     commit.commit(config, mode=background)

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.history import commit, forget, purge, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.space import archive, filling
+from mdmem.history.space import archive, checkout
 from mdmem.vault import disk
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import SESSION, forker, git, head_files, start, turn
@@ -30,7 +30,7 @@ import shutil, signal, time
 from mdmem import system
 from mdmem.history import commit, forget, purge
 from mdmem.history.git import git_index, repository, writer
-from mdmem.history.space import archive, filling
+from mdmem.history.space import archive, checkout
 from mdmem.vault import disk
 from mdmem.views.vault_pages import upkeep
 
@@ -77,7 +77,7 @@ def forget_project(settings: Config) -> None:
 
 
 def make_whole(settings: Config) -> None:
-    filling.complete(repository.open_vault(settings.vault), settings.state_dir)
+    checkout.complete(repository.open_vault(settings.vault), settings.state_dir)
 
 
 def purge_text(settings: Config) -> purge.Purged:

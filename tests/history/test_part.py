@@ -13,7 +13,7 @@ from mdmem.config import Config
 from mdmem.history import commit, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.space import filling
+from mdmem.history.space import checkout
 from mdmem.search import index
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 from tests.helpers.talk import START, Talk
@@ -216,9 +216,9 @@ def test_what_broke_off_while_the_rest_was_brought_is_completed(whole: Config, t
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        filling.complete(repo, str(tmp_path), stop)
+        checkout.complete(repo, str(tmp_path), stop)
     assert files(whole) <= files(held), "every file was written, and git was not told"
-    assert filling.complete(repo, str(tmp_path)) == 0
+    assert checkout.complete(repo, str(tmp_path)) == 0
 
     assert git(Path(held.vault), "status", "--porcelain") == ""
     assert not [line for line in git(Path(held.vault), "ls-files", "-t").splitlines() if line.startswith("S ")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
-from mdmem.history import commit, elsewhere, pages, purge
+from mdmem.history import commit, pages, purge, unpurged
 from mdmem.history.git import filtering
 from mdmem.vault import note
 from tests.conftest import notes
@@ -236,7 +236,7 @@ def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_pat
     ],
 )
 def test_a_host_s_way_to_drop_unreachable_objects_is_named(url: str, way: str) -> None:
-    assert way in elsewhere.unreachable(url)
+    assert way in unpurged.unreachable(url)
 
 
 @pytest.mark.slow

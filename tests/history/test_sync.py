@@ -20,7 +20,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import batch, changes, commit, purge, purge_record, sync
-from mdmem.history.git import objects, part, repository, surroundings
+from mdmem.history.git import environment, objects, part, repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
 from mdmem.transcripts import host_memory
@@ -932,7 +932,7 @@ def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
     sync.sync(first)
     sync.sync(second)
 
-    (limit,) = (one.partition("=")[2] for one in surroundings.BOUNDS if one.startswith("core.packedGitLimit="))
+    (limit,) = (one.partition("=")[2] for one in environment.BOUNDS if one.startswith("core.packedGitLimit="))
     assert asked.read_text().split() == [limit, limit]
     assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
 

@@ -304,7 +304,7 @@ def test_a_prompt_longer_than_the_limit_looks_memories_up(talk: Talk, chars: int
 
 def test_filler_does_not_choose_what_is_related(talk: Talk, past: Talk) -> None:
     past.says("Run the tests, commit it and go on with the next step")
-    past.edits("steps.py")
+    past.edits("progress.py")
     past.answers("The tests run, the step is committed, go on with the next one.")
     talk.says("The date parser takes 2026-02-30 for a day of March")
     for n in range(11):

@@ -39,13 +39,13 @@ from mdmem.search.index import (
     dictionary,
     document,
     layout,
-    outside,
     pending,
     scan,
     scan_record,
     store,
     table,
     tiers,
+    update_process,
     writer,
 )
 from mdmem.search.index.view import View, without
@@ -1471,10 +1471,10 @@ def test_a_process_that_goes_on_has_a_large_vault_looked_at_by_another(
 ) -> None:
     write(vault, "notes/a.md", "We chose the zeppelin.\n")
     index.update(settings)
-    monkeypatch.setattr(outside, "MANY_NOTES", 0)
+    monkeypatch.setattr(update_process, "MANY_NOTES", 0)
     monkeypatch.setattr(catchup, "update", None)  # this process does none of it
     write(vault, "notes/b.md", "And then a balloon.\n")
-    index.update_outside(settings, wait_seconds=1.0)
+    index.update_in_process(settings, wait_seconds=1.0)
     write(vault, "notes/c.md", "And a kite.\n")
     assert index.verify(settings, repair=False).agrees
     monkeypatch.undo()
@@ -1488,10 +1488,10 @@ def test_a_process_that_goes_on_takes_in_a_few_files_by_itself(
 ) -> None:
     write(vault, "notes/a.md", "We chose the zeppelin.\n")
     index.update(settings)
-    monkeypatch.setattr(outside, "MANY_NOTES", 0)
+    monkeypatch.setattr(update_process, "MANY_NOTES", 0)
     monkeypatch.setattr(completion, "run", None)  # no other process does
     write(vault, "notes/b.md", "And then a balloon.\n")
-    index.update_outside(settings, paths=["notes/b.md"], wait_seconds=1.0)
+    index.update_in_process(settings, paths=["notes/b.md"], wait_seconds=1.0)
 
     assert engine.search(settings, "balloon", engine.SearchOptions(update=False)).total == 1
 

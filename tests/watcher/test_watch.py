@@ -26,7 +26,7 @@ from mdmem import config
 from mdmem.history import changes, commit
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.look import LookMode
+from mdmem.history.scan import ScanMode
 from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.watcher import client, events, loop, stillness, touched
@@ -376,7 +376,7 @@ def test_a_commit_takes_what_the_watcher_saw_change_in_place_without_a_look_at_e
         return every(repo, copy, *more)
 
     monkeypatch.setattr(changes, "find", counted)
-    mode = LookMode(touched=partial(client.touched, settings))
+    mode = ScanMode(touched=partial(client.touched, settings))
     with running(vault, patient=True):
         commit.commit(settings, mode=mode)  # gets the first token
         count = len(wholes)

@@ -985,7 +985,7 @@ def test_a_note_is_told_of_though_another_one_is_dated_ahead(vault: Path) -> Non
     assert seen.last.title == "New"
 
 
-@pytest.mark.parametrize("work", ["index.update_outside", "freshness.answered"])
+@pytest.mark.parametrize("work", ["index.update_in_process", "freshness.answered"])
 def test_a_note_is_told_of_though_the_index_could_not_be_used_at_first(
     vault: Path, work: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1028,7 +1028,7 @@ def test_what_a_page_could_not_index_is_indexed_later(vault: Path, monkeypatch: 
     seen._dirty.take()
     seen._dirty.on_any_event(FileModifiedEvent(str(vault / made.path)))
     with monkeypatch.context() as broken:
-        broken.setattr(index, "update_outside", _full)
+        broken.setattr(index, "update_in_process", _full)
         seen.view()
 
     assert seen._dirty.take() is None

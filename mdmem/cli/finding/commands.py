@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.finding import hits
-from mdmem.cli.terminal import options, render, settled
+from mdmem.cli.terminal import options, render, startup
 from mdmem.errors import UsageError
 from mdmem.search import staged
 from mdmem.vault import journal
@@ -177,7 +177,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
     """
     from mdmem.search import engine
 
-    here = staged.place(settings, settled.here())
+    here = staged.place(settings, startup.here())
     result = engine.related(settings, reference, limit=limit or hits.EVERYTHING, here=here)
     if as_json:
         hits.print_json(result)
@@ -222,7 +222,7 @@ def prompts(
     from mdmem.views import rows
 
     asked, narrowed = view_of.read(" ".join(words), given)
-    here = staged.place(settings, settled.here())
+    here = staged.place(settings, startup.here())
 
     def choose(view: View) -> tuple[list[int], MatchedPrompts]:
         part = view_of.PromptSlice(sort, limit, offset)

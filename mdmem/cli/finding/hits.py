@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mdmem import plural
-from mdmem.cli.terminal import render, settled
+from mdmem.cli.terminal import render, startup
 from mdmem.search import staged
 from mdmem.vault import attachments
 from mdmem.views import wording
@@ -51,8 +51,8 @@ def named(settings: Config, text: str, limit: int) -> list[str]:
 
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
     """Search by the watcher, or without one in this process. how: fields of `SearchOptions`."""
-    asked = settled.query({}, query) if isinstance(query, str) else query
-    here = staged.place(settings, settled.here())
+    asked = startup.query({}, query) if isinstance(query, str) else query
+    here = staged.place(settings, startup.here())
     if how["limit"] <= MAX_WARM:
         found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
         if found is not None:

@@ -24,14 +24,14 @@ def run(line: Sequence[str]) -> bool:
     if asked is None:
         return False
     from mdmem.cli.finding import hits
-    from mdmem.cli.terminal import settled
+    from mdmem.cli.terminal import startup
 
-    end = settled.begin_fence("search")
+    end = startup.begin_fence("search")
     try:
         text, filters, how = asked
-        settings = settled.settings(given_vault)
+        settings = startup.settings(given_vault)
         limit = how["limit"] or hits.EVERYTHING
-        query = settled.query(filters, text)
+        query = startup.query(filters, text)
         found = hits.run(
             settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
         )

@@ -13,8 +13,8 @@ from mdmem import config, files, launch, project
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import ConfigError, GitError, VaultError
+from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
-from mdmem.steps import Tell, untold
 from mdmem.vault import template
 from mdmem.views import wording
 
@@ -84,10 +84,10 @@ def _is_foreign(root: Path) -> bool:
     return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
 
 
-def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
+def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> list[str]:
     """Create what a vault lacks of folders, files, repository and first commit; return the files it created.
 
-    tell: called with the progress.
+    report: called with the progress.
     """
     from mdmem.history import commit, review
     from mdmem.history.git import repository
@@ -102,7 +102,7 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
     has_history = (root / ".git").exists()
     repository.init(root)
     if made or not has_history:
-        commit.commit(settings, tell=tell)
+        commit.commit(settings, report=report)
     if not has_history:
         made.append(".git")
     if not has_history and not is_captured:

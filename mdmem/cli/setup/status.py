@@ -30,7 +30,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     """
     from mdmem.agents.install import mcp_registration, registration
     from mdmem.agents.install.known import CLIENTS
-    from mdmem.history import beside
+    from mdmem.history import other_files
     from mdmem.history.git import part
     from mdmem.history.merging import undecided
     from mdmem.views import staged, storing
@@ -61,7 +61,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         _tell(row, "", "--mcp")
     for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)])):
         click.echo(render.safe(hint))
-    left = beside.left_out(settings)
+    left = other_files.left_out(settings)
     if left:
         count = plural.number(len(left), "file")
         click.echo(

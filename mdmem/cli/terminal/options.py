@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config
-from mdmem.cli.terminal.settled import query as query
-from mdmem.cli.terminal.settled import settings as settings
+from mdmem.cli.terminal.startup import query as query
+from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
 
 if TYPE_CHECKING:

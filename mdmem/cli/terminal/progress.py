@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mdmem.cli.terminal import render
-from mdmem.steps import Tell
+from mdmem.progress import ProgressCallback
 
 AFTER_SECONDS = 1.0
 """Shorter work shows no bar."""
@@ -50,16 +50,16 @@ class ProgressBar:
             if self._bar is not None:
                 self._bar.stop()
 
-    def tell(self, done: int, total: int, made: str = "") -> None:
+    def report(self, done: int, total: int, made: str = "") -> None:
         """Show the progress, and what was made so far. total: 0 if unknown."""
         self._told = (self._told[0], done, total, made)
         if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
             self._draw()
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show the current step and its progress; a `steps.Tell`."""
+        """Show the current step and its progress; a `progress.ProgressCallback`."""
         self._told = (what, *self._told[1:])
-        self.tell(done, total)
+        self.report(done, total)
 
     def _draw(self) -> None:
         with self._lock:
@@ -81,8 +81,8 @@ class ProgressBar:
 
 
 @contextmanager
-def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
-    """Yield a `tell` that lets Ctrl-C stop the work only between two reports of `what`.
+def stoppable(report: ProgressCallback, what: str) -> Iterator[ProgressCallback]:
+    """Yield a `report` that lets Ctrl-C stop the work only between two reports of `what`.
 
     A second Ctrl-C stops it at once, and prints what is left to do.
     """
@@ -92,7 +92,7 @@ def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
         def stopping(now: str, done: int, total: int) -> None:
             if presses() and now == what:
                 raise KeyboardInterrupt
-            tell(now, done, total)
+            report(now, done, total)
 
         try:
             yield stopping

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from mdmem.errors import GitError, UsageError
 from mdmem.history.git import git_index, objects, repository, writer
+from mdmem.history.git.environment import BOUNDS
 from mdmem.history.git.repository import Repository
-from mdmem.history.git.surroundings import BOUNDS
 from mdmem.vault import editing, note, packed
 
 FOLDER = git_index.PURGE_FOLDER

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git.surroundings import (
+from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
     HINTS,

@@ -14,7 +14,7 @@ from mdmem.history.gate import CommitGate
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
-from mdmem.steps import Tell, told, untold
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import archives, disk, layout, packed
 
 FILES_AT_ONCE = 5_000
@@ -41,11 +41,11 @@ class Archived(NamedTuple):
 
 
 def pack(
-    config: Config, year: int, *, project: str = "", now: float, dry: bool = False, tell: Tell = untold
+    config: Config, year: int, *, project: str = "", now: float, dry: bool = False, report: ProgressCallback = ignore
 ) -> Archived:
     """Pack the sessions of a past year, one file each, and commit that.
 
-    project: only this journal folder. dry: change nothing. tell: progress callback.
+    project: only this journal folder. dry: change nothing. report: progress callback.
 
     Raises:
         UsageError: when the year is not over.
@@ -53,12 +53,12 @@ def pack(
     """
     if year >= time.localtime(now).tm_year:
         raise UsageError(f"{year} is not over: only sessions of past years are archived.")
-    commit.commit(config, tell=tell)  # only committed notes are packed
+    commit.commit(config, report=report)  # only committed notes are packed
     folders = archives.sessions(config.vault, str(year), project)
-    parts = _Parts(config, f"Archive {year}", tell)
+    parts = _Parts(config, f"Archive {year}", report)
     left: list[LeftSession] = []
     ready = _Ready(config)
-    for place, folder in enumerate(told(folders, "Packing", tell)):
+    for place, folder in enumerate(reporting(folders, "Packing", report)):
         if place % _SESSIONS_AT_ONCE == 0:
             ready.read(folders[place : place + _SESSIONS_AT_ONCE])
         try:
@@ -70,12 +70,12 @@ def pack(
     return parts.ended()._replace(left=left)
 
 
-def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold) -> Archived:
+def unpack(config: Config, year: int, *, project: str = "", report: ProgressCallback = ignore) -> Archived:
     """Unpack the archives of a year and commit that. Raises what `commit.commit` raises."""
-    commit.commit(config, tell=tell)
+    commit.commit(config, report=report)
     folders = list(archives.packed_sessions(config.vault, str(year), project))
-    parts = _Parts(config, f"Unpack the archive of {year}", tell)
-    for folder in told(folders, "Unpacking", tell):
+    parts = _Parts(config, f"Unpack the archive of {year}", report)
+    for folder in reporting(folders, "Unpacking", report):
         changed = archives.take_apart(config, folder)
         parts.add(changed, len(changed) - 1)
     return parts.ended()
@@ -84,8 +84,8 @@ def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold)
 class _Parts:
     """Collects changes by session, and commits them when there are more than `FILES_AT_ONCE`."""
 
-    def __init__(self, config: Config, what: str, tell: Tell) -> None:
-        self._config, self._what, self._tell = config, what, tell
+    def __init__(self, config: Config, what: str, report: ProgressCallback) -> None:
+        self._config, self._what, self._tell = config, what, report
         self._done = Archived(0, 0, [], [])
         self._changed: list[str] = []
         self._sessions = self._notes = 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from mdmem.search.index.catchup import Changes, UpdateLimits, rebuild, repair, update, update_within
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
-from mdmem.search.index.outside import takes_memory, update_outside
 from mdmem.search.index.pending import glance
 from mdmem.search.index.resolve import MIN_PREFIX_CHARS, in_files, path_of_id, resolve, with_id
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
+from mdmem.search.index.update_process import takes_memory, update_in_process
 
 __all__ = [
     "EVERY",
@@ -32,7 +32,7 @@ __all__ = [
     "resolve",
     "takes_memory",
     "update",
-    "update_outside",
+    "update_in_process",
     "update_within",
     "verify",
     "with_id",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import catchup, layout, scan
 from mdmem.search.index.layout import DamagedError
-from mdmem.search.index.outside import update_outside
 from mdmem.search.index.store import open_view
+from mdmem.search.index.update_process import update_in_process
 from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
 from mdmem.vault.layout import split
@@ -46,7 +46,7 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
 
     Raises BusyError when a repair is needed and another process keeps writing.
     """
-    update_outside(config)
+    update_in_process(config)
     try:
         view = open_view(config.index_dir, verify=True)
         report = _compare(config, view, progress) if view else Report(0, [], [], [], [], "there is no index")

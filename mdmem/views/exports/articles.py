@@ -17,7 +17,7 @@ from mdmem.history.export import Exported
 from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
-from mdmem.views.exports.held import HeldTexts
+from mdmem.views.exports.text_buffer import TextBuffer
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
@@ -187,7 +187,7 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> int:
     """Write all notes as one page, by day, sessions as conversations; return their number."""
     order: list[tuple[str, bool, str, str, int]] = []
     count = shown = sessions = 0
-    with HeldTexts() as held:
+    with TextBuffer() as held:
         for one in grouped(notes):
             if isinstance(one, ExportedSession):
                 count += len(one.notes) + bool(one.page)

@@ -22,7 +22,7 @@ from mdmem.vault import attachments, disk, journal, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
-from mdmem.views.exports.held import HeldTexts
+from mdmem.views.exports.text_buffer import TextBuffer
 
 MAX_TEXT_CHARS = 600
 """Length of a note's text that can be searched."""
@@ -43,7 +43,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
     is_new = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
     try:
-        with HeldTexts() as held, HeldTexts() as rows:
+        with TextBuffer() as held, TextBuffer() as rows:
             return _Site(config, target, held, rows).write(notes)
     except BaseException:
         for path in target.iterdir():
@@ -67,7 +67,7 @@ class _ListedSession(NamedTuple):
 class _Site:
     """A site being written. held: the notes, in the order read. rows: the searchable facts of each."""
 
-    def __init__(self, config: Config, target: Path, held: HeldTexts, rows: HeldTexts) -> None:
+    def __init__(self, config: Config, target: Path, held: TextBuffer, rows: TextBuffer) -> None:
         self._target, self._held, self._rows = target, held, rows
         self._places = Places({}, {}, {}, {}, _Pictures(config, target).place)
         self._sessions: list[_ListedSession] = []

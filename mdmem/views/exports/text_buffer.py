@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import Any
 
 
-class HeldTexts:
+class TextBuffer:
     """Numbered texts in a temporary file; use it in a `with` statement."""
 
     def __init__(self) -> None:
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `__exit__`
         self._ends = array("Q", [0])
 
-    def __enter__(self) -> HeldTexts:
+    def __enter__(self) -> TextBuffer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

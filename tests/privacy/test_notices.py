@@ -126,7 +126,7 @@ def test_an_import_tells_nobody_of_what_was_private_long_ago(
     vault: Path, tmp_path: Path, ask: Callable[..., Any]
 ) -> None:
     from mdmem import config
-    from mdmem.capture import told
+    from mdmem.capture import notices
     from tests.helpers.transcript_files import Talk, bring
 
     talk = Talk()
@@ -135,4 +135,4 @@ def test_an_import_tells_nobody_of_what_was_private_long_ago(
     bring(talk.save(tmp_path / "projects"))
 
     assert len(notes(vault)) == 2
-    assert not Path(config.load().state_dir, told.LAST_FILE).exists()
+    assert not Path(config.load().state_dir, notices.LAST_FILE).exists()

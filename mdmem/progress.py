@@ -7,16 +7,16 @@ from typing import TypeVar
 
 One = TypeVar("One")
 
-Tell = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Takes the current step, how much of it is done, and the total; 0 when unknown."""
 
 
-def untold(what: str, done: int, total: int) -> None:
+def ignore(what: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
-def told(things: Collection[One], what: str, tell: Tell) -> Iterator[One]:
+def reporting(things: Collection[One], what: str, report: ProgressCallback) -> Iterator[One]:
     """Yield things, reporting each as progress before it is processed."""
     for place, one in enumerate(things):
-        tell(what, place, len(things))
+        report(what, place, len(things))
         yield one

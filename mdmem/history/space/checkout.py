@@ -14,25 +14,26 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.vault import disk
 
-Tell = Callable[[int, int], None]
+CountCallback = Callable[[int, int], None]
+"""Takes the number of files written, and their total."""
 AT_ONCE = 1_000
 """Number of files read from git at a time."""
 
 
-def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
+def fill(repo: Repository, report: CountCallback = lambda *_: None) -> None:
     """Write the files of a clone, also of an interrupted one: it has no index yet."""
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:
         return
     held = part.load(repo)
-    _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(held, file[0])), tell)
+    _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(held, file[0])), report)
     repository.run(repo, "read-tree", "HEAD")
     if held or part.NEVER_IN_NAMES:
         _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, held)))
     repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
-def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> int:
+def complete(repo: Repository, state_dir: str, report: CountCallback = lambda *_: None) -> int:
     """Write the files that a partial vault lacks; return how many. Run it again after an interruption.
 
     Raises:
@@ -44,7 +45,7 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
-        count = _write(repo, lambda: (file for file in _absent(repo, held) if part.can_be(file[0])), tell)
+        count = _write(repo, lambda: (file for file in _absent(repo, held) if part.can_be(file[0])), report)
         rest = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not held.has(path))
         _mark(repo, "--no-skip-worktree", rest)
         part.forget(repo)
@@ -57,7 +58,7 @@ def _absent(repo: Repository, held: VaultPart | None) -> Iterator[tuple[str, str
     return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, held, path))
 
 
-def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tell: Tell) -> int:
+def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], report: CountCallback) -> int:
     """Write files, given as path and blob id, some at a time; return how many."""
     total, done = sum(1 for _ in files()), 0
     rest = files()
@@ -75,7 +76,7 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tel
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
                 disk.create(folder, name, data, durable=False)
         done += len(chunk)
-        tell(done, total)
+        report(done, total)
     return total
 
 

@@ -57,7 +57,7 @@ Touched = Callable[[str], tuple[str, list[str] | None]]
 """Asks a watcher: takes an earlier token, returns a new one and the paths touched in between; None: it cannot tell."""
 
 
-class LookMode(NamedTuple):
+class ScanMode(NamedTuple):
     """How to scan. background: a fast scan will do until a full one is due. touched: asks a watcher.
 
     only: the paths that matter, so that changes in place elsewhere may be missed; None for all.
@@ -68,7 +68,7 @@ class LookMode(NamedTuple):
     only: Collection[str] | None = None
 
 
-EVERY_FILE = LookMode()
+EVERY_FILE = ScanMode()
 
 
 class SeenFolders(NamedTuple):
@@ -76,7 +76,7 @@ class SeenFolders(NamedTuple):
 
     branch, head, stamp (of the index), rules: the state of the repository; the index then matched the commit.
     times: mtime of each folder in ns; -1: to be read again, as its mtime is too recent or it has uncommitted changes.
-    left: paths that differ from the commit; in a `Look`, only those in folders that it did not read.
+    left: paths that differ from the commit; in a `Scan`, only those in folders that it did not read.
     began_ns: when the scan began. whole, cost: time and CPU seconds of the last full scan.
     token: from the watcher.
     """
@@ -93,7 +93,7 @@ class SeenFolders(NamedTuple):
     token: str
 
 
-class Look(NamedTuple):
+class Scan(NamedTuple):
     """The result of a scan: the vault compared with its last commit, and what to store once that is dealt with.
 
     stamp: that of the index. is_plain: index and files correspond to the commit, so that the next scan may be fast.
@@ -112,7 +112,7 @@ class _UnsureError(Exception):
     """A fast scan cannot decide: a full scan is needed."""
 
 
-def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
+def find(config: Config, repo: Repository, mode: ScanMode, held: int) -> Scan:
     """Compare the vault with its last commit, by a fast scan if that will do. Raises what `changes.find` raises."""
     changes.refuse_half_way(repo)
     before = _load(config)
@@ -126,38 +126,38 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     if before and 0 <= time.time() - before.whole < rest:
         try:
             if mode.only is None:
-                return _short(repo, before, token, touched, is_heard=is_heard)
+                return _fast(repo, before, token, touched, is_heard=is_heard)
             return _among(repo, before, mode.only)
         except _UnsureError:
             pass
-    return _whole(repo, before, token, held, mode.only)
+    return _full(repo, before, token, held, mode.only)
 
 
-def further(repo: Repository, look: Look, held: int) -> Look:
+def further(repo: Repository, scan: Scan, held: int) -> Scan:
     """List the changes that a scan had no room for; it keeps the folder times of the first listing.
 
     Raises what `changes.find` raises.
     """
-    state, stamp = changes.compare(repo, held, look.state.after)
-    is_plain = look.is_plain and not state.staged and writer.marked(repo) is None
-    return look._replace(state=state, stamp=stamp, is_plain=is_plain)
+    state, stamp = changes.compare(repo, held, scan.state.after)
+    is_plain = scan.is_plain and not state.staged and writer.marked(repo) is None
+    return scan._replace(state=state, stamp=stamp, is_plain=is_plain)
 
 
-def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, left: Iterable[Change]) -> None:
+def keep(config: Config, scan: Scan, *, head: str, stamp: git_index.Stamp | None, left: Iterable[Change]) -> None:
     """Store the result of a scan, once it is dealt with.
 
     head, stamp: of the repository and its index now. left: what still differs from the commit.
     """
-    stamp = stamp if look.is_plain else None
+    stamp = stamp if scan.is_plain else None
     paths = {change.path for change in left}
     again = dict.fromkeys((path.rpartition("/")[0] for path in paths), -1)
-    paths.update(look.seen.left)
-    times = {**look.seen.times, **again}
+    paths.update(scan.seen.left)
+    times = {**scan.seen.times, **again}
     for path in people.private_names(privacy.Rules.of(config.settings), [*times, *paths]):
         paths.discard(path)
         times.pop(path, None)
         times.update(dict.fromkeys(times.keys() & {path.rpartition("/")[0]}, -1))  # to be read again each time
-    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(paths), times=times)
+    seen = scan.seen._replace(head=head, stamp=stamp, left=sorted(paths), times=times)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
@@ -181,7 +181,7 @@ def _load(config: Config) -> SeenFolders | None:
     return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)
 
 
-def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int, only: Collection[str] | None) -> Look:
+def _full(repo: Repository, before: SeenFolders | None, token: str, held: int, only: Collection[str] | None) -> Scan:
     """Compare all files through a copy of the index; file times that git learns there are published to the index."""
     began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
@@ -195,7 +195,7 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int, 
     is_plain = is_all and writer.marked(repo) is None and not part.load(repo)
     cost = max(_children_seconds() - used, LEAST_SECONDS)
     seen = SeenFolders(state.branch, state.head, at, rules, times, [], began_ns, began, cost, token)
-    return Look(state, seen, at, is_plain)
+    return Scan(state, seen, at, is_plain)
 
 
 def _children_seconds() -> float:
@@ -211,7 +211,7 @@ def _rules(repo: Repository) -> int:
         return 0
 
 
-def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool) -> Look:
+def _fast(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None, *, is_heard: bool) -> Scan:
     """Compare changed folders, and those with touched files. touched: None to have git find changed files.
 
     is_heard: a watcher reported all changes: no mtime of a folder is read, unless one was moved or deleted with others.
@@ -233,10 +233,10 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     if any(git_index.may_convert(disk.read_file(str(repo.root), path) or b"") for path in same):
         raise _UnsureError
     seen = before._replace(times=times, left=[], began_ns=began_ns, token=token)
-    return Look(state, seen, index, is_plain=True)
+    return Scan(state, seen, index, is_plain=True)
 
 
-def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look:
+def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan:
     """Compare only the folders of these paths; what is stored makes the next scan read them again.
 
     Of a session all files are compared: what its page may name depends on the notes beside it.
@@ -250,7 +250,7 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look
     state = _state(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
     left = [path for path in before.left if path.rpartition("/")[0] not in listed]
     again = dict.fromkeys(listed, -1)
-    return Look(state, before._replace(times={**before.times, **again}, left=left), index, is_plain=True)
+    return Scan(state, before._replace(times={**before.times, **again}, left=left), index, is_plain=True)
 
 
 def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:

@@ -1,4 +1,4 @@
-"""Outside: updates the index for a long-running process, which would keep the memory that a large update takes."""
+"""Update the index in a process of its own, as a long-running one would keep the memory that a large update takes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def takes_memory(config: Config, files: int | None = None) -> bool:
     return max(view.live if view else 0, files or 0) > MANY_NOTES
 
 
-def update_outside(
+def update_in_process(
     config: Config, *, paths: Collection[str] | None = None, wait_seconds: float = catchup.WAIT_SECONDS
 ) -> None:
     """Update the index as `catchup.update` does, in a separate process if it takes much memory.

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from mdmem.config import Config
-from mdmem.history import batch, changes, commit, forget, look
+from mdmem.history import batch, changes, commit, forget, scan
 from mdmem.history.changes import Change
 from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.look import EVERY_FILE, LookMode
+from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.watcher import client
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, captured, git, head_files, put, start, turn
 from tests.watcher.test_watch import running
 
-BACKGROUND = LookMode(background=True)
+BACKGROUND = ScanMode(background=True)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def wholes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return every(repo, copy, *more)
 
     monkeypatch.setattr(changes, "find", counted)
-    monkeypatch.setattr(look, "REST", 1e12)
+    monkeypatch.setattr(scan, "REST", 1e12)
     return found
 
 
@@ -54,11 +54,11 @@ def settled(vault: Path) -> Config:
     return config
 
 
-def short(config: Config, mode: LookMode = BACKGROUND) -> set[Change]:
+def short(config: Config, mode: ScanMode = BACKGROUND) -> set[Change]:
     """Return what a look in the background finds, or another one."""
     repo = repository.open_vault(config.vault)
     with lock.held(config.state_dir) as held:
-        state = look.find(config, repo, mode, held).state
+        state = scan.find(config, repo, mode, held).state
     return {*state.changes, *state.beside}
 
 
@@ -104,28 +104,28 @@ def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_
 
     edit("first")
     assert commit.commit(config, mode=BACKGROUND).commits == []
-    told = LookMode(touched=lambda token: (f"{token}+", ["notes/one.md"] if token else None))
+    told = ScanMode(touched=lambda token: (f"{token}+", ["notes/one.md"] if token else None))
     assert [made.files for made in commit.commit(config, mode=told).commits] == [1]
     edit("second")
     assert [made.files for made in commit.commit(config, mode=told).commits] == [1]
     edit("third")
     assert [made.files for made in commit.commit(config).commits] == [1]
     edit("fourth")
-    monkeypatch.setattr(look, "REST", 0)
+    monkeypatch.setattr(scan, "REST", 0)
     assert [made.files for made in commit.commit(config, mode=BACKGROUND).commits] == [1]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [LookMode(touched=lambda _: ("new", None)), EVERY_FILE], ids=["watcher", "person"])
+@pytest.mark.parametrize("mode", [ScanMode(touched=lambda _: ("new", None)), EVERY_FILE], ids=["watcher", "person"])
 def test_where_nobody_tells_what_was_touched_git_compares_the_times_of_every_file_it_has(
-    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch, mode: LookMode
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch, mode: ScanMode
 ) -> None:
     config = settled(vault)  # of what was committed git has no times yet
     wholes.clear()
 
     assert commit.commit(config, mode=mode).commits == []
     with monkeypatch.context() as bound:
-        bound.setattr(look, "MANY_TOUCHED", 0)
+        bound.setattr(scan, "MANY_TOUCHED", 0)
         assert commit.commit(config, mode=mode).commits == []
         assert wholes == ["whole"]  # git learns the times
         assert commit.commit(config, mode=mode).commits == []
@@ -134,7 +134,7 @@ def test_where_nobody_tells_what_was_touched_git_compares_the_times_of_every_fil
     (vault / "notes/one.md").write_text("# One, again\n", encoding="utf-8")
     assert [made.files for made in commit.commit(config, mode=mode).commits] == [1]
     assert wholes == []
-    monkeypatch.setattr(look, "WHOLE_SECONDS", 0)
+    monkeypatch.setattr(scan, "WHOLE_SECONDS", 0)
     assert commit.commit(config, mode=mode).commits == []
     assert wholes == ["whole"]
 
@@ -176,23 +176,19 @@ def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", few([6, 60], always=[6]))
 @pytest.mark.parametrize("mode", [BACKGROUND, EVERY_FILE], ids=["background", "person"])
-def test_short_looks_find_what_looks_at_every_file_find(
-    vault: Path, wholes: list[str], steps: int, mode: LookMode
-) -> None:
-    _compare_looks(settled(vault), wholes, steps, mode)
+def test_fast_scans_find_what_full_scans_find(vault: Path, wholes: list[str], steps: int, mode: ScanMode) -> None:
+    _compare_scans(settled(vault), wholes, steps, mode)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", few([6, 60], always=[6]))
-def test_looks_that_ask_a_watcher_find_what_looks_at_every_file_find(
-    vault: Path, wholes: list[str], steps: int
-) -> None:
+def test_scans_that_ask_a_watcher_find_what_full_scans_find(vault: Path, wholes: list[str], steps: int) -> None:
     config = settled(vault)
     with running(vault, patient=True):
-        _compare_looks(config, wholes, steps, LookMode(touched=partial(client.touched, config)))
+        _compare_scans(config, wholes, steps, ScanMode(touched=partial(client.touched, config)))
 
 
-def _compare_looks(config: Config, wholes: list[str], steps: int, mode: LookMode) -> None:
+def _compare_scans(config: Config, wholes: list[str], steps: int, mode: ScanMode) -> None:
     vault = Path(config.vault)
     put(vault, ".gitignore", "*.log\n")
     commit.commit(config)
@@ -236,7 +232,7 @@ def _compare_looks(config: Config, wholes: list[str], steps: int, mode: LookMode
             *chance.sample(sorted({change.path for change in every}), len(every) // 2),
             str(pick().relative_to(vault)),
         }
-        among = short(config, LookMode(only=some))
+        among = short(config, ScanMode(only=some))
         assert {change for change in among if change.path in some} == {
             change for change in every if change.path in some
         }
@@ -247,7 +243,7 @@ def test_an_edit_that_short_looks_have_missed_is_in_history_when_its_note_is_for
     vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = settled(vault)
-    monkeypatch.setattr(look, "STEP_NS", 0)
+    monkeypatch.setattr(scan, "STEP_NS", 0)
     (vault / "notes/one.md").write_text("# One\n\nA word of a person's.\n", encoding="utf-8")
     assert commit.commit(config, mode=BACKGROUND).commits == []
     wholes.clear()
@@ -285,7 +281,7 @@ def test_a_commit_of_more_changes_than_are_listed_at_a_time_takes_them_all_and_k
         put(vault, f"notes/{number}/n.md", "# A note\n")
     commit.commit(config)
     monkeypatch.setattr(changes, "MOST", most)
-    monkeypatch.setattr(look, "STEP_NS", 0)
+    monkeypatch.setattr(scan, "STEP_NS", 0)
     turn(vault)
     held = captured(vault, "000-000-prompt-a-p0", "prompt", "The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
     put(vault, "notes/0/n.md", "# A note\n\nA line more.\n")
@@ -296,7 +292,7 @@ def test_a_commit_of_more_changes_than_are_listed_at_a_time_takes_them_all_and_k
     put(vault, "pictures/alone.png", "no text")
     wholes.clear()
 
-    done = commit.commit(config, mode=LookMode())
+    done = commit.commit(config, mode=ScanMode())
 
     every = (path.relative_to(vault).as_posix() for path in vault.rglob("*") if path.is_file())
     here = sorted(path for path in every if not path.startswith(".git/"))
@@ -323,7 +319,7 @@ def test_of_many_changes_elsewhere_few_are_listed_where_one_path_matters_and_non
     put(vault, "notes/z.md", "# The one\n")
     monkeypatch.setattr(changes, "FEW", 2)
 
-    listed = short(config, LookMode(only=["notes/z.md"]))
+    listed = short(config, ScanMode(only=["notes/z.md"]))
     done = commit.commit_paths(config, ["notes/z.md"], "One note")
 
     assert {one.path for one in listed} == {"notes/0/n.md", "notes/1/n.md", "notes/z.md"}

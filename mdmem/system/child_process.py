@@ -8,7 +8,7 @@ import sys
 import threading
 
 
-class Apart:
+class ChildProcess:
     """A Python child process that answers lines with lines; started on first use, and again after it ended."""
 
     def __init__(self, code: str) -> None:

@@ -1,4 +1,4 @@
-"""Told: messages about private text that was kept out of memory, and the state they need.
+"""Notices: messages about private text that was kept out of memory, and the state they need.
 
 The user hears of a prompt at once, and of tool output and answers once, at the end of the turn. Until then the
 session's record keeps the figures, never text.
