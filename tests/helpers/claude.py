@@ -1,4 +1,4 @@
-"""Claude: payloads as Claude Code sends them, and hooks run as it runs them, or in a child with fewer rights."""
+"""Claude: payloads as Claude Code sends them, and ways to run hooks: as it does, in-process, or with fewer rights."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ START = 1_789_372_800
 """2026-09-14, 08:00 UTC."""
 
 FULL = "MDMEM_SOAK" in os.environ
-"""Whether there is time for the full figures of the soak tests."""
+"""Whether to run the soak tests at full size."""
 
 
 def payload(event: str, **fields: Any) -> dict[str, Any]:
-    """Make a payload of an event."""
+    """Return a payload for an event."""
     base = {"session_id": SESSION, "cwd": "/home/dev/work/notes-app", "hook_event_name": event}
     return base | fields
 
 
 def prompt(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
-    """Make a prompt; `number` makes its id."""
+    """Return a prompt event. `number` determines its id."""
     return payload("UserPromptSubmit", prompt=text, prompt_id=f"prompt-{number}") | fields
 
 
 def bash(output: str, use: str = "toolu_1", number: int = 1, **fields: Any) -> dict[str, Any]:
-    """Make a run of Bash that printed `output`, in the turn of prompt `number`."""
+    """Return a Bash run that printed `output`, in the turn of prompt `number`."""
     run = {
         "tool_name": "Bash",
         "tool_input": {"command": "make"},
@@ -51,23 +51,23 @@ def bash(output: str, use: str = "toolu_1", number: int = 1, **fields: Any) -> d
 
 
 def stop(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
-    """Make the end of the turn of prompt `number`."""
+    """Return the end of the turn of prompt `number`."""
     return payload("Stop", last_assistant_message=text, prompt_id=f"prompt-{number}") | fields
 
 
 def command(vault: str | None = None) -> list[str]:
-    """Return the words that run a hook as it is registered."""
+    """Return the arguments that run a hook as registered."""
     return ["/bin/sh", "-c", registered("hook", "claude-code", vault)]
 
 
 def registered(verb: str, agent: str = "claude-code", vault: str | None = None) -> str:
-    """Return the line that an agent runs, with the launcher where it leads to."""
+    """Return the command line that an agent runs, with the launcher resolved."""
     launcher.use("/nonexistent/settings.json")
     return command_line.command(verb, agent, vault)
 
 
 def send(event: Any, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run a hook; it must end well and say nothing on stderr. `event` may be bytes as they are."""
+    """Run a hook, which must exit with 0 and print nothing on stderr. `event` may be raw bytes."""
     data = event if isinstance(event, bytes) else json.dumps(event).encode()
     done = forked.run(("hook", "claude-code"), data, {**os.environ, **(env or {})})
     assert (done.returncode, done.stderr) == (0, b"")
@@ -75,23 +75,23 @@ def send(event: Any, env: Mapping[str, str] | None = None) -> subprocess.Complet
 
 
 def capture(event: dict[str, Any], now: float = START, **settings: Any) -> Outcome:
-    """Capture an event in this process, with the settings `capture__subagents=True` and so on."""
+    """Capture an event in this process, with settings such as `capture__subagents=True`."""
     found = config.load()
     found.settings.values.update({key.replace("__", "."): value for key, value in settings.items()})
     return events.capture(found, agents.load("claude-code").read(event, {}), now, os.environ)
 
 
 def limited(event: dict[str, Any], limit: Callable[[], None]) -> str:
-    """Run the hook in a fork of this process that has `limit` applied; return what it says.
+    """Run the hook in a fork of this process after calling `limit` there; return its stdout.
 
-    A fork, since a user without root's rights may not be able to read the interpreter that root runs.
+    A new process would not do: a user without root's rights may not be able to read root's interpreter.
     """
     from mdmem.agents import claude_code  # noqa: F401
     from mdmem.capture import hook as capturing
     from mdmem.capture.tools import table  # noqa: F401 - loaded before the rights are dropped
     from mdmem.recall import hook
 
-    out, into = os.pipe()  # a file would be limited as well
+    out, into = os.pipe()  # a pipe, because `limit` may restrict files
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
         stdin.write(json.dumps(event).encode())
         stdin.seek(0)
@@ -100,11 +100,11 @@ def limited(event: dict[str, Any], limit: Callable[[], None]) -> str:
             try:
                 for number, file in enumerate((stdin.fileno(), into, stderr.fileno())):
                     os.dup2(file, number)
-                capturing.DEADLINE_SECONDS = 100.0  # a busy machine is no failure
+                capturing.DEADLINE_SECONDS = 100.0  # a busy machine is not a failure
                 limit()
                 hook.main(["claude-code"])
             finally:
-                os._exit(99)  # a hook never comes back
+                os._exit(99)  # a hook never returns
         os.close(into)
         assert os.waitpid(pid, 0)[1] == 0
         stderr.seek(0)
@@ -114,14 +114,14 @@ def limited(event: dict[str, Any], limit: Callable[[], None]) -> str:
 
 
 def drop_rights() -> None:
-    """Become nobody, if root: root may write to read-only folders."""
+    """Become the user nobody if this is root, who may write to read-only folders."""
     if os.getuid() == 0:
         os.setgid(65534)
         os.setuid(65534)
 
 
 def let_nobody_in(*folders: Path) -> None:
-    """Open these folders to a process without root's rights."""
+    """Make these folders accessible to a process without root's rights."""
     for folder in folders if os.getuid() == 0 else ():
         for above in folder.parents:
             if above.is_relative_to(tempfile.gettempdir()) and above != Path(tempfile.gettempdir()):
@@ -129,7 +129,7 @@ def let_nobody_in(*folders: Path) -> None:
 
 
 def places(found: list[Path]) -> list[str]:
-    """Return number, sequence and kind of notes, from their names."""
+    """Return prompt number, sequence and kind of each note, from its file name."""
     return ["-".join(path.name.split("-")[:3]) for path in found]
 
 

@@ -1,4 +1,4 @@
-"""A day of work in a vault, made by the hooks' own code: what the people's commands are tested on."""
+"""A day of work in a vault, written by the hooks' own code, for tests of the command line."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ MORNING = 1_789_372_800.0
 
 
 class Day(NamedTuple):
-    """A vault, and the environment in which it is the vault."""
+    """A vault, and the environment that selects it."""
 
     vault: Path
     env: dict[str, str]
 
     def config(self) -> config.Config:
-        """Load its settings."""
+        """Load the vault's settings."""
         return config.load(str(self.vault), self.env)
 
     def run(self, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> click.testing.Result:
-        """Run a command in this process; it must end well."""
+        """Run a command in this process; it must succeed."""
         done = self.attempt(*words, stdin=stdin, env=env)
         if done.exception is not None:
             raise AssertionError(f"{words}: {done.exception!r}\n{done.output}") from done.exception
         return done
 
     def attempt(self, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> click.testing.Result:
-        """Run a command in this process, however it ends."""
+        """Run a command in this process, with any exit status."""
         return click.testing.CliRunner().invoke(cli, list(words), input=stdin, env={**self.env, **(env or {})})
 
     def terminal(self, *words: str, env: Mapping[str, str] | None = None, status: int = 0) -> str:
-        """Run a command as a process on a terminal and give what a person sees, escape sequences and all."""
+        """Run a command as a process on a terminal; return its output, including escape sequences."""
         main, child = pty.openpty()
         around = {**os.environ, **self.env, "TERM": "xterm-256color", "COLUMNS": "100", "PAGER": "cat", **(env or {})}
         process = forked.start(words, [child] * 3, around)
@@ -63,7 +63,7 @@ class Day(NamedTuple):
         return b"".join(pieces).decode()
 
     def json(self, *words: str, **more: Any) -> Any:
-        """Run a command with `--json` and read what it prints."""
+        """Run a command with `--json`; return its decoded output."""
         return json.loads(self.run(*words, "--json", **more).stdout)
 
     def id(self, title: str) -> str:
@@ -83,11 +83,11 @@ def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
     except OSError:
-        return b""  # nobody has the other end open any more
+        return b""  # the other end is closed
 
 
 def make(root: Path) -> Day:
-    """Make a vault of three sessions of two projects, with a failure, an edit and a private section."""
+    """Make a vault with three sessions in two projects, which include a failure, an edit and a private section."""
     day = empty(root)
     app, api = root / "notes-app", root / "api"
     app.mkdir()
@@ -100,7 +100,7 @@ def make(root: Path) -> Day:
 
 
 def empty(root: Path) -> Day:
-    """Make a new vault, as `mdmem init` does but without git."""
+    """Make a new vault as `mdmem init` does, but without git."""
     vault = root / "vault"
     env = {f"XDG_{name}_HOME": str(root / "home" / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
     env |= {"XDG_RUNTIME_DIR": str(root / "home" / "run"), "MDMEM_VAULT": str(vault), "HOME": str(root / "home")}
@@ -111,11 +111,11 @@ def empty(root: Path) -> Day:
 
 
 def copy(day: Day, root: Path) -> Day:
-    """Copy a day, to be changed."""
+    """Return a copy of a day that a test may change."""
     made = empty(root)
     shutil.copytree(day.vault, made.vault, dirs_exist_ok=True)
     for path in made.vault.rglob("*.md"):
-        os.utime(path, (MORNING, MORNING))  # long ago: what was saved a moment ago is always looked at once more
+        os.utime(path, (MORNING, MORNING))  # recently saved files would always be checked again
     return made
 
 
@@ -169,7 +169,7 @@ def _other(cwd: str) -> list[tuple[float, Event]]:
 
 
 def strand_a_note(day: Day, root: Path) -> None:
-    """Leave a note in the spool: a file stands where the project's folder should be, for the time of one hook."""
+    """Leave a note in the retry queue: while the hook runs, a file is in the place of the project's folder."""
     here = root / "stranded"
     here.mkdir()
     blocker = day.vault / "journal" / "stranded"
@@ -183,7 +183,7 @@ def strand_a_note(day: Day, root: Path) -> None:
 
 
 def complete(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """Return what a shell offers for the last word of a command line."""
+    """Return the shell's completions for the last word of a command line."""
     for name, value in day.env.items():
         monkeypatch.setenv(name, value)
     found = ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])

@@ -1,7 +1,7 @@
-"""Where secrets are commonly written: names, notations, commands, tables; with values generated in every run.
+"""Places where secrets are commonly written: names, notations, commands, tables. Each run generates the values.
 
-A place is a line with `{}` for the value. The sets are made for measuring: a settings file, a bare token in prose,
-JSON, code of many languages, command lines, documents for people.
+A place is a line with `{}` for the value. The places are grouped into sets for measurement: settings files, bare tokens
+in prose, JSON, code in many languages, command lines, documents for people.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VALUES: tuple[tuple[str, str], ...] = (
     ("mixed", "{24:an}"),
     ("base64", "{40:b64}"),
 )
-"""Values that no format gives away; only their place does."""
+"""Values without a known format: only their place shows that they are secret."""
 
 NAMES = (
     "password", "DB_PASSWORD", "client_secret", "apiKey", "ACCESS_TOKEN", "github_token", "authToken", "api-key",
@@ -232,7 +232,7 @@ FIXED: tuple[tuple[str, str, str], ...] = (
 
 
 def placed(count: int, seed: int) -> Iterator[tuple[str, Sample]]:
-    """Make `count` samples of every place, each with the set it belongs to."""
+    """Yield `count` samples of every place, each with the name of its set."""
     luck = random.Random(seed)
     for group, line in NOTATIONS:
         for name in NAMES:
@@ -253,7 +253,7 @@ def placed(count: int, seed: int) -> Iterator[tuple[str, Sample]]:
 
 
 def vendors(count: int, seed: int) -> Iterator[tuple[str, Sample]]:
-    """Make `count` samples of every vendor's format in a settings file, in JSON, and bare in prose."""
+    """Yield `count` samples of every vendor's format in a settings file, in JSON, and bare in prose."""
     luck = random.Random(seed)
     for name, pattern, _ in FORMATS:
         if "\n" in pattern or "{json64}" in pattern:

@@ -1,8 +1,8 @@
-"""Credentials in the formats that their makers document, generated in every run.
+"""Credentials in their vendors' documented formats, generated in every run.
 
-Each row says what a vendor's documentation says of its format, in a small language, and a line in which such a
-credential is commonly found. Nothing here is taken from the rules that are to be tested, nor from a rule set;
-no row holds anything that a scanner of this repository would take for a secret.
+Each row describes a vendor's format in a small language, and has a line in which such a credential is commonly found.
+The source is the vendor's documentation, not the rules under test or another rule set. No row contains anything that a
+secret scanner would report in this repository.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ALPHABETS = {
     "Aa": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "d": "0123456789",
 }
-"""What `{36:an}` in a format draws from: 36 characters of "an". `{uuid}`, `{jwt}`, `{json64}` are more."""
+"""Alphabets by name: `{36:an}` in a format is 36 characters of "an". `{uuid}`, `{jwt}` and `{json64}` are special."""
 
 BEGIN, END, KEY = "-----BEGIN", "-----END", "PRIVATE" + " KEY-----"
 
 BARE = "it failed with {} so I made a new one"
 
 FORMATS: tuple[tuple[str, str, str], ...] = (
-    # -- known by their own look, wherever they stand
+    # -- recognizable by their format anywhere
     ("AWS access key id", "AKIA{16:b32}", BARE),
     ("AWS temporary key id", "ASIA{16:b32}", BARE),
     ("AWS Bedrock key", "ABSK{132:an}", BARE),
@@ -199,7 +199,7 @@ FORMATS: tuple[tuple[str, str, str], ...] = (
     ("Octopus Deploy key", "API-{26:up}", BARE),
     ("JWT", "{jwt}", BARE),
     ("bcrypt hash", "$2b$12${53:an}", BARE),
-    # -- known only by what stands beside them
+    # -- recognizable only by their context
     ("AWS secret key", "{40:b64}", "AWS_SECRET_ACCESS_KEY={}"),
     ("AWS secret key in credentials", "{40:b64}", "aws_secret_access_key = {}"),
     ("Cloudflare global key", "{37:hex}", "X-Auth-Key: {}"),
@@ -245,24 +245,24 @@ FORMATS: tuple[tuple[str, str, str], ...] = (
     ("PGP key", "{64:b64}\n{64:b64}", f"{BEGIN} PGP {KEY[:-5]} BLOCK-----\n\n{{}}\n{END} PGP {KEY[:-5]} BLOCK-----"),
     ("kubeconfig key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0t{400:b64}", "    client-key-data: {}"),
 )  # fmt: skip
-"""vendor or place, the format of the secret, and a line that holds it at `{}`."""
+"""Vendor or place, format of the secret, and a line with `{}` for the secret."""
 
 
 class Sample(NamedTuple):
-    """A made-up credential in its surroundings."""
+    """A made-up credential, alone and in a text."""
 
     name: str
     secret: str
     text: str
 
     def survives(self, cleaned: str) -> bool:
-        """Whether eight characters in a row of what is random in the secret are left."""
+        """Whether eight consecutive characters of the secret are left in a cleaned text."""
         pieces = self.secret.replace("\\n", "\n").split("\n")
         return any(piece[at : at + 8] in cleaned for piece in pieces for at in range(max(1, len(piece) - 7)))
 
 
 def samples(count: int, seed: int) -> Iterator[Sample]:
-    """Make `count` samples of every format."""
+    """Yield `count` samples of every format."""
     luck = random.Random(seed)
     for name, pattern, line in FORMATS:
         for _ in range(count):
@@ -271,7 +271,7 @@ def samples(count: int, seed: int) -> Iterator[Sample]:
 
 
 def made(pattern: str, count: int, seed: int) -> Iterator[Sample]:
-    """Make `count` bare samples of one format."""
+    """Yield `count` bare samples of one format."""
     luck = random.Random(seed)
     for _ in range(count):
         secret = make(pattern, luck)
@@ -279,7 +279,7 @@ def made(pattern: str, count: int, seed: int) -> Iterator[Sample]:
 
 
 def make(pattern: str, luck: random.Random) -> str:
-    """Return one credential of a format."""
+    """Return one credential in a format."""
     parts = []
     for piece in pattern.split("{"):
         code, closed, rest = piece.partition("}")

@@ -1,4 +1,4 @@
-"""Few: of many parameters, those that every run tries, and those that only `pytest -m slow` does."""
+"""Few: splits test parameters into those of every run and those of `pytest -m slow`."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 
 def few(values: Iterable[Any], *, always: Collection[Any]) -> list[Any]:
-    """Return the parameters, those that are not among `always` marked slow."""
+    """Return the parameters; those not in `always` are marked slow."""
     return [value if value in always else pytest.param(value, marks=pytest.mark.slow) for value in values]

@@ -1,4 +1,4 @@
-"""Records what the server answers before it is asked about the vault: `python -m tests.helpers.first_answers`."""
+"""Records the server's answers that do not depend on the vault: `python -m tests.helpers.first_answers`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/l
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    """Return what the SDK's server answers to each of the first requests, by protocol version and method."""
+    """Return the SDK server's answers to the first requests, by protocol version and method."""
     return {
         **{version: anyio.run(_asked, _handshake(version)) for version in HANDSHAKE_PROTOCOL_VERSIONS},
         **{version: anyio.run(_asked, _enveloped(version)) for version in MODERN_PROTOCOL_VERSIONS},
@@ -36,7 +36,7 @@ def _enveloped(version: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def _asked(messages: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Return the answers to messages, sent one after the other over streams in memory."""
+    """Return the answers to messages that are sent one by one over in-memory streams."""
     to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     server = app.on_stdio(None)
@@ -58,7 +58,7 @@ async def _asked(messages: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
 
 
 def packed(answers: first_answers.Answers) -> dict[str, Any]:
-    """Return answers as they are kept: what most versions say alike stands once."""
+    """Return answers in the stored form: one version's answers in full, and for each version what differs."""
     common = next(iter(answers.values()))
     return {
         "common": common,
@@ -73,7 +73,7 @@ def packed(answers: first_answers.Answers) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write what the server answers at first."""
+    """Write the first answers to their file."""
     first_answers.PATH.write_text(json.dumps(packed(recorded()), indent=1) + "\n", encoding="utf-8")
 
 

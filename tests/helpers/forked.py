@@ -1,6 +1,6 @@
-"""`mdmem` as processes that are forked from one which has loaded everything: a tenth of the cost of a new Python.
+"""Runs `mdmem` as forks of a process that has loaded everything, at a tenth of the cost of a new Python.
 
-What a fork cannot show, a test starts by itself: how Python starts, what is imported, what a registered command is.
+Some tests must start a real process instead: those of Python's start, of imports, and of registered commands.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 120
-"""No command of a test takes so long, however busy the machine is."""
+"""Time limit of a command, which not even a busy machine reaches."""
 
 _ROOM = 60_000
-"""So much fits into a pipe before anybody reads it."""
+"""Number of bytes that fit into a pipe without a reader."""
 
 _AT_START = ("LANG", "LC_ALL", "LC_CTYPE")
-"""What a Python, or a library, reads once and never again."""
+"""Variables that Python or a library reads only at the start."""
 
 
 def without_syncs() -> None:
-    """Switch off syncing to disk for this process and its forks: no power fails here, and disks are slow.
+    """Disable syncing to disk in this process and its forks, because disks are slow and tests need no durability.
 
-    What `mdmem` does when it is started by itself, a test traces.
+    A separate test traces the syncs of a real `mdmem` process.
     """
-    vars(os)["fsync"] = os.fstat  # which wants an open file, too
+    vars(os)["fsync"] = os.fstat  # also fails if the descriptor is not open
 
 
 def run(
     words: Sequence[str], data: bytes = b"", env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `mdmem WORDS...` as a process and return what it printed; `env` is the whole environment."""
+    """Run `mdmem WORDS...` as a process; return its output and status. `env` is the whole environment."""
     environment = dict(os.environ if env is None else env)
     if not _can_fork(environment):
         words = [sys.executable, "-m", "mdmem", *words]
@@ -60,7 +60,7 @@ def start(words: Sequence[str], streams: Sequence[int], env: Mapping[str, str], 
 
 
 class Started:
-    """A process that runs."""
+    """A running process."""
 
     def __init__(self, link: socket.socket, asked: dict[str, Any], streams: Sequence[int]) -> None:
         head = json.dumps(asked).encode()
@@ -69,7 +69,7 @@ class Started:
         link.sendall(head)
 
     def wait(self) -> int:
-        """Return its exit status; a signal that ended it is negative."""
+        """Wait for its exit and return the status, or the negative number of the signal that killed it."""
         with self._link:
             (status,) = struct.unpack("<i", _exactly(self._link, 4))
         return int(status)
@@ -79,7 +79,7 @@ def _can_fork(env: Mapping[str, str]) -> bool:
     if not hasattr(os, "fork") or any(env.get(name) != _FIRST.get(name) for name in _AT_START):
         return False
     if shutil.which("git", path=env.get("PATH")) != shutil.which("git", path=_FIRST.get("PATH")):
-        return False  # GitPython looks for it when it is imported
+        return False  # GitPython looks for git at import
     return not any(name.startswith("PYTHON") for name in env if name not in _FIRST)
 
 
@@ -91,14 +91,14 @@ def _umask() -> int:
         lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
         return next(int(line.split()[1], 8) for line in lines if line.startswith("Umask:"))
     except (OSError, StopIteration):
-        mask = os.umask(0o077)  # for a moment, in every thread
+        mask = os.umask(0o077)  # briefly affects every thread
         os.umask(mask)
         return mask
 
 
 @contextmanager
 def _input(data: bytes) -> Iterator[Any]:
-    """Yield a file to read the data from: a pipe where they fit into one, as agents give it."""
+    """Yield a file to read the data from: a pipe if it fits into one, as agents provide it, else a temporary file."""
     if len(data) > _ROOM:
         with tempfile.TemporaryFile() as file:
             file.write(data)
@@ -113,10 +113,10 @@ def _input(data: bytes) -> Iterator[Any]:
 
 
 class _Server:
-    """The process that is forked, in a folder of its own; it ends when this process does."""
+    """The process to fork, with its own folder for the socket. It ends with this process."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.mkdtemp(prefix="mdmem-", dir="/tmp")  # a socket's path may not be long
+        self.folder = tempfile.mkdtemp(prefix="mdmem-", dir="/tmp")  # a socket's path must be short
         self.owner = os.getpid()
         self.address = str(Path(self.folder) / "socket")
         words = [sys.executable, __file__, self.address]
@@ -135,7 +135,7 @@ class _Server:
     def close(self) -> None:
         """End the process."""
         if self.owner != os.getpid():
-            return  # of a fork of ours
+            return  # a fork of this process does not own it
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -167,7 +167,7 @@ def _exactly(link: socket.socket, size: int) -> bytes:
     return data
 
 
-# -- in the process that is forked -------------------------------------------------------------------
+# -- in the process to fork --------------------------------------------------------------------------
 
 
 def _serve(address: str) -> None:
@@ -186,16 +186,16 @@ def _serve(address: str) -> None:
             link, _ = server.accept() if readable else (None, None)
             if link is None:
                 continue
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # those that wait are waited for by nobody
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing reaps these forks
             if os.fork() == 0:
                 server.close()
                 _answer(link)
             link.close()
-    shutil.rmtree(Path(address).parent, ignore_errors=True)  # whoever had it was killed, and cannot
+    shutil.rmtree(Path(address).parent, ignore_errors=True)  # if its owner was killed, it could not do this
 
 
 def _load() -> None:
-    """Import all of mdmem but what serves over HTTP."""
+    """Import all of mdmem except its HTTP servers and modules that only run elsewhere."""
     import importlib
     import pkgutil
 
@@ -206,11 +206,11 @@ def _load() -> None:
             try:
                 importlib.import_module(module.name)
             except ImportError:
-                continue  # of an extra that is not installed
+                continue  # needs an extra that is not installed
 
 
 def _be_patient() -> None:
-    """Raise the hooks' deadline: a busy machine is not a failure."""
+    """Raise the deadlines of hooks, because a busy machine is not a failure."""
     from mdmem.capture import hook
     from mdmem.recall import hook as recall
     from mdmem.vault import disk
@@ -219,7 +219,7 @@ def _be_patient() -> None:
 
 
 def _answer(link: socket.socket) -> None:
-    """Wait for a fork that does what is asked over `link`, and say how it ended. Never returns."""
+    """Run the requested command in a fork and send its exit status over `link`. Never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         size, files, _, _ = socket.recv_fds(link, 4, 3)
@@ -233,7 +233,7 @@ def _answer(link: socket.socket) -> None:
 
 
 def _become(asked: dict[str, Any], files: list[int]) -> None:
-    """Be the process that was asked for. Never returns."""
+    """Turn this fork into the requested process. Never returns."""
     import time
 
     status = 1

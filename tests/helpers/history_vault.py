@@ -1,4 +1,4 @@
-"""What the tests of history share: a vault with a repository, notes in it, and plain git to look at the result."""
+"""For tests of history: a vault with a repository, notes in it, and plain git to inspect the result."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PAGE = f"{FOLDER}/{FOLDER.rpartition('/')[2]}.md"
 
 
 def start(vault: Path) -> Config:
-    """Make the vault a repository; return its settings."""
+    """Turn the vault into a repository; return its settings."""
     repository.init(vault)
     return config.load(str(vault))
 
 
 def put(vault: Path, path: str, text: str) -> Path:
-    """Write a file of the vault."""
+    """Write a file in the vault."""
     file = vault / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
@@ -84,7 +84,7 @@ def run_here(
     cwd: Path | None = None,
     check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `mdmem WORDS...` as the fixture `mdmem` does, but in this process: no start to pay for."""
+    """Run `mdmem WORDS...` as the fixture `mdmem` does, but in this process, which saves the start."""
     runner = click.testing.CliRunner()
     with (
         mock.patch.object(sys, "argv", ["mdmem", *words]),
@@ -127,7 +127,7 @@ for line in sys.stdin:
 
 @contextmanager
 def forker(vault: Path, code: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a process that forks one that calls `run(config)`, defined by `code`, for each line it is sent."""
+    """Start a process that forks for each line on stdin; the fork calls `run(config)`, which `code` defines."""
     words = [sys.executable, "-c", FORKER.format(code=code), str(vault)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as server:
         assert server.stdin
@@ -136,7 +136,7 @@ def forker(vault: Path, code: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def run_and_kill(server: subprocess.Popen[str], after: float, *, with_git: bool) -> None:
-    """Run it, and kill -9 it after so many seconds; `with_git`: and all the processes it has started."""
+    """Start a fork and `kill -9` it after `after` seconds. with_git: also all processes that it has started."""
     assert server.stdin
     assert server.stdout
     server.stdin.write("go\n")

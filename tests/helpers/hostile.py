@@ -1,4 +1,4 @@
-"""Forty texts that try to run a script, load something from elsewhere, or break out of where they are shown."""
+"""Forty texts that try to run a script, load remote content, or break out of the element that shows them."""
 
 from __future__ import annotations
 

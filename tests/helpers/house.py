@@ -1,4 +1,4 @@
-"""The house in figures: modules, imports between them, functions and classes, read from the source alone."""
+"""Figures of the code base: modules, their imports, functions and classes, read from the source without running it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PACKAGE = REPO / "mdmem"
 
 
 class Function(NamedTuple):
-    """A function: where it is, how many lines it has, and how many parameters besides `self`.
+    """A function: its place, number of lines, and number of parameters besides `self`.
 
-    is_command: it is one of the command line's, so that its parameters are what a person can type.
+    is_command: it is a command, so its parameters are those of the command line.
     """
 
     where: str
@@ -47,7 +47,7 @@ def modules() -> dict[str, Module]:
 
 
 def folders() -> dict[str, int]:
-    """Return each folder of the product and how many modules it has."""
+    """Return the number of modules of each folder of the product."""
     found: dict[str, int] = {}
     for module in modules().values():
         place = module.path.parent.relative_to(REPO).as_posix()
@@ -56,7 +56,7 @@ def folders() -> dict[str, int]:
 
 
 def rooms() -> Counter[str]:
-    """Count the lines of each room of the product; what belongs to none counts as `mdmem`."""
+    """Return the number of lines of each room of the product; modules outside a room count as `mdmem`."""
     found: Counter[str] = Counter()
     for module in modules().values():
         parts = module.path.relative_to(PACKAGE).parts
@@ -65,7 +65,7 @@ def rooms() -> Counter[str]:
 
 
 def statements(room: str = "") -> Iterator[ast.AST]:
-    """Yield each node that is not within an expression, of the modules of a room, or of all."""
+    """Yield each syntax node outside expressions, for the modules of one room, or all."""
     for name, module in modules().items():
         if f"{name}.".startswith(f"mdmem.{room}." if room else "mdmem"):
             yield from _statements(module.tree)
@@ -97,7 +97,7 @@ def _functions() -> Iterator[Function]:
 
 
 def public_classes() -> dict[str, list[str]]:
-    """Return each public class name at the top of a module, with the modules that define it."""
+    """Return each public top-level class name, with the modules that define it."""
     found: dict[str, list[str]] = {}
     for module in modules().values():
         for node in module.tree.body:
@@ -107,7 +107,7 @@ def public_classes() -> dict[str, list[str]]:
 
 
 def imports() -> dict[str, set[str]]:
-    """Return which modules each module imports, anywhere in it: at its top, in a function, or for its types alone."""
+    """Return the modules that each module imports anywhere: at its top, in a function, or only for types."""
     known = modules()
     return {name: set(_imported(module.tree, known)) - {name} for name, module in known.items()}
 
@@ -125,7 +125,7 @@ def _imported(node: ast.AST, known: dict[str, Module]) -> Iterator[str]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Return the circles of a graph: groups whose members all reach each other (Tarjan 1972)."""
+    """Return the cycles of a graph: groups whose members can all reach each other (Tarjan 1972)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []

@@ -1,4 +1,4 @@
-"""A vault whose index is up to date, as commands leave it before they ask."""
+"""A vault with an up-to-date index, as commands make it before they search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Model: a server on this machine that plays a model to real agents, in the protocols that they speak.
+"""Model: a local server that acts as a model for real agents, in their own protocols.
 
-It asks for one shell command that succeeds, then for one that fails, and then answers. What a request is about is told
-by how many results of tools it holds, so that the server needs no memory.
+It requests one shell command that succeeds, then one that fails, and then answers. The number of tool results in a
+request determines the next step, so the server keeps no state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TITLE = "Two commands"
 
 
 def _step(results: int, has_tools: bool) -> tuple[str, str]:
-    """Return what is said, and the command that is to be run ("" for none)."""
+    """Return the answer, and the command to run ("" for none)."""
     if not has_tools:
         return TITLE, ""
     return ("", COMMANDS[results]) if results < len(COMMANDS) else (ANSWER, "")
@@ -150,12 +150,12 @@ _PROTOCOLS = {
     "/responses": _responses,
     ":streamGenerateContent": _gemini,
 }
-"""How a request's path ends -> who answers."""
+"""End of a request's path -> the function that answers."""
 
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Run the server on a free port of this machine; the value is its address."""
+    """Run the server on a free local port; yield its URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""`mdmem web` as a process, and Debian's Chromium in front of it."""
+"""Runs `mdmem web` as a process, and Debian's Chromium as its client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ARGUMENTS = (
 
 
 class Served:
-    """A server of pages. link: opens one browser. log: what it said on stderr, in a file."""
+    """A running `mdmem web`. link: the URL that lets one browser in."""
 
     def __init__(self, process: subprocess.Popen[str], link: str, env: dict[str, str]) -> None:
         self.process = process
@@ -48,7 +48,7 @@ class Served:
     def ask(
         self, path: str, *, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None
     ) -> tuple[int, dict[str, str], str]:
-        """Send one request without a browser; return status, headers and body. A header "" is left out."""
+        """Send one request without a browser; return status, headers and body. A header with value "" is not sent."""
         sent = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
         try:
@@ -58,7 +58,7 @@ class Served:
                     link.putheader(name, value)
             if body:
                 link.putheader("Content-Length", str(len(body.encode())))
-            with suppress(ConnectionError):  # a refusal may come while the body is being sent
+            with suppress(ConnectionError):  # the server may refuse while the body is being sent
                 link.endheaders(body.encode() or None)
             answer = link.getresponse()
             got: dict[str, str] = {}
@@ -69,7 +69,7 @@ class Served:
             link.close()
 
     def enter(self) -> str:
-        """Use the link as a browser does, once; return the cookie that it gave."""
+        """Open the link as a browser does, but only once; return the session cookie."""
         if self.set_cookie:
             return self.set_cookie.partition(";")[0]
         status, headers, _ = self.ask(self.link.removeprefix(self.url))
@@ -82,7 +82,7 @@ class Served:
 def serving(
     vault: Path | None, env: Mapping[str, str], *words: str, program: Sequence[str] = (sys.executable, "-m", "mdmem")
 ) -> Iterator[Served]:
-    """Serve a vault (or what `words` say) for the time of a block."""
+    """Serve a vault (or what `words` select) for the duration of a `with` block."""
     around = {**os.environ, **env, "PYTHONUNBUFFERED": "1"}
     given = ["--vault", str(vault)] if vault else []
     process = subprocess.Popen(
@@ -109,7 +109,7 @@ def serving(
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Debian's Chromium, without a window and without its own traffic."""
+    """Start Debian's Chromium without a window and without traffic of its own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -121,7 +121,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def violations(page: Any) -> list[str]:
-    """Return what axe finds against WCAG 2.2 AA on a page, a line each."""
+    """Return axe's violations of WCAG 2.2 AA and of best practices on a page, one line each."""
     from axe_playwright_python.sync_playwright import Axe
 
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

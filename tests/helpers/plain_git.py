@@ -1,4 +1,4 @@
-"""Plain git, as a person runs it who has a name."""
+"""Runs plain git with a user name configured."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def git(folder: Path, *words: str, check: bool = True) -> str:
-    """Run git in a folder; return what it prints."""
+    """Run git in a folder; return its output."""
     person = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     done = subprocess.run(["git", "-C", str(folder), *person, *words], capture_output=True, check=check)
     return os.fsdecode(done.stdout)
 
 
 def make_remote(folder: Path) -> Path:
-    """Make an empty repository to push to, whose branch is `main`."""
+    """Make an empty repository to push to, with branch `main`."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
     return folder

@@ -1,4 +1,4 @@
-"""The generated parts of README.md and the help pages: run `python -m tests.helpers.readme` to write them."""
+"""Writes the generated parts of README.md and the help pages: `python -m tests.helpers.readme`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ GALLERY = (
 
 
 CHANGED = 1_789_480_800
-"""2026-09-15T14:00:00Z: the time of notes that name none, instead of that of a checkout."""
+"""2026-09-15T14:00:00Z: the mtime of all notes, since that of a checkout would vary."""
 
 
 def settings_table() -> str:
-    """Write every setting as a row: key, default, meaning, and whose it is."""
+    """Return a table of all settings: key, default, meaning, and whether only the user's configuration may set it."""
     lines = ["| setting | default | meaning |", "|---|---|---|"]
     for setting in SETTINGS:
         meaning = setting.meaning.replace("|", "\\|").replace("<", "&lt;")
@@ -44,7 +44,7 @@ def settings_table() -> str:
 
 
 def gallery() -> str:
-    """Run the gallery's commands on a copy of the sample vault and show what they print."""
+    """Return the gallery's commands and their output on a copy of the sample vault."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         shutil.copytree(REPO / "sample-vault", home / "mdmem")
@@ -62,13 +62,13 @@ def gallery() -> str:
                 ["/bin/sh", "-c", line], env=env, cwd=work, capture_output=True, text=True, check=True
             )
             said = "\n".join(text.rstrip() for text in done.stdout.replace(str(home), "~").strip("\n").splitlines())
-            said = re.sub(r"(?<=mdmem-context id=)[0-9a-f]{8}", "4ca050b4", said)  # drawn by lot each time
+            said = re.sub(r"(?<=mdmem-context id=)[0-9a-f]{8}", "4ca050b4", said)  # random in each run
             parts.append(f"**{title}**\n\n```text\n$ {command}\n{said}\n```")
     return "\n\n".join(parts)
 
 
 def help_table() -> str:
-    """Return every help page as a row: its topic, linked, and its title."""
+    """Return a table of all help pages: the linked topic, and the title."""
     lines = ["| topic | |", "|---|---|"]
     for page in sorted(HELP.glob("*.md")):
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
@@ -77,13 +77,13 @@ def help_table() -> str:
 
 
 def note() -> str:
-    """Show one note of the sample vault as its file is."""
+    """Return the file of one note of the sample vault as a code block."""
     (path,) = (REPO / "sample-vault").rglob("*-ypex3eh94b.md")
     return f"````markdown\n{path.read_text(encoding='utf-8').strip()}\n````"
 
 
 def put(text: str, name: str, content: str) -> str:
-    """Put `content` between the markers called `name`."""
+    """Return a text with `content` between the markers called `name`."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     head, _, rest = text.partition(begin)
     _, found, tail = rest.partition(end)
@@ -93,7 +93,7 @@ def put(text: str, name: str, content: str) -> str:
 
 
 def taken(text: str, name: str) -> str:
-    """Return what stands between the markers called `name`."""
+    """Return the text between the markers called `name`."""
     return text.partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
 
 
@@ -103,7 +103,7 @@ def documents() -> list[Path]:
 
 
 def write(file: Path, name: str, content: str) -> None:
-    """Put `content` between the markers called `name` of a document."""
+    """Write `content` between the markers called `name` of a document."""
     file.write_text(put(file.read_text(encoding="utf-8"), name, content), encoding="utf-8")
 
 

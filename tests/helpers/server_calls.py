@@ -1,4 +1,4 @@
-"""Calling the server's tools as a client does, without a client: a request is its headers."""
+"""Calls the server's tools as a client does, without a client: only the headers of a request matter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GHOST = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user"}
 
 
 class Answer:
-    """What a tool answered. text: all of it, as a client gets it. error: whether it is a refusal."""
+    """A tool's answer. text: all of it, as a client receives it. error: whether the call was refused."""
 
     def __init__(self, result: Any) -> None:
         self.value: Any = result.structured_content
@@ -35,14 +35,14 @@ class Answer:
 
 @cache
 def returned_schema(name: str) -> dict[str, Any]:
-    """Return the whole schema of what a tool returns, which clients are not sent."""
+    """Return the full schema of a tool's result, which is not sent to clients."""
     row = next(row for row in TOOLS if row.name == name)
     return TypeAdapter(inspect.signature(row.function, eval_str=True).return_annotation).json_schema()
 
 
 @cache
 def build() -> McpServer[Any]:
-    """Make the server once: which vault it serves, MDMEM_VAULT says at each request."""
+    """Return the server, built once. MDMEM_VAULT selects the vault at each request."""
     return app.over_http(None)
 
 
@@ -54,15 +54,15 @@ class Server:
         self.loop = asyncio.Runner()
 
     def close(self) -> None:
-        """End its event loop."""
+        """Close the event loop."""
         self.loop.close()
 
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None, **headers: str) -> Answer:
-        """Call a tool; headers are given as X_Ghost_Owner="alice"."""
+        """Call a tool. Headers are passed as X_Ghost_Owner="alice"."""
         return self.with_headers({name.replace("_", "-"): value for name, value in headers.items()})(tool, arguments)
 
     def with_headers(self, headers: Mapping[str, str]) -> Callable[..., Answer]:
-        """Return what calls a tool in one context."""
+        """Return a function that calls tools with these headers."""
 
         def call(tool: str, arguments: Mapping[str, Any] | None = None) -> Answer:
             params = types.CallToolRequestParams(name=tool, arguments=dict(arguments or {}))
@@ -71,13 +71,13 @@ class Server:
         return call
 
     def many(self, headers: Mapping[str, str], calls: Iterable[tuple[str, dict[str, Any]]]) -> list[Answer]:
-        """Call tools one after the other in one context, without the SDK, whose part in each call is half its cost."""
+        """Call tools in order with the same headers, bypassing the SDK, which is half of a call's cost."""
         rows = {row.name: row for row in TOOLS}
         at = access.over_http(None, Headers(headers))
         return [Answer(app.answer(rows[tool], lambda: at, given)) for tool, given in calls]
 
     def read(self, address: str, headers: Mapping[str, str]) -> str:
-        """Read a resource; what it says when there is none."""
+        """Return a resource's text, or the error message if there is none."""
         params = types.ReadResourceRequestParams(uri=address)
         try:
             return "".join(str(each.text) for each in self.ask("resources/read", params, headers).contents)
@@ -90,14 +90,14 @@ class Server:
         return str(self.ask("prompts/get", params, headers).messages)
 
     def ask(self, method: str, params: Any, headers: Mapping[str, str]) -> Any:
-        """Send one request to what the server has registered for its method."""
+        """Send one request to the server's handler for its method."""
         entry = self.server.get_request_handler(method)
         assert entry is not None
         return self.loop.run(entry.handler(_context(method, params, headers), params))  # type: ignore[arg-type]
 
 
 def _context(method: str, params: Any, headers: Mapping[str, str]) -> ServerRequestContext[Any, Any]:
-    """Make what the SDK hands to a handler."""
+    """Return the context that the SDK passes to a handler."""
     session: Any = None
     return ServerRequestContext(
         session=session,

@@ -1,4 +1,4 @@
-"""Talk: a session of an agent as hooks see it, sent to `mdmem` in this process or as processes of their own."""
+"""Talk: an agent's session as hooks see it, captured in this process or sent to `mdmem` processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START = 1_789_372_800.0
 
 
 class Talk:
-    """One session in a project's folder. `now` goes on by a minute with each event that is stored."""
+    """One session in a project's folder. `now` advances by a minute with each stored event."""
 
     def __init__(self, vault: Path, cwd: Path, session: str = "00893aaf-19fa-41d2-8238-13269b9b3ca0") -> None:
         cwd.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ class Talk:
         self.prompts = 0
 
     def payload(self, event: str, **fields: Any) -> dict[str, Any]:
-        """Make a payload of an event."""
+        """Return a payload for an event."""
         common = {"session_id": self.session, "cwd": str(self.cwd), "transcript_path": str(self.transcript)}
         return {**common, "hook_event_name": event, "prompt_id": f"{self.session[:8]}-{self.prompts}", **fields}
 
@@ -40,7 +40,7 @@ class Talk:
         self.now += 60
         read = agents.load("claude-code").read(self.payload(event, **fields), {})
         settings = config.load(str(self.vault))
-        settings.settings.values["capture.durability"] = "process"  # no power fails here, and a disk's syncs take long
+        settings.settings.values["capture.durability"] = "process"  # syncs are slow, and tests need no durability
         return events.capture(settings, read, self.now, {})
 
     def start(self, source: str = "startup") -> None:
@@ -57,14 +57,14 @@ class Talk:
         return self.store("Stop", last_assistant_message=message)
 
     def runs(self, command: str, output: str = "", *, error: str | None = None) -> Outcome:
-        """Store a run of Bash."""
+        """Store a Bash run."""
         use = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"toolu_{self.now}"}
         if error is not None:
             return self.store("PostToolUseFailure", error=error, **use)
         return self.store("PostToolUse", tool_response={"stdout": output, "stderr": ""}, **use)
 
     def edits(self, name: str, lines: Sequence[str] = (), start: int = 1) -> Outcome:
-        """Store an edit of a file of the project. lines: of its diff, from the one numbered `start` on."""
+        """Store an edit of a project file. lines: lines of its diff, which begin at line `start`."""
         path = str(self.cwd / name)
         patch = [{"oldStart": start, "oldLines": 1, "newStart": start, "newLines": 1, "lines": [*lines]}]
         tool_input = {"file_path": path, "old_string": "a = 1", "new_string": "a = 2"}
@@ -74,12 +74,12 @@ class Talk:
         )
 
     def asks(self, prompt: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
-        """Send a new prompt to `mdmem inject`, which runs before `mdmem hook` has stored it; return the context."""
+        """Send a new prompt to `mdmem inject`, before `mdmem hook` has stored it; return the context."""
         self.prompts += 1
         return self.inject("UserPromptSubmit", prompt=prompt, env=env, **fields)
 
     def inject(self, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
-        """Send an event to `mdmem inject` as a process; return the context, "" for none."""
+        """Send an event to an `mdmem inject` process; return the context, or ""."""
         done = self.process("inject", self.payload(event, **fields), env)
         assert (done.returncode, done.stderr) == (0, b"")
         if not done.stdout:
@@ -93,19 +93,19 @@ class Talk:
     def process(
         self, verb: str, payload: Any, env: Mapping[str, str] | None = None, agent: str = "claude-code"
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `mdmem VERB AGENT`, with a payload (bytes as they are) on stdin."""
+        """Run `mdmem VERB AGENT` with a payload on stdin; bytes are sent unchanged."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         named = {"MDMEM_VAULT": str(self.vault), "MDMEM_NOW": str(self.now + 60)}
         environment = {**os.environ, **named, **(env or {})}
         return forked.run((verb, agent), data, environment)
 
     def flag(self, name: str) -> Path:
-        """Return the name of a marker file of this session in the state folder."""
+        """Return the path of a marker file of this session in the state folder."""
         from mdmem.vault import journal
 
         return Path(journal.Record(config.load(str(self.vault)), self.session).flag(name))
 
 
 def line(prompt: str, **fields: Any) -> str:
-    """Write a prompt as a line of a transcript."""
+    """Return a prompt as a line of a transcript."""
     return json.dumps({"type": "user", "message": {"role": "user", "content": prompt}, **fields}) + "\n"

@@ -1,4 +1,4 @@
-"""What tests of imports share: the saved transcripts, a small Claude Code transcript made to order, vaults compared."""
+"""For tests of imports: the saved transcripts, a builder of Claude Code transcripts, and contents of vaults."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TOOLS = FILES / "01-string-content-tools-hooks.jsonl"
 ODD = FILES / "02-blocks-meta-commands-compact-malformed.jsonl"
 (BACKGROUND,) = (FILES / "projects").glob("*/*.jsonl")
 LATER = 2_000_000_000.0
-"""A time at which every session here is long over."""
+"""A time long after every session here."""
 
 
 def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[SavedEvent], Skipped]:
-    """Return the events of a file, and what was passed over."""
+    """Return the events of a file, and what was skipped."""
     skipped = Skipped()
     source = sources.recognize(path)
     assert source is not None
@@ -34,12 +34,12 @@ def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[Saved
 
 
 def prompts(path: Path) -> list[str]:
-    """Return what was typed."""
+    """Return the typed prompts of a file."""
     return [saved.event.prompt for saved in read(path)[0] if saved.event.name == "UserPromptSubmit"]
 
 
 def bring(*paths: Path, again: bool = False, now: float | None = None, **more: Any) -> Tally:
-    """Import into the vault of the environment."""
+    """Import into the vault that the environment selects."""
     settings = config.load()
     found = sources.find(paths, {})
     done = ImportedFiles(settings, again=again)
@@ -51,19 +51,19 @@ def bring(*paths: Path, again: bool = False, now: float | None = None, **more: A
 
 
 def notes(vault: Path) -> list[frontmatter.Post]:
-    """Return the notes of a vault's sessions, in their order, without the sessions' pages."""
+    """Return the notes of a vault's sessions in order, without session pages."""
     found = [frontmatter.load(str(path)) for path in sorted(vault.glob("journal/*/*/*/[0-9][0-9][0-9]-*.md"))]
     return [one for one in found if one.get("kind") != "session"]
 
 
 def contents(root: Path, *, pages: bool = True) -> dict[str, bytes]:
-    """Return every note of a vault, and the pages of sessions and projects."""
+    """Return the contents of every note and page of a vault, by path. pages: include session pages."""
     found = [path for name in ("journal", "notes") for path in (root / name).rglob("*.md")]
     return {str(path.relative_to(root)): path.read_bytes() for path in found if pages or path.stem != path.parent.name}
 
 
 class Talk:
-    """A Claude Code transcript, line by line; each line is a child of the one before, unless it says otherwise."""
+    """Builds a Claude Code transcript line by line. By default, each line is a child of the line before."""
 
     def __init__(self, cwd: str = "/home/dev/work/talk", begin: float = 1_789_000_000.0) -> None:
         self.session = str(uuid.uuid4())
@@ -109,7 +109,7 @@ class Talk:
         return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (self.lines if lines is None else lines))
 
     def save(self, root: Path) -> Path:
-        """Write it where Claude Code would, below its folder of projects."""
+        """Write the transcript where Claude Code would, below its projects folder; return the path."""
         folder = root / "-home-dev-work-talk"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.session}.jsonl"

@@ -1,6 +1,6 @@
-"""Run mdmem's command line in a Python that lacks what only POSIX has, as on Windows; started as a program.
+"""Runs mdmem's command line in a Python without POSIX-only features, as on Windows. Started as a program.
 
-Locks are those of Windows in name and manner: a byte of a file, taken through the module `msvcrt`.
+Locks work as on Windows: they cover a byte of a file, and are taken through the module `msvcrt`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import signal
-import subprocess  # noqa: F401 - it takes the presence of `msvcrt` for Windows
+import subprocess  # noqa: F401 - loaded before `msvcrt` exists, whose presence it treats as Windows
 import sys
 import types
 from typing import Any
@@ -46,7 +46,7 @@ def _without_folders(name: str) -> None:
 
 
 def remove_posix() -> None:
-    """Take everything out."""
+    """Remove everything that only POSIX has."""
     msvcrt = types.ModuleType("msvcrt")
     msvcrt.__dict__.update(LK_NBLCK=2, LK_UNLCK=0, locking=_locking)
     sys.modules["msvcrt"] = msvcrt
