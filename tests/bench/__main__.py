@@ -1,6 +1,6 @@
-"""`python -m tests.bench`: what hooks, injection and the index cost, as ratios measured in one run.
+"""`python -m tests.bench`: measures the cost of hooks, injection and the index, as ratios from one run.
 
-`python -m tests.bench --readme` also writes the tables into the help page `cost`. Other benches, one by one:
+`python -m tests.bench --readme` also writes the tables into the help page `cost`. To run another bench:
 `python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `intent`, `learn`, `mcp`,
 `privacy`, `ranking`, `scale`, `segments`, `turn`, `watcher`.
 """
@@ -19,7 +19,7 @@ from tests.helpers import readme
 
 
 def printed(run: Callable[[], None]) -> str:
-    """Run a bench and return what it prints."""
+    """Run a bench; return its output."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         run()
@@ -27,13 +27,13 @@ def printed(run: Callable[[], None]) -> str:
 
 
 def main() -> None:
-    """Print the tables, one after another, as they are measured."""
+    """Print each table as soon as it is measured."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--readme", action="store_true", help="write the tables into the help page")
     parser.add_argument("name", nargs="?", help="run this bench only; it takes the remaining words")
-    words, sys.argv[1:] = parser.parse_known_args()  # the benches read what is left
+    words, sys.argv[1:] = parser.parse_known_args()  # the benches read the remaining arguments
     if words.name:
         runpy.run_module(f"tests.bench.{words.name}", run_name="__main__")
         return

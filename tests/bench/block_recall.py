@@ -1,8 +1,8 @@
-"""What is given to a prompt that asks: `python -m tests.bench block_recall FOLDER [WAYS]`, a table.
+"""Measures what is injected for prompts that ask about the past: `python -m tests.bench block_recall FOLDER [WAYS]`.
 
-FOLDER holds a folder for each vault, with `notes/`, `queries.jsonl` (`qid`, `text`, `cat`: the project) and
-`qrels.json` (qid -> paths of the notes of the session that answers). WAYS holds `asks.tsv` and `ordinary.tsv`
-(language TAB prompt): ways to ask, and prompts that want nothing, each tried in every project of the first vault.
+FOLDER has a folder for each vault, with `notes/`, `queries.jsonl` (`qid`, `text`, `cat`: the project) and `qrels.json`
+(qid -> paths of the notes of the session with the answer). WAYS has `asks.tsv` and `ordinary.tsv` (language TAB
+prompt): prompts that ask, and prompts that need no memory, each tried in every project of the first vault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
 
 
 class Share(NamedTuple):
-    """Of one question: whether a block came, had the right session and a change or run, and shares of it."""
+    """Result of one question.
+
+    given: a block was injected. right: it has the right session. work: it has a diff or a run. own: share of its
+    characters from the right session. names: share of the session's identifiers in it. paths: note paths in it.
+    """
 
     given: bool
     right: bool = False
@@ -38,7 +42,7 @@ class Share(NamedTuple):
 
 
 def ask(settings: config.Config, project: str, text: str, wanted: set[str]) -> Share:
-    """Put one question and look into the block for the session of `wanted`."""
+    """Ask one question and look for the session of `wanted` in the block."""
     event = Event(agent="claude-code", name="UserPromptSubmit", cwd=f"/home/dev/work/{project}", prompt=text)
     before = time.process_time()
     given = context.explain(settings, event, time.time(), time.monotonic() + 3600)
@@ -85,7 +89,7 @@ def shares(folder: Path) -> list[Share]:
 
 
 def fires(folder: Path, prompts: Path) -> tuple[int, int]:
-    """Return how many prompts are given a block in the projects of the first vault, and how many were tried."""
+    """Return how many prompts get a block in the projects of the first vault, and how many were tried."""
     place = min(folder.iterdir())
     settings = config.load(str(place / "notes"))
     lines = [line.partition("\t")[2] for line in prompts.read_text(encoding="utf-8").splitlines() if line]
@@ -95,7 +99,7 @@ def fires(folder: Path, prompts: Path) -> tuple[int, int]:
 
 
 def table(folder: Path, ways: str = "") -> Iterator[str]:
-    """Ask the questions of a set, and yield the lines of the table."""
+    """Ask the questions of a set; yield the lines of the table."""
     found = shares(folder)
     given = [one for one in found if one.given]
     count, blocks = max(len(found), 1), max(len(given), 1)

@@ -1,4 +1,4 @@
-"""What people's commands cost, cold: `python -m tests.bench.commands [notes]`; ratios of CPU to a bare interpreter."""
+"""Measures cold commands: `python -m tests.bench.commands [notes]`; CPU as ratios to a bare interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bench import measure
 
 ROUNDS = 9
 A_SESSION = 20
-"""Notes of a session, its page included."""
+"""Number of notes in a session, including its page."""
 SYLLABLES = [
     "ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra",
     "se", "ti", "vo", "xu", "za", "che", "sto", "pli", "bran",
@@ -38,13 +38,13 @@ BARS = {"--help": "14", "search, for people": "28", "search --json": "28"}
 
 
 def vocabulary(chance: random.Random) -> tuple[list[str], list[float]]:
-    """Make words that are used as often as those of a language: few of them often, most of them hardly ever."""
+    """Return words with the frequencies of a natural language: a few are common, most are rare."""
     words = list(dict.fromkeys("".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(20_000)))
     return ["bale", "cedifo", "pura", *words], [1 / (place + 3) for place in range(len(words) + 3)]
 
 
 def write_vault(root: Path, notes: int) -> None:
-    """Write sessions of notes as hooks leave them."""
+    """Write sessions of notes as hooks do."""
     chance = random.Random(1)
     words, weights = vocabulary(chance)
     (root / "mdmem.toml").write_text("", encoding="utf-8")
@@ -86,7 +86,7 @@ def main(notes: int) -> None:
             )
             for name, words in COMMANDS.items()
         }
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # "1–10 of 9,500 notes" of every run is nobody's to read
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hide the "1–10 of 9,500 notes" of every run
         print(f"{notes:,} notes, cold processes\n\n{measure.table(measure.interleaved(runs, ROUNDS))}")
 
 

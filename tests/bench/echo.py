@@ -1,7 +1,7 @@
-"""What the echo finds and spoils: private values masked in other forms, and harmless words hidden with them.
+"""Measures recall and false positives of the echo: private values in other forms, and harmless words that it masks.
 
-`python -m tests.bench.echo` prints the share of forms of made-up values that are masked, how many words of real text
-a private section hides that has nothing to do with it, and what looking for them costs.
+`python -m tests.bench.echo` prints the share of forms of made-up values that are masked, the number of words masked in
+unrelated real text, and the cost of the search.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ SECTIONS = (
     "salary of the new manager: 84,500 a year, starting in October, and nobody in the team knows about it yet",
     "def connect(host='heron.acme.io', port=5432):\n    return psycopg.connect(host=host, password='Zx81kQ0p')",
 )
-"""What people write into private sections: everyday words around one or two that matter."""
+"""Typical private sections: one or two private words among everyday ones."""
 
 TEXTS_BYTES = 4_000_000
 
 
 def forms() -> tuple[int, int, Counter[str]]:
-    """Return how many forms are masked, of how many, and which are not."""
+    """Return the number of masked forms, the number of all forms, and the forms that are missed."""
     masked = count = 0
     missed: Counter[str] = Counter()
     for value in VALUES:
@@ -67,7 +67,7 @@ def _rest(text: str, found: list[tuple[int, int]]) -> str:
 
 
 def texts() -> Iterator[str]:
-    """Read real text: the documentation and code of the installed packages."""
+    """Yield real text: the documentation and code of the installed packages."""
     packages = Path(sysconfig.get_paths()["purelib"])
     files = [path for path in packages.rglob("*") if path.name.endswith((".md", ".rst", "METADATA", ".py"))]
     random.Random(7).shuffle(files)
@@ -81,13 +81,13 @@ def texts() -> Iterator[str]:
 
 
 def paragraphs(found: list[str], count: int) -> list[str]:
-    """Pick paragraphs of real text, to be the private sections of somebody else's."""
+    """Pick paragraphs of real text to use as unrelated private sections."""
     every = [part for text in found for part in text.split("\n\n") if 30 <= len(part.split()) <= 80]
     return random.Random(11).sample(every, min(count, len(every)))
 
 
 def harmless(sections: list[str] | tuple[str, ...], found: list[str]) -> float:
-    """Return how many words of real text each of some sections hides, of 10,000."""
+    """Return the mean number of words that a section masks, in 10,000 words of real text."""
     hidden = 0
     memories = [echo.of([section]) for section in sections]
     for text in found:

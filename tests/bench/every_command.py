@@ -1,7 +1,7 @@
-"""What each command that reads a vault is given in `python -m tests.bench scale --only commands`, and what
-`--only memory` measures: commands that write or show much, and servers that were asked often.
+"""Arguments of each command that reads a vault, for `python -m tests.bench scale --only commands`, and the steps of
+`--only memory`: commands with much output or many writes, and servers after many requests.
 
-`{word}` is a word of many notes, `{id}` an old prompt, `{session}` its session, `{out}` a folder of its own.
+`{word}` is a word in many notes, `{id}` an old prompt, `{session}` its session, `{out}` a separate folder.
 """
 
 from __future__ import annotations
@@ -75,20 +75,20 @@ doctor
 
 
 def rows(**known: str) -> dict[str, list[str]]:
-    """Return the commands by how they are listed, each as its words. known: what stands for the names in braces."""
+    """Return each command's arguments, by its name in the list. known: values for the names in braces."""
     return {line: line.format(**known).split() for line in COMMANDS.strip().splitlines()}
 
 
 Step = tuple[str, Callable[[], Used]]
 
 A_TRANSCRIPT = 50
-"""Turns of a saved session, each with a tool run and an answer."""
+"""Number of turns in a saved session, each with a tool run and an answer."""
 
 
 def steps(vault: Vault, folder: Path) -> Iterator[Step]:
-    """Yield what is measured, by its name, on a copy of a vault, from its first commit to a purge.
+    """Yield the steps to measure on a copy of a vault, from its first commit to a purge: name and function.
 
-    Each step is to be measured before the next is asked for.
+    Run each step before you request the next.
     """
     one = _copy(vault, folder, folder / "vault")
     word = vault.question[0]
@@ -129,7 +129,7 @@ def _sample(root: Path) -> tuple[str, str]:
 
 
 def _between_machines(one: Vault, folder: Path) -> Iterator[Step]:
-    """Yield a clone of half of the commits, the pull of the rest, and a part of the vault that becomes the whole."""
+    """Yield steps that clone half of the commits, pull the rest, and complete a partial clone."""
     remote = make_remote(folder / "remote.git")
     commits = git(one.root, "rev-list", "--first-parent", "HEAD").split()
     git(one.root, "push", "-q", str(remote), f"{commits[len(commits) // 2]}:refs/heads/main")
@@ -153,7 +153,7 @@ def _between_machines(one: Vault, folder: Path) -> Iterator[Step]:
 
 
 def _transcripts(folder: Path, notes: int) -> Path:
-    """Write saved sessions of Claude Code that hold a quarter as many notes as the vault."""
+    """Write saved Claude Code sessions for a quarter as many notes as the vault has."""
     home = folder / "transcripts"
     home.mkdir()
     text = vaults.words().text

@@ -1,4 +1,4 @@
-"""What history costs: `python -m tests.bench.history [notes]`; CPU of this process and of git, in one run."""
+"""Measures history: `python -m tests.bench.history [notes]`; CPU of this process and of git, in one run."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from tests.helpers.plain_git import git, make_remote
 BATCH = 100
 ROUNDS = 7
 A_SESSION = 25
-"""Notes of a session: prompts, edits, runs of a shell, answers, its page."""
+"""Number of notes in a session: prompts, edits, shell runs, answers, its page."""
 
 KINDS = [("prompt", "", "prompt"), ("observation", "Edit", "edit"), *[("observation", "Bash", "bash")] * 3]
 WORDS = [f"{head}{tail}" for head in ("parse", "date", "leap", "token", "cache") for tail in ("", "r", "s", "_id", "2")]
 
 
 def used() -> float:
-    """CPU so far, of this process and of the children that have ended, in milliseconds."""
+    """Return the CPU time of this process and its finished children, in milliseconds."""
     found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in found) * 1000
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Do some work and give its CPU time."""
+    """Call `work`; return its CPU time."""
     before = used()
     work()
     return used() - before
 
 
 def write_session(vault: Path, number: int, notes: int) -> None:
-    """Write a session's notes as hooks leave them."""
+    """Write a session's notes as hooks do."""
     chance = random.Random(number)
     day = f"{2025 + number // 336}-{1 + number // 28 % 12:02d}-{1 + number % 28:02d}"
     folder = vault / f"journal/project-{number % 4}/{day}/0800-session-{number:08d}"
@@ -61,7 +61,7 @@ def write_session(vault: Path, number: int, notes: int) -> None:
 
 
 def commit_batches(settings: Config, first: int) -> float:
-    """Commit batches of new notes, each of one session; return the median CPU of a note."""
+    """Commit batches of new notes, one session each; return the median CPU time for a note."""
     times = []
     for turn in range(ROUNDS):
         write_session(Path(settings.vault), first + turn, BATCH)
@@ -70,7 +70,7 @@ def commit_batches(settings: Config, first: int) -> float:
 
 
 def report(rows: list[tuple[str, float, str]]) -> str:
-    """Write measured rows as a markdown table."""
+    """Return measured rows as a Markdown table."""
     lines = ["| what | CPU | |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| {name} | {value:.2f} ms | {remark} |" for name, value, remark in rows)])
 

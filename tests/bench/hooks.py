@@ -1,4 +1,4 @@
-"""What a hook costs: `python -m tests.bench.hooks [rounds]`, as ratios to a bare interpreter in one run."""
+"""Measures hooks: `python -m tests.bench.hooks [rounds]`, as ratios to a bare interpreter in one run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.helpers.claude import registered
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
 
 PRIVATE = "0d4c7a1e-0000-4000-8000-0000000005ec"
-"""A session of its own: what follows a private section is compared with it, which costs a fifth of a bare Python."""
+"""A separate session for private text. Later events are checked for it, which costs a fifth of a bare Python."""
 
 
 def load(name: str) -> dict[str, Any]:
-    """Read a recorded payload."""
+    """Return a recorded payload."""
     payload: dict[str, Any] = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
     return payload
 
@@ -28,7 +28,7 @@ def load(name: str) -> dict[str, Any]:
 def sender(
     work: Path, env: dict[str, str], name: str, payload: dict[str, Any], session: str = "", verb: str = "hook"
 ) -> Callable[[int], float]:
-    """Make a run that sends a payload as a new event each time, through the registered command line."""
+    """Return a function that sends a payload as a new event each time, through the registered command line."""
     command = ["/bin/sh", "-c", registered(verb)]
     file = work / f"{name}.json"
 
@@ -41,7 +41,7 @@ def sender(
 
 
 def big_output(size: int) -> dict[str, Any]:
-    """Make a run of Bash that printed about `size` bytes of ordinary program output."""
+    """Return a Bash run that printed about `size` bytes of ordinary program output."""
     payload = load("PostToolUse-Bash-01")
     lines = [
         f"{n:>7} src/module_{n % 97}.py compiled in {n % 13} ms, nothing to report here" for n in range(size // 70)
@@ -51,7 +51,7 @@ def big_output(size: int) -> dict[str, Any]:
 
 
 def long_session(work: Path, env: dict[str, str], edit: dict[str, Any], notes: int) -> str:
-    """Fill a session with notes by the write half itself, as so many hooks would have."""
+    """Fill a session with notes through the write half, as that many hooks would."""
     from mdmem import agents, config
     from mdmem.capture import events
 

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.house`: how large the product is: lines by room, modules, folders, functions, circles."""
+"""`python -m tests.bench.house`: prints the size of the product: lines by room, modules, folders, functions, cycles."""
 
 from __future__ import annotations
 

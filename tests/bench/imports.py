@@ -1,11 +1,11 @@
-"""Import: how long saved sessions take to become notes, beside doing as little as possible for the same notes.
+"""Measures imports of saved sessions, compared with the least work that could produce the same notes.
 
-Run it: python -m tests.bench.imports [NOTES]. It makes sessions of Claude Code up to so many notes (10,000), and
-measures, each in a process of its own, the command and three baselines:
+Run it: python -m tests.bench.imports [NOTES]. It generates Claude Code sessions for that many notes (default 10,000),
+and measures the command and three baselines, each in a separate process:
 
-- read, decode and write: every line decoded, every note's bytes written, with no care for anything
-- the same, synced: each note is on disk before the next one, as a hook promises it
-- cleaned and written: the same notes made by the same rules and written plainly, without numbers, locks, record
+- read, decode and write: decode every line and write every note's bytes, without any safeguards
+- the same, synced: each note is on disk before the next one, as a hook guarantees
+- cleaned and written: build the same notes by the same rules and write them plainly, without numbers, locks, record
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ LATER = 2_000_000_000.0
 
 
 class Cost(NamedTuple):
-    """What a process took: seconds on the clock, and seconds of CPU."""
+    """Cost of a process: seconds on the clock, and seconds of CPU."""
 
     wall: float
     cpu: float
 
 
 def main() -> None:
-    """Make the sessions, measure, print a table."""
+    """Generate the sessions, measure, and print a table."""
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
         root = Path(folder)
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def measure(work: Callable[[], None]) -> Cost:
-    """Do something in a process of its own, and return what it took."""
+    """Call `work` in a separate process; return its cost."""
     began = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -88,7 +88,7 @@ def measure(work: Callable[[], None]) -> Cost:
 
 
 def bring(root: Path, *, again: bool = False) -> None:
-    """Import, as the command does it."""
+    """Import as the command does."""
     settings = config.load()
     run = Import(settings, ImportedFiles(settings, again=again), {})
     run.transcripts(find([root], {}).transcripts, LATER)
@@ -111,7 +111,7 @@ def plainly(root: Path, target: Path, made: list[tuple[str, bytes]], *, sync: bo
 
 
 def cleaned(root: Path, target: Path) -> None:
-    """Make the notes by the same rules, and write each with one call."""
+    """Build the notes by the same rules, and write each with one call."""
     count = 0
     settings = config.load(str(target))
 

@@ -1,4 +1,4 @@
-"""What an injection costs: `python -m tests.bench.inject [rounds] [notes]`, as ratios to a bare interpreter."""
+"""Measures injections: `python -m tests.bench.inject [rounds] [notes]`, as ratios to a bare interpreter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTION = "Do you remember what we decided about the {a} {b} and its {c}?"
 
 
 def words(count: int, seed: int = 7) -> list[str]:
-    """Make a vocabulary whose words are as rare as those of a language: the n-th stands for 1/n."""
+    """Return a vocabulary with the frequencies of a natural language: that of the n-th word is 1/n."""
     chance = random.Random(seed)
     return ["".join(chance.choices("bcdfglmnprst", k=3) + chance.choices("aeiou", k=3)) for _ in range(count)]
 
@@ -59,7 +59,7 @@ def fill(root: Path, notes: int, project: str) -> list[str]:
 def sender(
     work: Path, env: dict[str, str], name: str, fields: Callable[[int], dict[str, Any]], verb: str = "hook"
 ) -> Callable[[int], float]:
-    """Make a run that sends a payload of a new session each time, one that state saw begin."""
+    """Return a function that sends a payload from a new session each time, whose start the state has recorded."""
     command = ["/bin/sh", "-c", registered(verb)]
     file = work / f"{name}.json"
 
@@ -82,7 +82,7 @@ def main(rounds: int = 21, notes: int = 10_000) -> None:
         root.mkdir()
         (work / "notes-app").mkdir()
         env = {"HOME": str(work), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(work / "run")}
-        env["MDMEM_INJECT_DEADLINE_SECONDS"] = "50"  # on a busy machine, what was cut off would look cheap
+        env["MDMEM_INJECT_DEADLINE_SECONDS"] = "50"  # on a busy machine, an aborted run would look cheap
         env |= {f"XDG_{name}_HOME": str(work / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
         (work / "run").mkdir(mode=0o700)
         vocabulary = fill(root, notes, "notes-app")

@@ -1,6 +1,6 @@
-"""What the rules of intent spoil and leak: `python -m tests.bench intent`.
+"""Measures false positives and leaks of the rules of intent: `python -m tests.bench intent`.
 
-Prints how many harmless prompts that speak of private tags lose text, and how much, and how many prompts that mean to
+Prints how many harmless prompts that mention private tags lose text, and how much, and how many prompts that mean to
 hide something are stored with it.
 """
 
@@ -26,7 +26,7 @@ HARMLESS = (
     "there is a stray </private> in the docs, remove it",
     "you left a lone </private> in there.",
 )
-"""Prompts that only speak of tags."""
+"""Prompts that only mention tags."""
 
 PRIVATE = (
     "log in with <private> hunter2 and check",

@@ -1,4 +1,4 @@
-"""Learn: precision and recall of open work and fixes on the labelled set."""
+"""Measures precision and recall of open work and fixes on the labeled set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.learn import labelled
 
 
 def main() -> None:
-    """Print a line for each, and what differs."""
+    """Print a line for each, and the differences."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         scores = labelled.measure(cli_day.empty(Path(folder)), Path(folder))

@@ -1,4 +1,4 @@
-"""What MCP costs: `python -m tests.bench.mcp [notes]`: a start beside the SDK's own, warm calls, many clients."""
+"""Measures MCP: `python -m tests.bench.mcp [notes]`: the start relative to the SDK's own, warm calls, many clients."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from tests.bench import measure
 from tests.bench.recall import make_vault, prompts
 
 START_BAR = 12
-"""What mdmem may add to the SDK's own start, in multiples of bare Python."""
+"""Limit of what mdmem adds to the SDK's own start, in multiples of bare Python."""
 NOMINAL_MS = 6.4
-"""What bare Python takes on the machine that the bars are for: both are compared as multiples of that."""
+"""CPU time of bare Python on the machine for which the bars were set. Times are compared as multiples of it."""
 CALL_BAR_MS = 15
 ROUNDS = 7
 CALLS = 150
@@ -43,7 +43,7 @@ def search(query: str) -> str:
     return query
 server.run("stdio")
 """
-"""The least server that answers a call: its start is the SDK's own."""
+"""A minimal server that answers a call. Its start is the SDK's own."""
 
 HELLO: list[dict[str, Any]] = [
     {"id": 1, "method": "initialize", "params": {
@@ -53,7 +53,7 @@ HELLO: list[dict[str, Any]] = [
 
 
 class Peer:
-    """A server process, talked to over pipes."""
+    """A server process, used over pipes."""
 
     def __init__(self, words: list[str], env: Mapping[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -71,7 +71,7 @@ class Peer:
         self.process.stdin.flush()
 
     def wait_for(self, number: int) -> Any:
-        """Read until the answer with this number."""
+        """Read messages up to the answer with this id."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             answer = json.loads(line)
@@ -89,12 +89,12 @@ class Peer:
         return answer["result"]
 
     def cpu_of_all(self) -> float:
-        """Return the CPU time that the process has used, with threads that have ended, in steps of ten milliseconds."""
+        """Return the CPU time of the process, including finished threads, in steps of ten milliseconds."""
         words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
     def cpu(self) -> float:
-        """Return the CPU time that the threads of the process have used, in milliseconds."""
+        """Return the CPU time of the process's threads, in milliseconds."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(path.read_text().split()[0]) for path in tasks) / 1e6
 
@@ -104,7 +104,7 @@ class Peer:
 
 
 def start(words: list[str], env: Mapping[str, str]) -> float:
-    """Return the CPU time from a start to the first answer, in milliseconds."""
+    """Return the CPU time from the start to the first answer, in milliseconds."""
     peer = Peer(words, env)
     peer.call("search", query="why does the date parser fail")
     used = peer.cpu_of_all()
@@ -113,7 +113,7 @@ def start(words: list[str], env: Mapping[str, str]) -> float:
 
 
 def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield the CPU time of single calls of several tools, and of a bare interpreter between them ("")."""
+    """Yield the CPU time of single calls of several tools, and of a bare interpreter in between (named "")."""
     peer = Peer(words, env)
     ids = [entry["id"] for entry in peer.call("recent", limit=50)["structuredContent"]["entries"]]
     peer.call("search", query=texts[0])
@@ -131,7 +131,7 @@ def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator
 
 
 async def crowd(port: int, secret: str, texts: list[str]) -> tuple[int, int]:
-    """Run CLIENTS clients of the official SDK, each asking EACH times over HTTP; count answers and errors."""
+    """Run CLIENTS clients of the official SDK, with EACH requests each over HTTP; count answers and errors."""
     told = {"answers": 0, "errors": 0}
 
     async def one(number: int) -> None:
@@ -152,7 +152,7 @@ async def crowd(port: int, secret: str, texts: list[str]) -> tuple[int, int]:
 
 
 def asked_by_many(env: Mapping[str, str], texts: list[str]) -> str:
-    """Return how a server over HTTP stood up to many clients at once."""
+    """Return the results of many simultaneous clients of a server over HTTP."""
     secret = http.load_token(config.load())
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Measuring: CPU time of whole processes, interleaved, as ratios to a bare interpreter of the same round."""
+"""Measures the CPU time of whole processes, interleaved, as ratios to a bare interpreter in the same round."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 def cpu(words: list[str], stdin: Path | None = None, env: Mapping[str, str] | None = None) -> float:
-    """Run a command and give its CPU time, user and system, children included, in milliseconds."""
+    """Run a command; return its CPU time (user and system, with children) in milliseconds."""
     null = os.open(os.devnull, os.O_RDWR)
     source = os.open(stdin, os.O_RDONLY) if stdin else null
     try:
@@ -39,9 +39,9 @@ def cpu(words: list[str], stdin: Path | None = None, env: Mapping[str, str] | No
 
 
 def interleaved(runs: Mapping[str, Callable[[int], float]], rounds: int) -> list[Row]:
-    """Run every command once a round, the bare interpreter first, and give medians over the rounds.
+    """Run every command once in each round, after the bare interpreter; return medians over the rounds.
 
-    A run gets the number of its round, so that it can send a new event each time.
+    Each run receives the number of its round, so that it can send a new event.
     """
     floors: list[float] = []
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -49,7 +49,7 @@ def interleaved(runs: Mapping[str, Callable[[int], float]], rounds: int) -> list
         floor = cpu(BARE)
         measured = {name: run(turn) for name, run in runs.items()}
         if turn == 0:
-            continue  # byte code is compiled and caches are filled
+            continue  # warm-up: compiles bytecode and fills caches
         floors.append(floor)
         for name, milliseconds in measured.items():
             times[name].append(milliseconds)
@@ -61,7 +61,7 @@ def interleaved(runs: Mapping[str, Callable[[int], float]], rounds: int) -> list
 
 
 def table(rows: list[Row]) -> str:
-    """Write measured rows as a markdown table."""
+    """Return measured rows as a Markdown table."""
     lines = ["| command | CPU ms, median | × bare Python |", "|---|---|---|"]
     lines += [f"| {row.name} | {row.milliseconds:.1f} | {row.ratio:.2f} |" for row in rows]
     return "\n".join(lines)

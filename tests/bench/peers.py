@@ -1,9 +1,9 @@
-"""mdmem side by side with SQLite's FTS5, ripgrep and qmd: index, cold and warm search, one change to found.
+"""Compares mdmem with SQLite's FTS5, ripgrep and qmd: index, cold and warm search, from a change to a hit.
 
-Every run must find something, and what was changed by its new word, or the bench ends: nobody is fast by finding
-nothing. A cold search is a new process; a warm one is one more question to a process that runs. FTS5 is asked by
-Python, once as a script that trusts what it has indexed and is told what changed, once as one that looks for changes
-before it answers, as mdmem does. Of qmd only its word search is asked: there are no models on a bench's machine.
+Every run must find something, and a changed note by its new word, or the bench fails: finding nothing must not count as
+fast. A cold search is a new process; a warm one is one more question to a running process. FTS5 is used from Python by
+two scripts: one trusts its index and is told what changed, the other looks for changes first, as mdmem does. Of qmd,
+only the word search is used, because the bench has no models.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tests.bench.sized import MDMEM, Used, Vault, medians, used
 
 COLUMNS = ("index", "cold search", "warm search", "one change to found")
 PROGRAMS = {"ripgrep": "rg", "qmd": "qmd"}
-"""What a machine may not have, and the program by which it is known."""
+"""Tools that may be missing -> their program."""
 WARM = 20
-"""So many further questions to one process tell what one costs."""
+"""Number of further questions to one process, from which the cost of one is computed."""
 
 
 class Peer(NamedTuple):
-    """How a tool is run. None: it has no such thing.
+    """The commands of a tool. None: it has no such command.
 
-    asked: words that answer each of the questions that follow, in one process. found: words that take up a change
-    before they search for the word that follows.
+    asked: answers each of the questions appended to it, in one process. found: indexes a change, then searches for the
+    word appended to it.
     """
 
     build: list[str] | None
@@ -39,7 +39,7 @@ class Peer(NamedTuple):
 
 
 def tools(vault: Vault) -> dict[str, Peer]:
-    """Return what is on this machine, by name."""
+    """Return the tools on this machine, by name."""
     root, place = str(vault.root), vault.root.parent / f"peers-{vault.root.name}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
@@ -69,7 +69,7 @@ def _note(vault: Vault) -> Path:
 
 
 def measure(vault: Vault, rounds: int) -> dict[str, dict[str, Used]]:
-    """Measure each tool that is installed; return what each column took, by the name of the tool."""
+    """Measure each installed tool; return the cost of each column, by the name of the tool."""
     return {name: _measured(vault, peer, rounds) for name, peer in tools(vault).items()}
 
 
@@ -144,7 +144,7 @@ for question in questions:
     query += " WHERE notes MATCH ? ORDER BY rank LIMIT 10"
     print(base.execute(query, (" OR ".join(question.split()),)).fetchall())
 """
-"""Arguments: database, folder, what (`index`, `look`, the path of a changed note, or nothing), questions."""
+"""Arguments: database, folder, action (`index`, `look`, the path of a changed note, or nothing), questions."""
 
 _MDMEM = """
 import sys
@@ -165,7 +165,7 @@ process.exit(0);
 
 
 def table(found: Mapping[int, Mapping[str, Mapping[str, Used]]]) -> str:
-    """Write what was found as a markdown table: CPU of all processes, and the time on the clock, in ms."""
+    """Return the results as a Markdown table: CPU of all processes, and time on the clock, in ms."""
     lines = ["| tool | notes | " + " | ".join(COLUMNS) + " | memory, MB |", "|---" * (len(COLUMNS) + 3) + "|"]
     for size, tools_of in found.items():
         for name, by_column in tools_of.items():

@@ -1,8 +1,8 @@
-"""What the privacy gate costs, finds and spoils: `python -m tests.bench privacy [--quick]`.
+"""Measures cost, recall and false positives of the privacy gate: `python -m tests.bench privacy [--quick]`.
 
-Prints, all measured in this one run: the growth of the cost with the length of hostile texts, the cost of ordinary
-text and of an ordinary hook payload, the share of made-up credentials that is found, and how much of real code and
-documentation is masked without need. `--quick` uses tenths of the sizes.
+Prints, from this one run: how the cost grows with the length of hostile texts, the cost of ordinary text and of an
+ordinary hook payload, the recall on made-up credentials, and how much of real code and documentation is masked.
+`--quick` uses a tenth of the sizes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ TARGETS = (
 
 
 SLOWEST = 8
-"""So many of the hostile texts are also measured at their full size: all of them would take a quarter of an hour."""
+"""Number of hostile texts that are also measured at full size. All of them would take a quarter of an hour."""
 
 MOST_CHARS = 8_000_000
-"""Of a corpus, only so much is read."""
+"""Maximum number of characters to read from a corpus."""
 
 
 class Corpus(NamedTuple):
-    """Real text: a name, the folder it is in, and how its files' names end."""
+    """Real text: a name, its folder, and the endings of its file names."""
 
     name: str
     root: Path
@@ -46,7 +46,7 @@ class Corpus(NamedTuple):
 
 
 def corpora() -> list[Corpus]:
-    """List the real texts at hand."""
+    """List the corpora of real text on this machine."""
     paths = sysconfig.get_paths()
     packages = Path(paths["purelib"])
     return [
@@ -61,7 +61,7 @@ def corpora() -> list[Corpus]:
 
 
 def texts(corpus: Corpus) -> Iterator[str]:
-    """Read a corpus; the packages are not part of the standard library, and mdmem's own pages show made-up secrets."""
+    """Yield a corpus's texts, without packages in the standard library's folder and mdmem, whose pages show secrets."""
     room = MOST_CHARS
     for path in sorted(corpus.root.rglob("*")):
         parts = path.relative_to(corpus.root).parts
@@ -73,14 +73,14 @@ def texts(corpus: Corpus) -> Iterator[str]:
 
 
 def seconds(text: str, origin: str) -> float:
-    """CPU time of cleaning a text once."""
+    """Return the CPU time of cleaning a text once."""
     begun = time.process_time()
     clean(text, origin=origin)
     return time.process_time() - begun
 
 
 def hostile(size: int) -> None:
-    """Print what texts of repeated units cost at a tenth of `size`, and what the slowest of them cost at `size`."""
+    """Print the cost of texts of repeated units at a tenth of `size`, and of the slowest ones at `size`."""
     print(f"hostile units, {size / 1e7:g} MB each, read as what costs more: CPU seconds")
     small: dict[str, tuple[float, str]] = {}
     for unit in HOSTILE:
@@ -93,7 +93,7 @@ def hostile(size: int) -> None:
         before, origin = small[unit]
         text = unit * (size // len(unit))
         large = seconds(text, origin)
-        if large > 11 * before:  # a busy machine shows in a single run
+        if large > 11 * before:  # may be noise of a busy machine
             before = min(before, seconds(unit * (size // 10 // len(unit)), origin))
             large = min(large, seconds(text, origin))
         growth = large / max(before, 1e-4)
@@ -103,7 +103,7 @@ def hostile(size: int) -> None:
 
 
 def ordinary(share: float) -> None:
-    """Print what real text costs, and how much of it is masked."""
+    """Print the cost of real text, and how much of it is masked."""
     print("real text: CPU seconds a MB, masks a MB")
     for corpus in corpora():
         found: Counter[str] = Counter()
@@ -125,7 +125,7 @@ def _some(all_texts: Iterable[str], share: float) -> Iterator[str]:
 
 
 def recall(count: int) -> None:
-    """Print how many made-up credentials are found, and which are not."""
+    """Print the recall on made-up credentials, and which are missed."""
     missed: Counter[str] = Counter()
     made = list(credentials.samples(count, seed=1))
     for sample in made:
@@ -137,7 +137,7 @@ def recall(count: int) -> None:
 
 
 def recall_by_set(count: int) -> None:
-    """Print how many made-up secrets are found, by the set of places they are written in, and where some are not."""
+    """Print the recall on made-up secrets by set of places, and the places where some are missed."""
     made: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     lines: Counter[str] = Counter()
@@ -155,7 +155,7 @@ def recall_by_set(count: int) -> None:
 
 
 def unknown(count: int) -> None:
-    """Print how many random strings without a known prefix or a name beside them are found."""
+    """Print how many random strings without a known prefix or a name are found."""
     print("random strings of no known format, nothing beside them:")
     for pattern in ("{20:an}", "{32:an}", "{40:b64}", "{43:url}", "{32:low}", "acme_{24:an}", "{32:hex}"):
         made = list(credentials.made(pattern, count, seed=2))
@@ -164,7 +164,7 @@ def unknown(count: int) -> None:
 
 
 def processes(rounds: int) -> None:
-    """Print what the gate adds to a process, as ratios to a bare interpreter."""
+    """Print the cost that the gate adds to a process, as ratios to a bare interpreter."""
     start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); value = {ORDINARY!r}\n"
     gate = "from mdmem import privacy; privacy.clean(value, origin='tool')"
     runs = {

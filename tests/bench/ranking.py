@@ -1,8 +1,8 @@
-"""How well search ranks, beside SQLite FTS5 and, where installed, bm25s.
+"""Measures how well search ranks, compared with SQLite FTS5 and, if installed, bm25s.
 
-`python -m tests.bench.ranking FOLDER [SET ...]`: FOLDER (or `MDMEM_BENCH_SETS`) holds a folder for each set, in it
+`python -m tests.bench.ranking FOLDER [SET ...]`: FOLDER (or `MDMEM_BENCH_SETS`) has a folder for each set, and in it
 one for each vault: `notes/`, `queries.jsonl` (`qid`, `text`) and `qrels.json` (qid -> path -> gain). Nothing is
-written there and nothing is fetched. Figures are per cent; CPU is of this process, in one run.
+written there and nothing is fetched. Figures are percentages; CPU is of this process, in one run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mdmem.search import engine, index
 from mdmem.search.text.stopwords import STOPWORDS
 
 DEPTH = 50
-"""How many notes a searcher returns for a question."""
+"""Number of notes that a searcher returns for a question."""
 VARIABLE = "MDMEM_BENCH_SETS"
 
 Ranked = Mapping[str, list[str]]
@@ -41,7 +41,7 @@ class QuestionSet(NamedTuple):
 
 
 class RankingFigures(NamedTuple):
-    """Means over questions, 0 to 1: evidence found among ten, any found, and two measures of rank."""
+    """Means over questions, 0 to 1: recall in the first ten, any hit in the first ten, and two measures of rank."""
 
     recall: float
     hit: float
@@ -67,7 +67,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def figures(ranked: Iterable[tuple[list[str], Mapping[str, float]]]) -> RankingFigures:
-    """Return the means over questions, each its ranked paths and the gains of the relevant ones."""
+    """Return the means over questions. Each has its ranked paths, and the gains of the relevant ones."""
     rows = [_of_one(list(dict.fromkeys(paths)), gains) for paths, gains in ranked]
     return RankingFigures(*(sum(column) / len(rows) for column in zip(*rows, strict=True)))
 
@@ -83,7 +83,7 @@ def _of_one(paths: list[str], gains: Mapping[str, float]) -> RankingFigures:
 # -- the searchers -----------------------------------------------------------------------------------
 
 Searcher = Callable[[QuestionSet], tuple[Callable[[], int], Callable[[], Ranked]]]
-"""Takes a vault; returns what indexes it, giving the number of notes, and what answers its questions."""
+"""Takes a vault; returns a function that indexes it (result: number of notes), and one that answers its questions."""
 
 
 def ours(given: QuestionSet) -> tuple[Callable[[], int], Callable[[], Ranked]]:
@@ -121,7 +121,7 @@ def _fts5_paths(table: sqlite3.Connection, text: str) -> list[str]:
 
 
 def bm25s(given: QuestionSet) -> tuple[Callable[[], int], Callable[[], Ranked]]:
-    """Search with bm25s as its documentation shows it: stop words, and stems where PyStemmer is installed."""
+    """Search with bm25s as in its documentation: stop words, and stems if PyStemmer is installed."""
     library = import_module("bm25s")
     stemmer = import_module("Stemmer").Stemmer("english") if find_spec("Stemmer") else None
     retriever = library.BM25()
@@ -146,7 +146,7 @@ SEARCHERS: dict[str, Searcher] = {"mdmem": ours, "FTS5": fts5, "bm25s": bm25s}
 
 
 def texts(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of every note, front matter included: the others know no fields."""
+    """Yield the path and the text of every note, with front matter, because the other searchers have no fields."""
     for file in sorted(root.rglob("*.md")):
         if not any(part.startswith(".") for part in file.relative_to(root).parts):
             yield file.relative_to(root).as_posix(), file.read_text(encoding="utf-8", errors="replace")
@@ -179,7 +179,7 @@ def measure(name: str, given: list[QuestionSet]) -> str:
 
 
 def rows(folder: Path, names: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the table line by line, of the sets in `folder`, or only those named."""
+    """Yield the lines of the table, for all sets in `folder` or only those named."""
     yield "| set | searcher | recall@10 | hit@10 | MRR | nDCG@10 | ms to index a note | ms a question |"
     yield "|---|---|---|---|---|---|---|---|"
     searchers = [name for name in SEARCHERS if name != "bm25s" or find_spec("bm25s")]

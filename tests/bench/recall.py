@@ -1,9 +1,9 @@
-"""What finding costs: `python -m tests.bench.recall [--large]` prints a table.
+"""Measures indexing and search: `python -m tests.bench.recall [--large]` prints a table.
 
-Everything is CPU time of this machine in one run: of work in this process against raw Whoosh or a bare walk
-over the same files, of whole processes against a bare interpreter of the same round. The notes are made of the
-standard library's documentation; nothing is fetched. `--large` adds 50,000 notes. `--sets FOLDER` (or
-`MDMEM_BENCH_SETS`) prints before it how well questions are answered; see `ranking`.
+All figures are CPU time on this machine in one run. Work in this process is compared with raw Whoosh or a bare walk
+over the same files, whole processes with a bare interpreter in the same round. The notes are made from the standard
+library's documentation; nothing is fetched. `--large` adds 50,000 notes. `--sets FOLDER` (or `MDMEM_BENCH_SETS`) first
+prints how well questions are answered; see `ranking`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from tests.bench import ranking as ranking_bench
 
 ROUNDS = 15
 ASKED_SET = "agent-sessions"
-"""The set whose questions are put as people put them to an agent: for it, the blocks are looked at as well."""
+"""The set with questions as people ask an agent. For it, the injected blocks are examined too."""
 PROMPT_WORDS = 60
 
 
 def paragraphs() -> list[str]:
-    """Collect the paragraphs of the standard library's docstrings."""
+    """Return the paragraphs of the standard library's docstrings."""
     found: set[str] = set()
     for file in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("**/*.py")):
         if "site-packages" in file.parts or "test" in file.parts:
@@ -55,7 +55,7 @@ def paragraphs() -> list[str]:
 
 
 def make_vault(folder: Path, count: int) -> int:
-    """Write `count` notes of 200 to 3,000 characters, 20 a session, as hooks would; return the bytes of their texts."""
+    """Write `count` notes of 200 to 3,000 characters, 20 per session, as hooks would; return their bytes of text."""
     chance = random.Random(count)
     known = paragraphs()
     (folder / "mdmem.toml").parent.mkdir(parents=True)
@@ -92,7 +92,7 @@ def _body(chance: random.Random, known: list[str]) -> str:
 
 
 def cpu_ms(run: Callable[[], object]) -> float:
-    """Run something and give the CPU time it took, in this process and those that it started, in milliseconds."""
+    """Call a function; return its CPU time in this process and its children, in milliseconds."""
     before = _spent()
     run()
     return (_spent() - before) * 1000
@@ -104,7 +104,7 @@ def _spent() -> float:
 
 
 def raw_whoosh(vault: Path, folder: Path) -> None:
-    """Index the same texts as Whoosh's own documentation would have it: one stemmed field, one commit."""
+    """Index the same texts as in Whoosh's documentation: one stemmed field, one commit."""
     from whoosh import analysis, fields
     from whoosh import index as whoosh_index
 
@@ -120,7 +120,7 @@ def raw_whoosh(vault: Path, folder: Path) -> None:
 
 
 def bare_walk(folder: str) -> int:
-    """Look at every file once: what catching up can't cost less than."""
+    """Check every file once, which is the minimum cost of an update."""
     count = 0
     folders = [folder]
     while folders:
@@ -135,7 +135,7 @@ def bare_walk(folder: str) -> int:
 
 
 def prompts(vault: Path, count: int) -> list[str]:
-    """Take beginnings of notes as prompts of `PROMPT_WORDS` words, without punctuation."""
+    """Return beginnings of notes as prompts of `PROMPT_WORDS` words, without punctuation."""
     files = random.Random(3).sample(sorted(vault.rglob("*.md")), count)
     texts = (file.read_text(encoding="utf-8").partition("\n---\n")[2] for file in files)
     return [" ".join(re.findall(r"\w+", text)[:PROMPT_WORDS]) for text in texts]
@@ -145,7 +145,7 @@ Row = tuple[str, str, str]
 
 
 def bulk(settings: Config, vault: Path, texts: int, scratch: Path) -> Iterator[Row]:
-    """Measure a rebuild against raw Whoosh, and the size of the index against the texts."""
+    """Measure a rebuild relative to raw Whoosh, and the size of the index relative to the texts."""
     count = sum(1 for _ in vault.rglob("*.md"))
     ours = cpu_ms(lambda: index.rebuild(settings))
     theirs = cpu_ms(lambda: raw_whoosh(vault, scratch / "raw"))
@@ -164,7 +164,7 @@ def bulk(settings: Config, vault: Path, texts: int, scratch: Path) -> Iterator[R
 
 
 def singles(vaults: Mapping[int, tuple[Config, Path]]) -> Iterator[Row]:
-    """Measure adding one note and changing one, in every vault by turns, so that the ratios are of one time."""
+    """Measure adding and changing one note, in all vaults in turn, so that the ratios are from the same time."""
     times: dict[int, tuple[list[float], list[float]]] = {count: ([], []) for count in vaults}
     chance = random.Random(5)
     files = {count: chance.sample(sorted(vault.rglob("*.md")), 2 * ROUNDS) for count, (_, vault) in vaults.items()}
@@ -183,7 +183,7 @@ def singles(vaults: Mapping[int, tuple[Config, Path]]) -> Iterator[Row]:
 
 
 def catching_up(settings: Config) -> Row:
-    """Measure looking for changes where there are none, against looking at every file."""
+    """Measure an update without changes, relative to a check of every file."""
     index.update(settings)
     pairs = [(cpu_ms(lambda: index.update(settings)), cpu_ms(lambda: bare_walk(settings.vault))) for _ in range(ROUNDS)]
     quick = statistics.median(cpu_ms(lambda: index.update(settings, quick=True)) for _ in range(ROUNDS))
@@ -193,7 +193,7 @@ def catching_up(settings: Config) -> Row:
 
 
 def warm(settings: Config, vault: Path) -> Iterator[Row]:
-    """Measure searches in a process that has the index open."""
+    """Measure searches in a process with an open index."""
     asked = prompts(vault, 40)
     view = index.current(settings)
     assert view is not None
@@ -219,7 +219,7 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
 
 
 def cold(settings: Config, vault: Path) -> list[measure.Row]:
-    """Measure whole processes that search once, against a bare interpreter."""
+    """Measure whole processes that search once, relative to a bare interpreter."""
     package = Path(config.__file__).parent.parent
     site = Path(sysconfig.get_paths()["purelib"])
     start = f"import sys; sys.path[:0] = [{str(package)!r}, {str(site)!r}]; from mdmem import config; "
@@ -246,7 +246,7 @@ def _process(code: str) -> Callable[[int], float]:
 
 
 def main() -> None:
-    """Make vaults, measure, print."""
+    """Make the vaults, measure, and print the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--large", action="store_true", help="also 50,000 notes")
     options.add_argument("--sets", default=os.environ.get(ranking_bench.VARIABLE), help="a folder of question sets")
@@ -288,7 +288,7 @@ def _rows(scratch: Path, counts: list[int]) -> Iterator[Row]:
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Write rows as a markdown table."""
+    """Return rows as a Markdown table."""
     return "\n".join(["| what | CPU, median | ratio |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 

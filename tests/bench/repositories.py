@@ -1,6 +1,6 @@
-"""Repositories of generated vaults: a commit a session, dated then, as `mdmem commit` words them.
+"""Repositories for generated vaults: one commit per session, with its date and the message of `mdmem commit`.
 
-They are written by `git fast-import`, many times as fast as one commit after the other.
+They are written by `git fast-import`, which is many times faster than single commits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WHO = "mdmem <mdmem@localhost>"
 
 
 def commit(root: Path) -> None:
-    """Put all of a vault that has no repository yet into one; the working tree and its index are clean afterwards."""
+    """Create a repository with all of a vault; working tree and index are clean afterwards."""
     git = ["git", "-C", str(root)]
     subprocess.run([*git, "init", "-q", "-b", BRANCH], check=True)
     with subprocess.Popen([*git, "fast-import", "--quiet", "--done"], stdin=subprocess.PIPE) as importer:
@@ -34,7 +34,7 @@ def commit(root: Path) -> None:
 
 
 def _parts(root: Path) -> Iterator[tuple[str, str, list[Path]]]:
-    """Yield a subject, an id and the files of each session, the oldest first."""
+    """Yield subject, id and files of each session, oldest first."""
     days = [day for project in (root / "journal").iterdir() for day in project.iterdir() if layout.is_day(day.name)]
     sessions = [session for day in days for session in day.iterdir()]
     archives = list((root / "journal").glob("*/[0-9][0-9][0-9][0-9]/*/*/*.md"))

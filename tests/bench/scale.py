@@ -1,10 +1,10 @@
-"""What a vault's size costs: `python -m tests.bench scale [notes ...] [--only GROUP ...] [--at DIR] [--rounds N]`.
+"""Measures cost by vault size: `python -m tests.bench scale [notes ...] [--only GROUP ...] [--at DIR] [--rounds N]`.
 
-CPU of each command with all its processes, its memory, and multiples of the first size; and a table beside SQLite's
-FTS5, ripgrep and qmd, where they are installed. Sizes are 10,000 and 50,000 notes unless others are given. --at keeps
-the vaults, --archived-before DAY writes older sessions as archives, --short writes notes of a line or two.
-`scale 10000 100000 --only commands` measures every reading command, each once; `--only memory`, on copies of the
-vault, those that write or show much, and servers that were asked often. A million fit on a small disk with
+Prints CPU of each command with all its processes, its memory, and multiples of the first size; and a comparison with
+SQLite's FTS5, ripgrep and qmd, if installed. The default sizes are 10,000 and 50,000 notes. --at keeps the vaults,
+--archived-before DAY writes older sessions as archives, --short writes notes of a line or two.
+`scale 10000 100000 --only commands` measures every reading command once. `--only memory` measures commands with much
+output or many writes, on copies of the vault, and servers after many requests. A million notes fit on a small disk with
 `scale 1000000 --short --archived-before 2024-01-01 --only index --only read --only archive`.
 """
 
@@ -30,7 +30,7 @@ Found = dict[str, Used]
 
 
 def of_index(vault: Vault, rounds: int) -> Found:
-    """Measure how long the whole vault takes, with one process and with two, and what a step of it costs."""
+    """Measure a rebuild of the whole index, on one core and on two."""
     if hasattr(os, "sched_setaffinity"):
         one = {f"index, on {count}": [sys.executable, "-c", _ON_CORES, str(count)] for count in (1, 2)}
     else:
@@ -48,7 +48,7 @@ runpy.run_module("mdmem", run_name="__main__")
 
 
 def of_reading(vault: Vault, rounds: int) -> Found:
-    """Measure what shows a page."""
+    """Measure commands that show one page of results."""
     vault.run("index")
     an_id = next(vault.root.glob("journal/*/*/*/*-prompt-*.md")).stem.rpartition("-")[2]
     pages = {"search": ["search", *vault.question], "about": ["about", "pytest"], "show": ["show", an_id]}
@@ -58,7 +58,7 @@ def of_reading(vault: Vault, rounds: int) -> Found:
 
 
 def of_changing(vault: Vault, rounds: int) -> Found:
-    """Measure how a note that was changed, or is new, gets into the index and is found."""
+    """Measure indexing and finding a changed note and a new one."""
     vault.run("index")
     note = next((vault.root / "notes").glob("*.md"))
     found = {"a note changed in place, and found": _changed(vault, note, rounds)}
@@ -72,12 +72,12 @@ def of_changing(vault: Vault, rounds: int) -> Found:
 
 
 def of_doctor(vault: Vault, rounds: int) -> Found:
-    """Measure doctor on everything, and when nothing has changed."""
+    """Measure doctor on the whole vault, and when nothing has changed."""
     return {"doctor --all": vault.run("doctor", "--all"), "doctor": vault.median(min(rounds, 3), "doctor")}
 
 
 def of_commands(vault: Vault, rounds: int) -> Found:
-    """Measure every command that reads the vault or writes it elsewhere, once each."""
+    """Measure once each command that reads the vault or writes it elsewhere."""
     del rounds
     vault.run("index")
     prompt = next(vault.root.glob("journal/**/*-prompt-*.md"))
@@ -91,7 +91,7 @@ def of_commands(vault: Vault, rounds: int) -> Found:
 
 
 def of_history(vault: Vault, rounds: int) -> Found:
-    """Measure commits and syncs, from the first one on."""
+    """Measure commits and syncs, including the first ones."""
     shutil.rmtree(vault.root / ".git", ignore_errors=True)
     subprocess.run(["git", "init", "-q", str(vault.root)], check=True)
     note = next((vault.root / "notes").glob("*.md"))
@@ -109,7 +109,7 @@ def of_history(vault: Vault, rounds: int) -> Found:
 
 
 def of_archive(vault: Vault, rounds: int) -> Found:
-    """Measure the packing of the year before the newest, a packed note, a clone of a part, and the unpacking."""
+    """Measure archiving the year before the newest, an archived note, a partial clone, and undoing the archive."""
     year = time.gmtime(vaults.NEWEST).tm_year - 1
     sample = next(vault.root.glob(f"journal/*/{year}-*/*/*-prompt-*.md"), None)
     if sample is None:
@@ -136,7 +136,7 @@ def of_archive(vault: Vault, rounds: int) -> Found:
 
 
 def of_memory(vault: Vault, rounds: int) -> Found:
-    """Measure what writes much or shows much, each once, on copies of the vault."""
+    """Measure once each step with much output or many writes, on copies of the vault."""
     del rounds
     with tempfile.TemporaryDirectory(dir=vault.root.parent) as folder:
         found = {}
@@ -176,11 +176,11 @@ GROUPS: dict[str, Callable[[Vault, int], Found]] = {
 }
 PEERS = "peers"
 DEFAULT = (PEERS, *(name for name in GROUPS if name not in ("commands", "memory")))
-"""What is measured unless something else is asked for."""
+"""The groups that are measured by default."""
 
 
 def table(found: dict[int, Found]) -> str:
-    """Write what was found as a markdown table: CPU and memory at each size, and multiples of the first."""
+    """Return the results as a Markdown table: CPU and memory at each size, and multiples of the first."""
     first, *more = found  # sizes
     head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "on the clock, s", "memory, MB"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]

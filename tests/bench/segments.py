@@ -1,7 +1,7 @@
-"""Whether an index in many segments answers as one segment does: `python -m tests.bench segments [notes]`.
+"""Checks that an index of many segments answers like one segment: `python -m tests.bench segments [notes]`.
 
-The same notes are indexed twice, as any vault of their number is, and into one segment. Ids, order and scores of the
-first ten of each question must be the same to the last bit. --at takes a vault that is there, which is only read.
+The same notes are indexed twice: as usual for a vault of this size, and into one segment. Ids, order and scores of the
+first ten hits of each question must be identical. --at uses an existing vault, read-only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Answer = list[tuple[str, str, float]]
 
 
 def questions(count: int) -> list[str]:
-    """Return questions of one word to five, some with a phrase, a word left out, a start of a word, or a filter."""
+    """Return questions of one to five words, some with a phrase, an excluded word, a prefix or a filter."""
     chance = random.Random(5)
     vocabulary = vaults.words()
     found = []
@@ -49,7 +49,7 @@ def questions(count: int) -> list[str]:
 
 
 def answers(settings: Config, asked: list[str]) -> list[Answer]:
-    """Return the first ten of each question: id, path and score."""
+    """Return the first ten hits of each question: id, path and score."""
     options = engine.SearchOptions(now=datetime(2026, 11, 1, tzinfo=UTC), update=False)
     return [[(hit.id, hit.path, hit.score) for hit in engine.search(settings, one, options).hits[:10]] for one in asked]
 
@@ -67,13 +67,13 @@ def _one_segment() -> Iterator[None]:
 
 
 def segments(settings: Config) -> list[int]:
-    """Return how many notes each segment has."""
+    """Return the number of notes in each segment."""
     view = index.current(settings)
     return [leaf.live for leaf in view.leaves] if view else []
 
 
 def main() -> None:
-    """Print how many answers are the same; the status is 1 when some are not."""
+    """Print how many answers are identical; exit with 1 if some differ."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench segments", description=__doc__)
     parser.add_argument("notes", nargs="?", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=200)

@@ -1,6 +1,6 @@
-"""What servers hold when they were asked everything, often, while the vault changes: for `scale --only memory`.
+"""Measures the memory of servers after many requests of every kind, while the vault changes: `scale --only memory`.
 
-Each is a real process that is talked to as its clients do: HTTP, JSON-RPC over pipes, hooks and the watcher's socket.
+Each server is a real process with its real protocol: HTTP, JSON-RPC over pipes, hooks and the watcher's socket.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tests.bench.sized import MDMEM, Used, Vault
 from tests.helpers.pages import Served, serving
 
 ASKED = 100
-"""How often a server is asked for each kind of thing of which there are many."""
+"""Number of requests for each kind of item of which there are many."""
 CHANGED, ADDED, REMOVED = 1_500, 1_500, 500
-"""So many notes change at once while a server runs, `TIMES` times, and each time others."""
+"""Numbers of notes that change at once while a server runs, `TIMES` times, different ones each time."""
 TIMES = 2
 PAGES = """
 /
@@ -49,13 +49,13 @@ PAGES = """
 /session/latest
 /help
 """
-"""A page of each sort, a line each."""
+"""One page of each kind, one per line."""
 
 Step = tuple[str, Callable[[], Used]]
 
 
 class Sample:
-    """What a vault has that can be asked for."""
+    """Items of a vault to request."""
 
     def __init__(self, vault: Vault) -> None:
         self.root = vault.root
@@ -70,7 +70,7 @@ class Sample:
         self._numbers = count()
 
     def change(self) -> str:
-        """Change, add and remove many notes at once; return a word that only they have."""
+        """Change, add and remove many notes at once; return a word that occurs only in them."""
         number = next(self._numbers)
         word = f"zyzzyva{'q' * number}x"
         every = sorted(self.root.glob("journal/*/*/*/[0-9][0-9][0-9]-*-bash-*.md"))
@@ -89,7 +89,7 @@ class Sample:
 
 
 def steps(vault: Vault) -> Iterator[Step]:
-    """Yield what is measured, by its name."""
+    """Yield the steps to measure: name and function."""
     for name, run in (("web", web), ("mcp", mcp), ("watch", watch)):
         found: dict[str, Used] = {}
         yield f"{name}, asked for everything", partial(_measured, run, vault, found)
@@ -112,7 +112,7 @@ def _status(process: int, what: str) -> float:
 
 
 def so_far(process: int) -> Used:
-    """Return what a process that goes on has used."""
+    """Return what a running process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     spent = 1000 * sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return Used(spent, _status(process, "VmHWM"))
@@ -122,7 +122,7 @@ def so_far(process: int) -> Used:
 
 
 def web(vault: Vault) -> dict[str, Used]:
-    """Ask `mdmem web` for everything."""
+    """Request every page of `mdmem web`."""
     sample = Sample(vault)
     with serving(vault.root, vault.env) as served:
         process = served.process.pid
@@ -215,7 +215,7 @@ def mcp(vault: Vault) -> dict[str, Used]:
             word = sample.change()
             _until(lambda: peer.call("search", query=word)["structuredContent"]["entries"])  # noqa: B023
             _calls(peer, sample)
-            time.sleep(35)  # every file is looked at meanwhile
+            time.sleep(35)  # long enough for a check of every file
             _calls(peer, sample)
             _say("mcp", f"{CHANGED + ADDED + REMOVED} notes changed", process)
         return found | {"changes": so_far(process)}
@@ -257,7 +257,7 @@ def _calls(peer: Any, sample: Sample) -> None:
 
 
 def watch(vault: Vault) -> dict[str, Used]:
-    """Have `mdmem watch` do the work of a day: hooks' notes, searches, injections, changes, commits."""
+    """Give `mdmem watch` a day's work: notes from hooks, searches, injections, changes, commits."""
     sample = Sample(vault)
     settings = config.load(str(vault.root), {**os.environ, **vault.env})
     null = subprocess.DEVNULL
@@ -284,7 +284,7 @@ def watch(vault: Vault) -> dict[str, Used]:
 
 
 def _turn(sample: Sample, env: dict[str, str], number: int) -> None:
-    """Send a prompt to what stores and injects, as an agent does."""
+    """Send a prompt to the hooks that store and inject, as an agent does."""
     words = " ".join(sample.words[number : number + 4])
     payload = {
         "session_id": f"00893aaf-19fa-41d2-8238-{number:012d}",

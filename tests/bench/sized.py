@@ -1,4 +1,4 @@
-"""Vaults of a size with a home of their own, and what a command uses on one: CPU, memory, time on the clock."""
+"""Vaults of a given size with their own home folder, and what a command uses on one: CPU, memory, time on the clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MDMEM = [sys.executable, "-m", "mdmem"]
 class Used(NamedTuple):
     """What a command used: CPU of all its processes in ms, memory of the largest in MB, time on the clock in ms.
 
-    git: memory of the largest git process, which is not among the others, in MB; 0 where none was seen.
+    git: memory of the largest git process in MB, which is not counted among the others; 0 if none was seen.
     """
 
     milliseconds: float
@@ -43,7 +43,7 @@ def look(process, peaks):
             except OSError:
                 continue
 """
-"""Notes the largest size that each process below another has had so far, in kB: git's by itself."""
+"""Records the peak memory among a process's descendants so far, in kB, separately for git."""
 
 _LAUNCHER = f"""{_LOOK}
 import resource, sys, threading, time
@@ -67,11 +67,14 @@ watching.join()
 own = peaks[False] if peaks[True] else spent.ru_maxrss
 print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, own, took, peaks[True])
 """
-"""A process inherits the largest size of the one that starts it: this one is small."""
+"""Starts the measured command. A process inherits the peak memory of its parent, so this parent is small."""
 
 
 def used(words: list[str], env: Mapping[str, str], expected: str = "") -> Used:
-    """Run a command to its end; status 1 is a finding of it. expected: what it must print, or the bench ends."""
+    """Run a command to its end and return what it used. expected: text that it must print, or the bench fails.
+
+    Exit status 1 is allowed, because it reports a finding.
+    """
     with tempfile.NamedTemporaryFile() as out:
         launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, out.name, *words]
         done = subprocess.run(launcher, env={**os.environ, **env}, stdout=subprocess.PIPE, check=True)
@@ -85,28 +88,28 @@ def used(words: list[str], env: Mapping[str, str], expected: str = "") -> Used:
 
 
 def medians(runs: Iterable[Used]) -> Used:
-    """Return the medians of some runs, each number by itself."""
+    """Return the median of each figure over several runs."""
     return Used(*(statistics.median(values) for values in zip(*runs, strict=True)))
 
 
 class Vault(NamedTuple):
-    """A vault of a size, with a home of its own."""
+    """A vault with its own home folder."""
 
     root: Path
     env: dict[str, str]
     question: list[str]
 
     def run(self, *words: str) -> Used:
-        """Run mdmem on it."""
+        """Run mdmem on the vault."""
         return used([*MDMEM, *words], self.env)
 
     def median(self, rounds: int, *words: str) -> Used:
-        """Return the medians of some runs."""
+        """Return the medians of several runs."""
         return medians(self.run(*words) for _ in range(rounds))
 
 
 def prepare(at: Path, notes: int, *, short: bool = False, archived_before: str = "", committed: bool = True) -> Vault:
-    """Write a vault with its repository, as far as they are not there from before, nor an index of it."""
+    """Return a vault, without an index; it and its repository are created unless they exist."""
     root, home = at / f"vault-{notes}", at / f"home-{notes}"
     if not root.is_dir():
         vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=archived_before)

@@ -1,7 +1,7 @@
-"""What a turn costs: `python -m tests.bench turn [rounds]`, a prompt, ten tool runs and an answer, in all processes.
+"""Measures a turn: `python -m tests.bench turn [rounds]`, a prompt, ten tool runs and an answer, in all processes.
 
-With a watcher, what it and the processes that it has started use meanwhile is counted as well; so is its indexing. What
-follows an answer in the background, the commit, is not: it is part of no turn that waits for it.
+With a watcher, its CPU and that of its child processes during the turn counts too, including its indexing. The
+background commit after an answer does not count, because no turn waits for it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tests.helpers.claude import registered
 
 RUNS = 10
 SETTLE_SECONDS = 6.0
-"""How long after a turn what a watcher uses is still taken for its share."""
+"""How long after a turn the CPU of a watcher still counts as part of it."""
 
 
 class TurnCost(NamedTuple):
-    """CPU of a turn in ms: its tool runs, the rest of it, and the watcher's share; and of a bare Python meanwhile."""
+    """CPU of a turn in ms: tool runs, the rest of it, the watcher's share; and of a bare Python at the same time."""
 
     runs: float
     others: float
@@ -35,7 +35,7 @@ class TurnCost(NamedTuple):
 
 
 def used_below(process: int) -> float:
-    """Return the CPU time of a process and of all that it has started, in ms."""
+    """Return the CPU time of a process and its descendants, in ms."""
     found, waiting = 0.0, [process]
     while waiting:
         one = waiting.pop()
@@ -50,7 +50,7 @@ def used_below(process: int) -> float:
 
 
 def turns(work: Path, env: dict[str, str], rounds: int, share: Callable[[], float]) -> TurnCost:
-    """Measure turns; share: what a watcher has used so far, in ms."""
+    """Measure turns; return medians. share: returns the watcher's CPU so far, in ms."""
     stop = hooks.load(min(hooks.PAYLOADS.glob("Stop-*.json")).stem)
     prompt = hooks.load("UserPromptSubmit-plain-01") | {"prompt": "Rename the parser's argument."}
     payloads = {"prompt": prompt, "stop": stop}
@@ -65,7 +65,7 @@ def turns(work: Path, env: dict[str, str], rounds: int, share: Callable[[], floa
         others = first + send["stop"](number)
         if before:
             time.sleep(SETTLE_SECONDS)
-        if number:  # in the first turn caches are filled
+        if number:  # the first turn fills caches
             found.append(TurnCost(runs, others, share() - before, bare))
     return TurnCost(*map(statistics.median, zip(*found, strict=True)))
 

@@ -1,6 +1,6 @@
-"""Vaults of any size for benches: sessions as agents leave them, the same for the same number of notes.
+"""Vaults of any size for benches: sessions as hooks write them, always the same for the same number of notes.
 
-The newest sessions of a large vault are those of a small one: a vault grows by having a longer past.
+A larger vault has the same newest sessions as a small one, and a longer past.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from mdmem import timestamps
 from mdmem.vault import archives, front_matter, layout, note
 
 A_SESSION = 20
-"""Notes of a session, its page included."""
+"""Number of notes in a session, including its page."""
 NEWEST = 1_790_000_000
-"""When the newest session began, in seconds since 1970."""
+"""Start of the newest session, in seconds since the epoch."""
 BETWEEN_SECONDS = 3 * 3600
-"""How long after one session the next one begins."""
+"""Time between the starts of two sessions."""
 PROJECTS = 8
 _TURN = ("prompt", "Read", "Edit", "Bash", "Bash", "response")
 CHARS = {"prompt": 4.2, "Read": 5.2, "Edit": 4.6, "Bash": 4.8, "response": 4.7}
-"""The mean of the logarithm of how many words a note has."""
+"""Mean logarithm of the number of words in a note, by kind of note."""
 SHORT = dict.fromkeys(CHARS, 2.3)
-"""The same of notes of a line or two."""
+"""The same for notes of a line or two."""
 _COMMANDS = ("pytest -q", "npm test", "ruff check .", "git status", "make build", "cargo test")
 
 
 class Words(NamedTuple):
-    """A vocabulary in which the n-th word is used as often as 1/n, and a long text of it from which notes are cut.
+    """A vocabulary in which the n-th word has frequency 1/n, and a long text of it from which notes are cut.
 
-    chars: how long the notes are; see `CHARS`. archived_before: sessions of earlier days are written as archives.
+    chars: length of the notes; see `CHARS`. archived_before: sessions of earlier days are written as archives.
     """
 
     known: list[str]
@@ -43,7 +43,7 @@ class Words(NamedTuple):
 
 
 def words(seed: int = 7) -> Words:
-    """Make a vocabulary, and a text of half a million words."""
+    """Return a vocabulary, and a text of half a million words."""
     chance = random.Random(seed)
     syllables = [a + b for a in "bcdfghklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "ist", "on", "um")]
     known = list(dict.fromkeys("".join(chance.choices(syllables, k=chance.randint(2, 4))) for _ in range(30_000)))
@@ -52,7 +52,7 @@ def words(seed: int = 7) -> Words:
 
 
 def write(root: Path, notes: int, *, chars: Mapping[str, float] = CHARS, archived_before: str = "") -> Words:
-    """Write a vault of about this many notes; return its words. chars, archived_before: see `Words`."""
+    """Write a vault of about `notes` notes; return its words. chars, archived_before: see `Words`."""
     vocabulary = words()._replace(chars=chars, archived_before=archived_before)
     root.mkdir(parents=True, exist_ok=True)
     (root / "mdmem.toml").write_text("", encoding="utf-8")
@@ -66,7 +66,7 @@ def write(root: Path, notes: int, *, chars: Mapping[str, float] = CHARS, archive
 
 
 def _session(root: Path, number: int, vocabulary: Words) -> None:
-    """Write a session; `number` counts from the newest one back."""
+    """Write a session. Number 0 is the newest one."""
     chance = random.Random(number)
     began = NEWEST - number * BETWEEN_SECONDS
     project = f"project-{number % PROJECTS}"

@@ -1,4 +1,4 @@
-"""What the watcher costs, and how soon it knows: `python -m tests.bench.watcher [notes] [idle seconds]`."""
+"""Measures the watcher's cost and delay: `python -m tests.bench.watcher [notes] [idle seconds]`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = 20
 
 
 def until(holds: Callable[[], bool], seconds: float = 300.0) -> float:
-    """Wait for something; return how long that took, in seconds."""
+    """Wait until `holds` is true; return how long that took, in seconds."""
     begun = time.monotonic()
     while not holds():
         if time.monotonic() - begun > seconds:
@@ -33,7 +33,7 @@ def until(holds: Callable[[], bool], seconds: float = 300.0) -> float:
 
 
 def is_known(settings: Config, word: str) -> bool:
-    """Return whether the index, as the watcher left it, has a word."""
+    """Whether the index, as the watcher left it, has a word."""
     return bool(engine.search(settings, word, engine.SearchOptions(update=False)).total)
 
 
@@ -44,13 +44,13 @@ def memory(process: int) -> float:
 
 
 def cpu(process: int) -> float:
-    """Return the CPU time that a process has used, in seconds."""
+    """Return the CPU time of a process, in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def saved_to_found(settings: Config, save: Callable[[Path, str], None]) -> list[float]:
-    """Save notes one after the other, in one way, and return how long each took to be found."""
+    """Save notes one by one with `save`; return how long each took to be found."""
     root = Path(settings.vault)
     took = []
     for _ in range(ROUNDS):
@@ -61,19 +61,19 @@ def saved_to_found(settings: Config, save: Callable[[Path, str], None]) -> list[
 
 
 def in_place(path: Path, text: str) -> None:
-    """Save as a simple editor does."""
+    """Save a file as a simple editor does."""
     path.write_text(text, encoding="utf-8")
 
 
 def atomically(path: Path, text: str) -> None:
-    """Save as a careful editor does."""
+    """Save a file as a careful editor does: write another, then rename it."""
     temp = path.with_name(f".{path.name}.swp")
     temp.write_text(text, encoding="utf-8")
     temp.replace(path)
 
 
 def main(notes: int = 10_000, idle_seconds: int = 60) -> None:
-    """Print memory, idle CPU, and how long it takes from a saved note to a found one."""
+    """Print memory, idle CPU, and the time from saving a note to finding it."""
     with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
         work = Path(folder)
         root = work / "vault"

@@ -1,6 +1,6 @@
-"""What the pages cost: `python -m tests.bench.web [notes]`: CPU of each page, a live event, memory and CPU at rest.
+"""Measures web pages: `python -m tests.bench.web [notes]`: CPU of each page, a live event, memory and CPU at rest.
 
-CPU is that of the server's process with what it starts, in milliseconds, the median of several requests.
+CPU is that of the server process and its children, in milliseconds, the median of several requests.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PAGES = {
 
 
 def write_vault(root: Path, notes: int) -> None:
-    """Write sessions of 20 notes, and a few of 500, as hooks leave them."""
+    """Write sessions of 20 notes, and a few of 500, as hooks do."""
     commands.write_vault(root, notes - LONG_SESSIONS * A_LONG_SESSION)
     chance = random.Random(3)
     words, weights = commands.vocabulary(chance)
@@ -85,7 +85,7 @@ def write_vault(root: Path, notes: int) -> None:
 
 
 def spent(served: Served) -> float:
-    """Return the CPU, in seconds, of the server and of what it started."""
+    """Return the CPU time of the server and its children, in seconds."""
     own = time.clock_gettime(((~served.process.pid) << 3) | 2)
     fields = Path(f"/proc/{served.process.pid}/stat").read_text().rpartition(")")[2].split()
     return own + (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
@@ -98,7 +98,7 @@ def resident(served: Served) -> float:
 
 
 def page_cost(served: Served, cookie: str, path: str) -> tuple[float, float]:
-    """Return the CPU of the first request of a page and the median of the others, in milliseconds."""
+    """Return the CPU time of a page's first request, and the median of the others, in milliseconds."""
     costs = []
     for _ in range(ROUNDS):
         before = spent(served)
@@ -109,12 +109,15 @@ def page_cost(served: Served, cookie: str, path: str) -> tuple[float, float]:
 
 
 def live_cost(served: Served, cookie: str, env: dict[str, str], cwd: str) -> tuple[float, float]:
-    """Return how long after a hook ended an open page is told, and the CPU of that with today's page rendered again."""
+    """Return the seconds from the end of a hook to the event in an open page, and the CPU to send it and render today.
+
+    The CPU is in milliseconds.
+    """
     link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     link.request("GET", "/live?after=999999", headers={"Cookie": cookie})
     answer = link.getresponse()
     while not answer.readline().startswith(b"data: "):
-        continue  # what it missed
+        continue  # missed events
     waits, costs = [], []
     for number in range(ROUNDS):
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "live", "cwd": cwd, "prompt": f"Live {number}"}
@@ -133,7 +136,7 @@ def live_cost(served: Served, cookie: str, env: dict[str, str], cwd: str) -> tup
 
 
 def main(notes: int) -> None:
-    """Print a table of the pages, and the server at rest."""
+    """Print a table of the pages, and the figures of the server at rest."""
     with tempfile.TemporaryDirectory(prefix="mdmem-bench-web-") as scratch:
         vault = Path(scratch, "vault")
         vault.mkdir()
