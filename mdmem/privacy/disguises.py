@@ -94,7 +94,7 @@ def _uncolored(low: str) -> str:
 
 
 def _blanked(piece: str) -> str:
-    from mdmem.privacy import views  # few texts have colors
+    from mdmem.privacy import views  # rarely needed: few texts have colors
 
     size = views.color_chars(piece)
     return " " * size + piece[size:]
@@ -102,7 +102,7 @@ def _blanked(piece: str) -> str:
 
 def _put_together(low: str, word: str) -> str:
     """Return a text in which a word that is wrapped over lines, or spelled with gaps, is joined."""
-    import re  # few texts have such a word
+    import re  # rarely needed: few texts have such a word
 
     pattern = _GAP.join([sign for sign in word if sign.isalnum()])
     return re.sub(pattern, lambda found: word.ljust(len(found[0])) if len(found[0]) > len(word) else found[0], low)

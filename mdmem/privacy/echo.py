@@ -43,7 +43,7 @@ _MOST_SPELLED = 60
 
 _FEW_GROUPS = 16
 _SHORTEST = 4
-"""Minimum length of a text that is not ASCII: ligatures, for example, write two letters as one character."""
+"""The shortest text that is not ASCII and may have a part: one character may be two letters, such as a ligature."""
 
 _DEPTH = 2
 

@@ -1,7 +1,7 @@
 """Tool runs that need the file on disk: edits inside private sections, and output that shows a part of a file.
 
 A replacement is undone in that file, which gives the text before the edit. The hunk of a patch is located by the
-lines that it leaves; the lines that it removes are as private as those around them. In doubt, all is hidden. Output
+lines that it leaves; the lines that it removes are as private as those around them. In doubt, they are hidden. Output
 that shows a part of a file is cleaned by the second pass, which knows what the file's sections say.
 """
 

@@ -179,7 +179,7 @@ def columns_of(whole: str, job: Job) -> Columns:
     return columns
 
 
-# -- both
+# -- shared
 
 
 def sections(whole: str, job: Job) -> list[tuple[int, int]]:

@@ -27,7 +27,7 @@ _LONG_NUMBER = 6
 _LONG_PHRASE = 16
 _SHORTEST_SAID = 12
 """A short section of three or more words and this many characters counts as a whole, even if every word is common."""
-_MOST_WORDS = 60  # of a text whose groups of four words count
+_MOST_WORDS = 60  # in a text whose groups of four words count
 _QUOTES = str.maketrans(dict.fromkeys("\"'`\\“”‘’«»「」『』", " "))
 _SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/“”‘’«»「」『』、。，；：（）", " "))
 _USER_AT = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/@", " "))

@@ -31,7 +31,7 @@ def in_plain_words(spans: list[str]) -> list[str]:
     found = dict.fromkeys(spans)
     for span in spans:
         span = span[:_MOST_CHARS]
-        read = coded = [span.replace("\ufffd", "").replace("=\n", "")]  # UTF-16 has NULs, and mails have long lines
+        read = coded = [span.replace("\ufffd", "").replace("=\n", "")]  # NULs of UTF-16, and line wraps of mails
         for _ in range(_TIMES_CODED):
             views_of = [view for one in coded for view in (views.unescaped(one), encoded.decoded(one)) if view]
             coded = [view.text for view in views_of]

@@ -26,13 +26,13 @@ HOST = ("system-reminder", "system_instruction", "system-instruction", "persiste
 
 
 _MOST_MENTIONS = 1000
-"""Only this many lone tags may be mentions; further ones begin sections. This bounds the cost."""
+"""Only this many lone tags of a text can be mentions; a further one begins a section."""
 
 
 def private(
     text: str, low: str, words: tuple[str, ...], *, strict: bool, keep_unclosed: bool, literal_code: bool
 ) -> tuple[list[Section], set[str]]:
-    """Return the private sections, outermost ones in order, and whether tags without a partner open or close.
+    """Return the private sections, outermost ones in order, and what the tags without a partner do (open or close).
 
     words: the tag words. strict: a lone `[private]` counts; in a tool's output, it is the heading of an INI section.
     keep_unclosed: a tag without a partner hides nothing. literal_code: a pair wholly inside a closed code fence is
@@ -80,7 +80,7 @@ def _is_bracket(tag: Tag) -> bool:
 
 
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
-    """Return a text with its private tags removed and their contents kept. Mentions of tags stay."""
+    """Return a text with its private tags removed and their contents kept. Lone tags that are only mentioned stay."""
     plain = shadow(low, words)
     pairs, lone = _pair(private_tags(text, plain, words))
     from mdmem.privacy import intent

@@ -112,7 +112,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("snowflake-token", "ver:1-hint:", BASE64, 32, ANY),
     ("dbt-token", "dbtc_ dbtu_ dbts_", BASE64, 30, ANY),
     ("prefect-key", "pnu_ pnb_", ALNUM, 30, ANY),
-    # -- models
+    # -- language models
     ("anthropic-key", "sk-ant-", WORD, 24, ANY),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None- sess-", WORD, 30, MIXED),
     ("openrouter-key", "sk-or-", WORD, 32, ANY),
@@ -137,7 +137,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("elevenlabs-key", "sk_", HEX, 32, ANY),
     ("wandb-key", "wandb_v1_", WORD, 40, ANY),
     ("e2b-key", "e2b_", HEX, 32, ANY),
-    # -- talk, mail, telephones
+    # -- chat, mail, phone
     ("slack-token", "xoxa- xoxr-", WORD, 8, MIXED),
     ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp- xwfp-", WORD + ".%", 12, ANY),
     ("discord-token", "MT Mj Mz ND NT Nj Nz OD OT", DOTTED, 56, DOTS),
@@ -155,7 +155,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("twitter-token", "AAAAAAAAAAAAAAAAAAAA", ALNUM + "%", 60, MIXED),
     ("linkedin-secret", "WPL_AP1.", DOTTED + "=", 18, ANY),
     ("line-token", "Bot-", BASE64, 100, MIXED),
-    # -- money
+    # -- payments
     ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_", BASE64, 10, ANY),
     ("webhook-secret", "whsec_ whsk_", BASE64, 24, ANY),
     ("square-token", "sq0atp- sq0csp- sq0idp-", WORD, 20, ANY),
@@ -174,7 +174,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("duffel-token", "duffel_live_ duffel_test_", BASE64, 32, ANY),
     ("razorpay-key", "rzp_live_ rzp_test_", ALNUM, 14, ANY),
     ("coinbase-key", "cbp_", ALNUM, 24, MIXED),
-    # -- work
+    # -- work tools
     ("notion-token", "ntn_", ALNUM, 40, ANY),
     ("notion-token", "secret_", ALNUM, 40, MIXED),
     ("linear-key", "lin_api_ lin_oauth_ lin_wh_", ALNUM, 30, ANY),
@@ -194,7 +194,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("thunderstore-token", "tss_", ALNUM, 24, MIXED),
     ("segment-token", "sgp_", ALNUM, 60, ANY),
     ("adafruit-key", "aio_", ALNUM, 24, ANY),
-    # -- watching and guarding
+    # -- monitoring and security
     ("grafana-token", "glc_", BASE64, 32, ANY),
     ("grafana-token", "glsa_", WORD, 32, ANY),
     ("newrelic-key", "NRAK- NRII- NRJS- NRRA- NRIQ- NRSP-", WORD, 16, ANY),
@@ -255,7 +255,7 @@ AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
 """Kind, a mark inside a token, the characters before it and their minimum number, and the same after it."""
 
 PUBLIC = (
-    # names in compiled programs, names of hosts in other scripts, ids and publishable keys
+    # mangled symbols, Punycode host names, ids and publishable keys
     "xn--", "XN--", "_ZN", "_RNv",
     "pk_live_", "pk_test_", "sb_publishable_", "phc_", "pk.eyJ", "toolu_", "srvtoolu_", "msg_", "msgbatch_",
     "call_", "ses_", "prt_", "req_", "resp_", "chatcmpl-", "asst_", "thread_", "file-", "wrkspc_", "cus_", "price_",

@@ -211,7 +211,7 @@ def below(name: Name, at: int) -> list[Span]:
     return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
 
 
-# -- helpers
+# -- shared
 
 
 def _read(name: Name, at: int, is_secret: Callable[[Literal], bool]) -> list[Span]:

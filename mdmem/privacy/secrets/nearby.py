@@ -37,7 +37,7 @@ _AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
 """Words between a value and the name after it: `use … as the API key`, `… <- my token`."""
 
 _PRESENTERS = frozenset(("here", "here's", "heres", "my"))
-"""Words of a line that announces a secret. Commit titles do not have them: `Here is the key`."""
+"""Words of a line that announces a secret, but do not begin a commit title: `Here is the key`."""
 _FENCES = ("```", "~~~")
 _MOST_LINES = 4
 

@@ -68,7 +68,7 @@ _PAIRS = frozenset(
     bi by ny pu rr fe gu va vi vo ci qu ht tp
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Pairs of letters that are common in words of many languages, and in abbreviations of programs."""
+"""Pairs of letters that are common in words of many languages, and in abbreviations in code."""
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
 
