@@ -702,7 +702,7 @@ def test_a_sync_that_was_killed_before_it_dropped_what_was_purged_is_completed_b
         told += sync.sync(one).told
     settle(first, second)
 
-    assert "A purge was carried over to origin, and every new note with it." in told
+    assert "The purge now applies to origin too, and all new notes were kept." in told
     assert sync.PURGED_HERE in told
     assert [one for one in (first, second) if "CANARY" in unpacked(Path(one.vault))] == []
     assert (Path(first.vault) / "notes/new.md").exists()
