@@ -209,7 +209,7 @@ def test_the_commands_register_hooks_and_server(
     desktop.write_text(desktop.read_text().replace(sys.executable, "/old/python"))
     told = mdmem("status", check=True).stdout
     assert re.search(r"^Claude Code \(MCP\) +registered$", told, re.MULTILINE)
-    assert "`mdmem install claude-desktop --mcp` brings it up to date." in told
+    assert "`mdmem install claude-desktop --mcp` updates it." in told
     mdmem("uninstall", "claude-code", "--mcp", check=True)
     assert registration.status("claude-code").state == "registered"
     assert mcp_registration.status("claude-code").state == "absent"

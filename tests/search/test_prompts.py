@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.search.prompts import language
+from mdmem.vault import journal
 from tests.helpers.server_calls import Server
 
 TEXTS = {
@@ -194,7 +195,7 @@ def test_the_command_answers_as_the_tool_does(
         printed = json.loads(mdmem("prompts", query, "--json").stdout)
         assert [one["id"] for one in printed] == [one["id"] for one in told]
     shown = mdmem("prompts", "leap", "--full")
-    assert "bbbb2222 prompt 4  other" in shown.stdout
+    assert f"{journal.session_tag('bbbb2222-19fa')} prompt 4  other" in shown.stdout
     assert TEXTS["fourth"] in shown.stdout
     assert "AND needs something after it" in mdmem("prompts", "leap AND").stderr
 

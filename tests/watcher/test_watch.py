@@ -120,7 +120,7 @@ def test_a_flood_of_files_in_new_folders_is_indexed_whole(vault: Path, watcher: 
 def test_a_second_watcher_says_so_and_ends(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
     done = mdmem("watch")
     assert done.returncode == 6
-    assert "Another watcher" in done.stderr
+    assert "A watcher is already running" in done.stderr
 
 
 @pytest.mark.slow
