@@ -78,9 +78,8 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     listed = [file for file in by_hand if is_generated(file) and _is_upkeep(file, before)]
     by_hand = [file for file in by_hand if file not in listed]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
-    if (
-        listed or len(alone) > 1 or len(alone) < len(sessions)
-    ):  # a session with nothing but its page joins the other pages
+    # A session with nothing but its page joins the other pages.
+    if listed or len(alone) > 1 or len(alone) < len(sessions):
         listed += [file for session in sorted(alone) for file in sessions.pop(session)]
     groups = [CommitGroup(session, members) for session, members in sessions.items()]
     groups.sort(key=happened)

@@ -140,7 +140,7 @@ class HeldFolder:
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600, dir_fd=self._fd)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Give the file `temp` its final name; False when that name is taken. `temp` may remain.
+        """Publish the file `temp` under its final name; False when that name is taken. `temp` may remain.
 
         Raises:
             OSError: when neither links nor renaming work here.

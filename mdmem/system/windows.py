@@ -134,7 +134,7 @@ class HeldFolder:
         return os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Give the file `temp` its final name; False when that name is taken.
+        """Publish the file `temp` under its final name; False when that name is taken.
 
         Raises:
             OSError: when the file system fails.

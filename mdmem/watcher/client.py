@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 
 NAME = "watch"
-"""Name of the socket in the vault's runtime folder."""
+"""The socket's name in the vault's runtime folder."""
 
 TOUCHED_SECONDS = 2.0
 

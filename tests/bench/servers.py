@@ -257,7 +257,7 @@ def _calls(peer: Any, sample: Sample) -> None:
 
 
 def watch(vault: Vault) -> dict[str, Used]:
-    """Give `mdmem watch` a day's work: notes from hooks, searches, injections, changes, commits."""
+    """Run a day's work beside `mdmem watch`: notes from hooks, searches, injections, changes, commits."""
     sample = Sample(vault)
     settings = config.load(str(vault.root), {**os.environ, **vault.env})
     null = subprocess.DEVNULL

@@ -138,7 +138,7 @@ def _make(path: Path, text: str) -> bool:
 
 
 def _remember_vault(root: Path) -> bool:
-    """Name the vault in the user's config.toml, unless it is found anyway, or another vault is named already."""
+    """Write the vault's path to the user's config.toml, unless it is found anyway or another one is set there."""
     if Path(config.load().vault) == root:
         return False
     from mdmem.cli.setup import config_file

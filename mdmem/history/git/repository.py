@@ -41,7 +41,7 @@ READ_BYTES = 64 * 1024
 """How much of git's output is read at a time."""
 
 OWN_IDENTITY = ("mdmem", "mdmem@localhost")
-"""Name and address of commits when git has none configured."""
+"""Who commits if git has no name and address configured."""
 
 
 class Repository(NamedTuple):

@@ -111,7 +111,7 @@ def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _with_one_title(ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, bytes]:
-    """Give both versions of a session's page the same title, when each got a new one and no person chose either.
+    """Set the same title in both versions of a session's page, when each got a new one and no person chose either.
 
     A generated title is that of the first prompt left, or a date, and is also the page's only alias.
     """

@@ -134,7 +134,7 @@ MODES: dict[str, Callable[[Ask], list[Memory]]] = {
     "byBroad": _by(lambda _, memory: memory.created),
     "byRandom": lambda ask: random.sample(ask.memories, len(ask.memories)),
 }
-"""Name of a mode -> how it orders memories, which it gets newest first."""
+"""Mode -> how it orders memories, which it gets newest first."""
 
 
 Keep = Callable[[Memory], bool]
@@ -202,7 +202,7 @@ FILTERS: dict[str, Callable[[str, Any], Keep]] = {
     "created_to": _to,
     "weight_min": _weight,
 }
-"""Name of a filter -> the function that makes a condition from its value."""
+"""Filter -> the function that makes a condition from its value."""
 
 _SYNONYMS = {"type": "types", "min_weight": "weight_min", "date_from": "created_from", "date_to": "created_to"}
 
