@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import re
+import shutil
 import threading
 import time
 import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import repository, tidy
+from mdmem.history.git import objects, repository, tidy
 from mdmem.history.git.paths import PackedPaths
 from tests.helpers.history_vault import git, put, run_here, start
 
@@ -153,6 +157,32 @@ def test_what_git_prints_is_read_while_it_prints_it_as_far_as_it_is_wanted(vault
         assert out.read(4) == b"much", "git ends when no more is read, and that is no failure"
     with pytest.raises(GitError, match=r"git ls-tree failed in .*Not a valid object name nothing"):
         list(repository.each(repo, "ls-tree", "-z", "nothing"))
+
+
+@given(st.data())
+def test_cut_output_of_gits_batch_is_an_error_unless_it_ends_between_objects(data: st.DataObject) -> None:
+    out = b"aa blob 3\nx\ny\nbb missing\ncc tree 0\n\n"
+    whole = {0: 0, 14: 1, 25: 2, len(out): 3}
+    end = data.draw(st.integers(0, len(out)))
+    parsed = objects.printed(io.BytesIO(out[:end]))
+    if end in whole:
+        assert len(list(parsed)) == whole[end]
+    else:
+        with pytest.raises(GitError, match="in the middle of an object"):
+            list(parsed)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
+def test_a_git_that_ends_in_the_middle_of_its_output_is_a_failure_of_git(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = repository.init(vault)
+    oid = repository.run(repo, "hash-object", "-w", "--stdin", stdin=b"words\n" * 20).decode().strip()
+    (tmp_path / "git").write_text(f'#!/bin/sh\n{shutil.which("git")} "$@" | head -c 30\nexit 128\n', encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(GitError, match="cat-file failed"):
+        list(objects.read(repo, [oid]))
 
 
 def test_a_machine_without_git_is_told_so(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:

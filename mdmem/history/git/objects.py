@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 
@@ -74,14 +75,17 @@ def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
 
 
 def printed(out: BinaryIO) -> Iterator[tuple[list[bytes], bytes | None]]:
-    """Parse the output of `git cat-file --batch`: yield id, kind and size, and the content (None: missing)."""
+    """Parse the output of `git cat-file --batch`: yield id, kind and size, and the content (None: missing).
+
+    Raises GitError when the output is cut.
+    """
     while line := out.readline():
-        facts = line.rstrip(b"\n").split(b" ")
-        if facts[-1] == b"missing":
-            yield facts, None
-        else:
-            yield facts, out.read(int(facts[-1]))
-            out.read(1)
+        facts, data, end = line.rstrip(b"\n").split(b" "), None, line[-1:]
+        if end == b"\n" and facts[-1] != b"missing":
+            data, end = out.read(int(facts[2])), out.read(1)
+        if end != b"\n":
+            raise GitError("git stopped in the middle of an object. No note is lost.")
+        yield facts, data
 
 
 def _found(out: BinaryIO) -> Iterator[tuple[str, bytes]]:

@@ -240,10 +240,12 @@ def printing(
         raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
     except RuntimeError as error:  # the user's limit of processes and threads
         raise GitError(f"git's output in {repo.root} cannot be read: {error}. No note is lost.") from error
-    is_read = False
+    is_read, cut = False, None
     try:
         yield process.stdout
         is_read = not process.stdout.read(1)
+    except GitError as error:
+        is_read, cut = not process.stdout.read(1), error
     finally:
         if not is_read:
             process.terminate()
@@ -253,7 +255,9 @@ def printing(
         process.stderr.close()
     if is_read and status:
         done = GitResult(status, b"", said[0].decode("utf-8", "replace"))
-        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.")
+        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.") from cut
+    if cut:
+        raise cut
 
 
 def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[str]:
