@@ -83,9 +83,9 @@ def damaged() -> Iterator[str]:
                     data = file.read()
                 if name.endswith(".pyc"):
                     marshal.loads(data[16:])  # noqa: S302 - what the interpreter would load
-            except FileNotFoundError:
-                continue  # a temporary file that was just renamed
-            except (OSError, ValueError, TypeError, EOFError):
+            except OSError:
+                continue  # gone or unreadable: the interpreter then uses the source
+            except (ValueError, TypeError, EOFError):
                 yield path
 
 

@@ -63,12 +63,12 @@ class QuickFinder:
         try:
             now = os.stat(source)
             fd = os.open(bytecode, os.O_RDONLY)
+            try:
+                data = os.read(fd, _MAX_BYTES)
+            finally:
+                os.close(fd)
         except OSError:
             return None
-        try:
-            data = os.read(fd, _MAX_BYTES)
-        finally:
-            os.close(fd)
         when = int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:_HEAD_BYTES], "little")
         if data[:8] != self._head or when != (int(now.st_mtime) & 0xFFFFFFFF, now.st_size & 0xFFFFFFFF):
             return None

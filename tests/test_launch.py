@@ -200,6 +200,18 @@ def test_bytecode_that_goes_while_doctor_looks_is_not_damaged(tmp_path: Path, mo
     assert list(found) == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a symbolic link needs a right there")
+def test_bytecode_that_cannot_be_read_is_kept_because_a_disk_may_recover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "__file__", str(tmp_path / "launch.py"))
+    unreadable = tmp_path / "__pycache__" / "a.pyc"
+    unreadable.parent.mkdir()
+    unreadable.symlink_to(unreadable)  # a loop
+    launch.repair()
+    assert unreadable.is_symlink()
+
+
 def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     settings = config.load(str(vault))
     now = 1_600_000_000.0

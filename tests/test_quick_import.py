@@ -73,6 +73,14 @@ def test_missing_bytecode_and_a_foreign_head_are_left_to_the_interpreter(
     assert look()[:4] == ["first", "1", "QuickFinder", "SourceFileLoader"]
 
 
+def test_bytecode_that_cannot_be_read_is_left_to_the_interpreter(look: Callable[[], list[str]], tmp_path: Path) -> None:
+    bytecode_file = next((tmp_path / "mdmem" / "inner" / "__pycache__").glob("two.*"))
+    bytecode_file.unlink()
+    bytecode_file.mkdir()  # opened like a file, but reading it fails
+
+    assert look()[:4] == ["first", "1", "QuickFinder", "SourceFileLoader"]
+
+
 def test_bytecode_longer_than_the_buffer_is_left_to_the_interpreter(
     look: Callable[[], list[str]], tmp_path: Path
 ) -> None:
