@@ -63,12 +63,12 @@ def _run_or_explain() -> NoReturn:
         if not startup.here():
             print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
             sys.exit(1)
-        if shut := _shut_vault(error):
-            print(f"mdmem: {shut}", file=sys.stderr)
-            sys.exit(VaultError.exit_code)
         if _output_is_shut():
             print(f"mdmem: the output cannot be written ({error.strerror or error}).", file=sys.stderr, flush=True)
             sys.exit(1)
+        if problem := _vault_problem(error):
+            print(f"mdmem: {problem}", file=sys.stderr)
+            sys.exit(VaultError.exit_code)
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
         print(
@@ -99,15 +99,21 @@ def _output_is_shut() -> bool:
     return False
 
 
-def _shut_vault(error: OSError) -> str:
-    """Return the message for an error that comes from an unwritable vault; "" for any other error."""
-    if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+def _vault_problem(error: OSError) -> str:
+    """Return the message for an error from an unwritable vault or a full disk; "" for any other error."""
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if not is_full and error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return ""
     from mdmem import config
 
     words = "\0".join(sys.argv).replace("\0--vault=", "\0--vault\0").split("\0")
     given = words[words.index("--vault") + 1 :] if "--vault" in words else []
     root = config.load(given[0] if given else None).vault
+    if is_full:
+        return (
+            f"A disk that the vault at {root} needs is full ({error.strerror}). Free some space and run the command"
+            " again. `mdmem doctor` names the disk; what was stored before is safe."
+        )
     if not os.path.isdir(root) or os.access(root, os.W_OK | os.X_OK):  # noqa: PTH112 - as above
         return ""
     return f"The vault at {root} cannot be written ({error.strerror}). `mdmem doctor --only vault` says what to do."

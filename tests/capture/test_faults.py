@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -300,6 +301,21 @@ def test_a_command_that_meets_a_read_only_vault_says_so(small_disk: Path, join: 
 
     assert done.returncode == 4
     assert f"The vault at {vault} cannot be written (Read-only file system)." in done.stderr
+
+
+def test_a_command_that_meets_a_full_disk_says_whose_disk_and_what_to_do(small_disk: Path) -> None:
+    vault = small_disk / "vault"
+    mdmem = [sys.executable, "-m", "mdmem", "--vault", str(vault)]
+    subprocess.run([*mdmem, "init"], capture_output=True, check=True)
+    with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
+
+    done = subprocess.run([*mdmem, "note", "Hello"], capture_output=True, text=True)
+
+    assert done.returncode == 4
+    assert f"A disk that the vault at {vault} needs is full" in done.stderr
+    assert "Free some space" in done.stderr
 
 
 class Failing:
