@@ -60,6 +60,9 @@ def stored(delivery: Delivery) -> bytes:
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
         said = delivery.last_words()
         log_failure("hook failed", error, delivery.vault)
+        if "--report" in delivery.words:
+            is_unknown = delivery.agent is None and isinstance(error, KeyError)
+            return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
         return said
 
 

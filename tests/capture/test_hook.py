@@ -357,6 +357,11 @@ def test_the_report_says_what_happened(vault: Path, mdmem: Hook) -> None:
     assert report["feedback"].startswith("mdmem: 1 private section (1 character) was kept out of memory.")
 
 
+def test_the_report_for_an_unknown_agent_says_so(vault: Path, mdmem: Hook) -> None:
+    done = mdmem("hook", "nobody", "--report", input=json.dumps(prompt("a")))
+    assert json.loads(done.stdout) == {"stored": False, "error": "unknown agent"}
+
+
 def test_what_becomes_of_a_tag_that_is_not_closed_is_told_as_it_is(vault: Path, hook: Hook) -> None:
     assert "after it was kept out" in hook(prompt("a <private>b")).stdout
     own_settings('[privacy]\nunclosed = "keep"\n')

@@ -211,7 +211,9 @@ def test_a_command_runs_with_closed_streams(closed: str, vault: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["config", "path"], ["search", "--limit", "x"]])
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["help", "privacy"], ["config", "path"], ["search", "--limit", "x"]]
+)
 def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(words: list[str]) -> None:
     out, into = os.pipe()
     os.close(out)
@@ -223,6 +225,16 @@ def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(
     assert done.returncode == 141
     assert seen.returncode == (2 if "x" in words else 141)
     assert b"Traceback" not in seen.stderr
+
+
+@pytest.mark.slow
+def test_a_reader_of_the_demo_that_has_gone_is_no_failure(tmp_path: Path) -> None:
+    out, into = os.pipe()
+    os.close(out)
+    words = [sys.executable, "-m", "mdmem", "demo", "--at", str(tmp_path)]
+    done = subprocess.run(words, stdout=into, stderr=subprocess.PIPE)
+    os.close(into)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.slow

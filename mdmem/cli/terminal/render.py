@@ -72,7 +72,11 @@ def console(*, stderr: bool = False) -> Console:
     """Return rich's console for stdout or stderr: color on a terminal only (and not with NO_COLOR)."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:  # rich would exit with status 1
+            raise BrokenPipeError
+
+    return PipedConsole(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def is_terminal() -> bool:
