@@ -189,8 +189,9 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 def show(
     settings: Config, reference: str, raw: bool, only_path: bool, in_editor: bool, at: str | None, as_json: bool
 ) -> None:
-    """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. In a pipe it is printed unchanged;
-    on a terminal it is rendered, followed by its typed links and the notes that link to it.
+    """Show NOTE: an id, the beginning of one, `mem:ID`, a path, a file's name, or the id of an item of `todo` or
+    `proposals`. In a pipe it is printed unchanged; on a terminal it is rendered, followed by its typed links and the
+    notes that link to it.
 
     \b
     Example:  mdmem show mem:7m2x4kd9qp
@@ -248,11 +249,27 @@ def _print_joined(linking: list[NoteRow], relations: list[TypedLink]) -> None:
 def _read(settings: Config, reference: str) -> tuple[str, bytes]:
     from mdmem.search import index
 
-    path = index.resolve(settings, reference)
+    try:
+        path = index.resolve(settings, reference)
+    except NotFoundError:
+        path = _of_item(settings, reference)
+        if not path:
+            raise
     data = disk.read_path(settings.vault, path)
     if data is None:
         raise NotFoundError(f"{path} was deleted while it was being read. `mdmem search` finds what remains.")
     return path, data
+
+
+def _of_item(settings: Config, key: str) -> str:
+    """Return the path of the note behind an item that `todo` or `proposals` lists; "" if no item has this id."""
+    from mdmem.learn import proposals, work
+
+    if len(key) != work.KEY_CHARS:
+        return ""
+    now = options.now()
+    listed = {one.key: one.path for one in proposals.waiting(settings, now=now)}
+    return (listed | {one.key: one.path for one in work.open_work(settings, now=now)}).get(key, "")
 
 
 def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:

@@ -125,7 +125,7 @@ class _Finder:
         facts = self._view.facts(number)
         name = str(facts["id"])
         return Proposal(
-            key=short(f"{kind}\0{name}\0{other}\0{noted}", 8),
+            key=short(f"{kind}\0{name}\0{other}\0{noted}", work.KEY_CHARS),
             kind=kind,
             title=title,
             why=why,

@@ -30,6 +30,8 @@ _DISMISSED = frozenset(
     ["", "ok", "okay", "thanks", "thank you", "thx", "stop", "cancel", "never mind", "nevermind", "exit", "quit", "bye"]
 )
 _GO_ON = frozenset(["go on", "continue", "yes", "y", "do it", "go ahead", "proceed", "please continue", "keep going"])
+KEY_CHARS = 8
+"""Length of the ids of open items and proposals."""
 
 
 class OpenItem(NamedTuple):
@@ -130,7 +132,7 @@ class _Project:
         name = str(facts["id"])
         created = created or timestamps.iso_time(self._created[number])
         return OpenItem(
-            key=short(f"{name}\0{text}", 8),
+            key=short(f"{name}\0{text}", KEY_CHARS),
             kind=kind,
             text=text,
             detail=detail,

@@ -19,6 +19,7 @@ from mdmem import when
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli.terminal import progress
+from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day, complete
@@ -66,7 +67,11 @@ def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: P
     ask("s-7", "Do you remember what we decided about dates?", time.time() - 3600)
     left = day.run().stdout.partition("Left open\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split("  ")[1] for line in left] == ["Still open"]
-    assert [item["text"] for item in day.json("todo")] == ["Still open"]
+    (item,) = day.json("todo")
+    assert item["text"] == "Still open"
+    assert item["key"] in day.run("todo").stdout
+    assert day.run("show", item["key"]).stdout == day.run("show", item["id"]).stdout
+    assert isinstance(day.attempt("show", "zzzzzzzz").exception, NotFoundError)
 
 
 def test_alone_without_a_vault_it_shows_the_help(tmp_path: Path) -> None:
