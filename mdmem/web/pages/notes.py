@@ -175,7 +175,9 @@ def edit_form(
         differences are shown.
     """
     theirs = opened.parsed.body.strip("\n")
-    lines = difflib.unified_diff(theirs.split("\n"), text.split("\n"), "the note now", "your text", lineterm="", n=2)
+    lines = difflib.unified_diff(
+        theirs.split("\n"), text.strip("\n").split("\n"), "the note now", "your text", lineterm="", n=2
+    )
     return request.page(
         "edit",
         status=409 if conflict else 400 if problem else 200,
