@@ -234,7 +234,8 @@ def _import(
 
 def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
-    from mdmem.history import forget, purge_record
+    from mdmem.history import forget
+    from mdmem.history.purging import purge_record
     from mdmem.transcripts.importer import Import
 
     deleted = {} if done.again else forget.deleted(settings)

@@ -21,7 +21,7 @@ from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from mdmem.history.forget import Target
-    from mdmem.history.purge import Purged, PurgePlan
+    from mdmem.history.purging.purge import Purged, PurgePlan
 
 
 SHOWN = 20
@@ -136,7 +136,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     \b
     Example:  mdmem purge 'the old password' --apply
     """
-    from mdmem.history import purge as work
+    from mdmem.history.purging import purge as work
 
     with progress.ProgressBar("Searching", shown=not as_json) as bar:
         planned = work.plan(settings, target, kind=kind or "text", report=bar.step)

@@ -18,17 +18,7 @@ from typing import NamedTuple
 from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import (
-    carry,
-    commit,
-    other_files,
-    private,
-    purge,
-    purge_record,
-    review,
-    rewrite,
-    unpurged,
-)
+from mdmem.history import commit, other_files, private, review, rewrite
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import fetching, filtering, git_index, lock, objects, part, repository, writer
@@ -41,7 +31,8 @@ from mdmem.history.merging import both, join, undecided
 from mdmem.history.merging.both import Both
 from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.history.purge import PurgePlan
+from mdmem.history.purging import carry, purge, purge_record, unpurged
+from mdmem.history.purging.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.history.space import archive, checkout

@@ -17,8 +17,9 @@ from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
-from mdmem.history import batch, commit, forget, purge, rewrite, session_log, sync
+from mdmem.history import batch, commit, forget, rewrite, session_log, sync
 from mdmem.history.gate import CommitGate
+from mdmem.history.purging import purge
 from mdmem.history.space import archive
 from mdmem.search import index
 from mdmem.search.index import check, scan, scan_record

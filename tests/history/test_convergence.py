@@ -19,7 +19,8 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.history import purge, sync
+from mdmem.history import sync
+from mdmem.history.purging import purge
 from mdmem.vault import disk, note, user_notes
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, put, run_here

@@ -11,9 +11,10 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.history import commit, forget, purge, sync
+from mdmem.history import commit, forget, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
+from mdmem.history.purging import purge
 from mdmem.history.space import archive, checkout
 from mdmem.vault import disk
 from mdmem.views.vault_pages import upkeep

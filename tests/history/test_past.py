@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import AmbiguousError, NotFoundError, UsageError
-from mdmem.history import commit, find, forget, past, purge, why
+from mdmem.history import commit, find, forget, past, why
 from mdmem.history.git import repository
+from mdmem.history.purging import purge
 from mdmem.views import wording
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, start, turn
 

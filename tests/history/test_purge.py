@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
-from mdmem.history import commit, pages, purge, unpurged
+from mdmem.history import commit, pages
 from mdmem.history.git import filtering
+from mdmem.history.purging import purge, unpurged
 from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers import claude

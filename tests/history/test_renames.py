@@ -15,9 +15,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from mdmem.config import Config
-from mdmem.history import commit, purge, sync, undo
+from mdmem.history import commit, sync, undo
 from mdmem.history.git import repository
 from mdmem.history.merging import join
+from mdmem.history.purging import purge
 from mdmem.history.space import archive
 from mdmem.vault import journal, note
 from mdmem.views.vault_pages import upkeep

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import batch, changes, commit, purge, purge_record, sync
+from mdmem.history import batch, changes, commit, sync
 from mdmem.history.git import environment, objects, part, repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
+from mdmem.history.purging import purge, purge_record
 from mdmem.transcripts import host_memory
 from mdmem.vault import front_matter, note, template
 from tests.helpers.history_vault import (

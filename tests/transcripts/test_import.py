@@ -20,7 +20,8 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
-from mdmem.history import commit, find, forget, purge, purge_record
+from mdmem.history import commit, find, forget
+from mdmem.history.purging import purge, purge_record
 from mdmem.transcripts import replay
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.markdown import memories

@@ -10,15 +10,16 @@ from collections.abc import Iterable
 
 from mdmem import plural
 from mdmem.config import Config
-from mdmem.history import past, purge, purge_record
+from mdmem.history import past
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
-from mdmem.history.purge import PurgePlan
-from mdmem.history.purge_record import PurgeRecord
+from mdmem.history.purging import purge, purge_record
+from mdmem.history.purging.purge import PurgePlan
+from mdmem.history.purging.purge_record import PurgeRecord
 
 MARK = "mdmem-carrying"
 """A file in the git folder from before our branch is carried over a purge until nothing here has the old history.

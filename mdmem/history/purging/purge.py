@@ -15,10 +15,11 @@ from typing import NamedTuple
 from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import find, pages, past, purge_record, rewrite, unpurged
+from mdmem.history import find, pages, past, rewrite
 from mdmem.history.git import filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
+from mdmem.history.purging import purge_record, unpurged
 from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.slug import slug
