@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import os
 import resource
@@ -166,6 +167,10 @@ def broken(*_: Any, **__: Any) -> Any:
     raise ArbitraryError
 
 
+def broken_generator(*_: Any, **__: Any) -> Iterator[Any]:
+    yield broken()
+
+
 def break_for_good(place: str) -> Callable[[], None]:
     """Make the function at this place raise whenever it is called."""
 
@@ -173,7 +178,8 @@ def break_for_good(place: str) -> Callable[[], None]:
         for function in functions():
             code = function.__code__
             if f"{code.co_filename} {code.co_firstlineno}" == place and not code.co_freevars:
-                function.__code__ = broken.__code__
+                same_kind = broken_generator if code.co_flags & inspect.CO_GENERATOR else broken
+                function.__code__ = same_kind.__code__  # another kind is deprecated since Python 3.13
 
     return start
 
