@@ -85,6 +85,11 @@ class Live:
             self._tell(found)
             return found
 
+    def catch_up(self) -> None:
+        """Index what an action has just written, in case the system has not reported it yet."""
+        with self.lock:
+            freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
+
     # -- watching ----------------------------------------------------------------------------------
 
     def _watch_vault(self) -> None:

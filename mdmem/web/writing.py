@@ -38,7 +38,9 @@ def do(request: PageRequest) -> Response:
     action = ACTIONS.get(request.parts["action"])
     if action is None:
         raise NotFoundError(f"There is no action {request.parts['action']!r:.40}.")
-    return action(request)
+    response = action(request)
+    request.site.live.catch_up()  # the next page shows what was written
+    return response
 
 
 def checked(request: PageRequest) -> Response:

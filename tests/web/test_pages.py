@@ -71,7 +71,9 @@ def token(web: Web, cookie: str) -> str:
 def a_note(web: Web, title: str, body: str = "Some words.") -> str:
     """Write a note of this test's own; return its path."""
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    return user_notes.add(settings, title, body, now=MORNING).path
+    path = user_notes.add(settings, title, body, now=MORNING).path
+    indexed(settings)  # the pages may hear of it later
+    return path
 
 
 @pytest.mark.slow
