@@ -29,10 +29,11 @@ STEPS = 17
 KILLED = """
 import shutil, signal, time
 from mdmem import system
-from mdmem.history import commit, forget, purge
+from mdmem.history import commit, forget
 from mdmem.history.git import git_index, repository, writer
 from mdmem.history.space import archive, checkout
 from mdmem.vault import disk
+from mdmem.history.purging import purge
 from mdmem.views.vault_pages import upkeep
 
 done = 0
