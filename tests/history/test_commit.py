@@ -859,3 +859,28 @@ def test_a_note_that_gits_cache_of_untracked_files_lacks_is_committed(vault: Pat
     commit.commit(config)
 
     assert "notes/two.md" in git(vault, "ls-files")
+
+
+@pytest.mark.parametrize("own", [None, "2"])
+def test_a_large_index_is_kept_in_gits_short_format_and_what_is_staged_stays(vault: Path, own: str | None) -> None:
+    config = start(vault)
+    if own:
+        git(vault, "config", "index.version", own)
+    put(vault, "notes/one.md", "one\n")
+    commit.commit(config)
+    blob = git(vault, "rev-parse", "HEAD:notes/one.md").strip()
+    lines = "".join(f"100644 {blob}\tstaged/{'folder-' * 30}/{number}.md\n" for number in range(18_000))
+    subprocess.run(["git", "-C", vault, "update-index", "--index-info"], input=lines, text=True, check=True)
+    staged = git(vault, "diff", "--cached", "--name-only")
+
+    put(vault, "notes/two.md", "two\n")
+    commit.commit(config)
+    put(vault, "notes/two.md", "three\n")
+    commit.commit(config)
+
+    index = (vault / ".git" / "index").read_bytes()
+    assert index[4:8] == (b"\0\0\0\2" if own else b"\0\0\0\4")
+    assert git(vault, "diff", "--cached", "--name-only") == staged
+    assert git(vault, "diff", "--name-only", "--", "notes") == ""
+    assert git(vault, "show", "HEAD:notes/two.md") == "three\n"
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""

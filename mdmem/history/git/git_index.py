@@ -33,6 +33,16 @@ GONE = b"0" * 6
 
 BYTES = "* -text -eol -ident"
 
+LARGE_BYTES = 4 << 20
+"""From this size (about 25,000 notes), an index is kept in `SHORT_PATHS`, unless git's `index.version` is set there."""
+
+SHORT_PATHS = 4
+"""The version of git's index format in which paths are shortened by what they share (`man gitformat-index`).
+
+git writes the whole index for every commit: 40 % fewer bytes in this version. git recommends it for many files
+(`feature.manyFiles`).
+"""
+
 
 Stamp = tuple[int, int, int]
 """Identifies a version of a file: inode, size, mtime in nanoseconds."""
@@ -215,10 +225,22 @@ def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: in
             lines.write(b"%b %b\t%b\0" % entry)
             if may_lack and entry.mode != GONE and part.is_absent(repo, here, os.fsdecode(entry.path)):
                 absent.write(b"%b\0" % entry.path)
-        for listed, how in ((lines, ("--index-info",)), (absent, ("--skip-worktree", "--stdin"))):
+        written = (*_shortened(repo, copy), "--index-info")
+        for listed, how in ((lines, written), (absent, ("--skip-worktree", "--stdin"))):
             if listed.tell():
                 listed.seek(0)
                 repository.run(repo, "update-index", "-z", *how, stdin=listed, env=env(copy), held=held)
+
+
+def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
+    """Return the words that make git keep a large index in `SHORT_PATHS`."""
+    if not copy.path.exists() or copy.path.stat().st_size < LARGE_BYTES:
+        return ()
+    with copy.path.open("rb") as file:
+        version = int.from_bytes(file.read(8)[4:])
+    if version == SHORT_PATHS or repository.attempt(repo, "config", "index.version").status == 0:
+        return ()
+    return "--index-version", str(SHORT_PATHS)
 
 
 def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], held: int) -> str:
