@@ -71,15 +71,20 @@ def add(
         render.print_json({**made._asdict(), "project": home})
     else:
         click.echo(f"[mem:{made.id}] {made.path}" + (f" ({home})" if home else ""))
-    _tell_what_was_kept_out(settings, made.path)
+    _tell_what_was_kept_out(settings, [title, body])
 
 
-def _tell_what_was_kept_out(settings: Config, path: str) -> None:
-    meta = notes.load(settings.vault, path).meta
-    nouns = {"private": "private section", "redacted": "secret"}
-    said = [plural.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
+def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:
+    from mdmem import privacy
+
+    rules = privacy.Rules.of(settings.settings)
+    cleaned = privacy.clean([privacy.as_typed(text) for text in typed], rules=rules)
+    counts = ((cleaned.private, "private section"), (cleaned.redacted, "secret"))
+    said = [plural.number(count, noun) for count, noun in counts if count]
     if said:
         click.echo(f"mdmem: {' and '.join(said)} kept out of the note.", err=True)
+    if cleaned.unclosed and rules.unclosed != "keep":
+        click.echo("mdmem: a private tag is not closed: everything after it is kept out.", err=True)
 
 
 def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
@@ -133,8 +138,10 @@ def append(settings: Config, reference: str, text: tuple[str, ...], as_json: boo
     """
     words = " ".join(text)
     path = _path(settings, reference)
-    user_notes.append(settings, path, sys.stdin.read() if words in ("", "-") else words)
+    typed = sys.stdin.read() if words in ("", "-") else words
+    user_notes.append(settings, path, typed)
     _say(f"Added to {path}.", {"path": path}, as_json=as_json)
+    _tell_what_was_kept_out(settings, [typed])
 
 
 def _path(settings: Config, reference: str) -> str:

@@ -120,7 +120,9 @@ def review(
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
-        return print_applied(work.finish(settings, seen, [], "Review\n"))
+        status = print_applied(work.finish(settings, seen, [], "Review\n"))
+        click.echo(f"{plural.number(len(seen.items), 'note')} marked as reviewed.")
+        return status
     decided = None
     while decided is None:
         decided = _ask(settings, screens)

@@ -225,6 +225,8 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
         return count, f"{plural.number(count, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
         raise UsageError("Name one file, or `site` and a folder.")
+    if target[0] == "site" and form is None:
+        raise UsageError("Name the folder for the site: mdmem export site DIR")
     ending = path.suffix[1:].lower()
     count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **wanted)
     return count, f"{plural.number(count, 'note')} in {path}."

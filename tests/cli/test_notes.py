@@ -56,6 +56,17 @@ def test_a_note_comes_from_stdin_without_what_is_private(day: Day) -> None:
     assert "Ada" not in text
 
 
+def test_an_unclosed_tag_is_named_when_a_note_is_written_or_extended(day: Day) -> None:
+    done = day.run("note", "--json", "The pager is loud. <private>Ada has it.")
+    assert "1 private section kept out" in done.stderr
+    assert "a private tag is not closed: everything after it is kept out" in done.stderr
+    path = json.loads(done.stdout)["path"]
+    closed = day.run("append", path, "Quiet at night. <private>Eva has it.</private>")
+    assert closed.stderr == "mdmem: 1 private section kept out of the note.\n"
+    assert "a private tag is not closed" in day.run("append", path, "Loud again. <private>Max has it.").stderr
+    assert day.run("append", path, "Quiet at last.").stderr == ""
+
+
 def test_an_empty_or_wholly_private_note_is_refused(day: Day) -> None:
     for words in ("", "  \n", "<private>all of it</private>"):
         assert isinstance(day.attempt("note", "-", stdin=words).exception, UsageError), words

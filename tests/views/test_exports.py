@@ -358,3 +358,5 @@ def test_unknown_forms_and_too_many_words_are_refused(tmp_path: Path) -> None:
         done = day.attempt("export", *[str(tmp_path / word) for word in words])
         assert isinstance(done.exception, UsageError)
     assert not (tmp_path / "x.pdf").exists()
+    assert ".html, .htm, .db" in str(day.attempt("export", str(tmp_path / "x.pdf")).exception)
+    assert "mdmem export site DIR" in str(day.attempt("export", "site").exception)

@@ -31,9 +31,9 @@ def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
         OSError: when it cannot be written.
     """
     if form not in FORMS.values():
-        known = ", ".join(dict.fromkeys(FORMS.values()))
-        what = f"There is no format {form!r:.40}" if form else "The file name needs an ending that tells its format"
-        raise UsageError(f"{what}. Formats: {known}; `mdmem export site DIR` writes a site.")
+        known = ", ".join(f".{ending}" for ending in FORMS)
+        what = f"There is no format {form!r:.40}. " if form else ""
+        raise UsageError(f"{what}The file's ending tells the format: {known}. `mdmem export site DIR` writes a site.")
     notes = export.select(config, **wanted)
     with export.new_file(target) as file:
         if form in export.WRITERS:
