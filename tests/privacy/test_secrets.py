@@ -13,6 +13,10 @@ from mdmem.privacy.secrets import tables
 from tests.helpers import credentials
 
 KEPT = (
+    "the password is now required, and the password for new users is still missing",
+    "The password has been changed to comply with the policy; the token was set to expire in 15 minutes",
+    "the password of a user is now optional, and its token will be refreshed by the middleware",
+    "password at login is always checked first; the password will be reset by mail",
     "self.password=secret_word",
     "user.token = given\nuser.password = password\nthis.token=value",
     "expect(page.getByLabel('password')).fill(value)",
@@ -221,6 +225,14 @@ HIDDEN = (
     'requests.get(url, auth=("bob", "{}"))',
     "<name>fs.ConnectionPassword</name>\n  <value>{}</value>",
     "the password for the shop is {}",
+    "the root password for box7 is now {}",
+    "the admin password is currently {}",
+    "the password on staging has been changed to {} today",
+    "the wifi password at the office is {}",
+    "the password for the shop will be {} from Monday",
+    "password for the staging db is still {}",
+    "das Passwort für den Server ist jetzt {}",
+    "le mot de passe pour le serveur est maintenant {}",
     "mot de passe : {}",
     "ConvertTo-SecureString '{}' -AsPlainText -Force",
     "htpasswd -bc users bob {}",

@@ -26,7 +26,7 @@ _LIGHT = 0.5
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL = "가"
-_VERB_SIGNS = "iIwWsShHeEfFoOtTcClLèéは는은是为為"
+_VERB_SIGNS = "aAbBcCdDeEfFgGhHiIlLoOpPrRsStTvVwWèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
 _SETTERS = (

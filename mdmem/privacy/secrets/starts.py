@@ -13,17 +13,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Name
 
-_VERBS = (
-    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ",
-    " has been set to ", " from ", " ist ", " lautet ", " est ",
-    " es ",
-    " è ", " é ", "は", "는 ", "은 ", "是", "为", "為",
+_CHANGES = (
+    " has been set to ", " has been changed to ", " has changed to ", " was set to ", " was changed to ", " is set to ",
+    " got changed to ", " set to ", " changed to ",
 )  # fmt: skip
-_OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
+_SAYS = (
+    *_CHANGES, " is ", " is: ", " was ", " should be ", " will be ", " remains ", " became ", " ist ", " lautet ",
+    " est ", " es ", " è ", " é ",
+)  # fmt: skip
+_VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")
+_OF_WHAT = (" for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ")
+_WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")
 _ARROWS = ("-> ", "→ ", "- ", "– ")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
 _DATA = "<![CDATA["
-_LONGEST_INSIDE = 32
+_LONGEST_INSIDE, _LONGEST_WHAT = 32, 48
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
 _CELLS = ("<td>", "<dd>")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
@@ -204,14 +208,15 @@ _TYPED = (".fill(", ".type(", ".send_keys(", ".sendKeys(", ".setValue(", ".press
 
 
 def after_verb(name: Name) -> int:
-    """`my password is …`, `the password for the shop is …`."""
+    """`my password is …`, `the password for the shop is now …`."""
     low, at = name.low, name.closed
     if low.startswith(_OF_WHAT, at):
-        words = low[at : at + 48].partition("\n")[0].partition(" is ")
-        at += len(words[0]) if words[1] else 0
+        line = low[at : at + _LONGEST_WHAT].partition("\n")[0]
+        at += min((line.find(verb) for verb in _SAYS if verb in line), default=0)
     if not low.startswith(_VERBS, at) or (name.word() == "pass" and low.startswith((" to ", " from "), at)):
         return 0
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
+    at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
     return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
 
 
