@@ -19,6 +19,8 @@ _DECIDED = (
     "talked/learned/seen/met/hit/encountered/handled/planned/implemented/built/worked/been"
 )
 _WHAT = "what/whats/how/hows/where/wheres/why/which/when/who"
+_DAY = "yesterday/monday/tuesday/wednesday/thursday/friday/saturday/sunday"
+_DAYS = "yesterdays/todays/mondays/tuesdays/wednesdays/thursdays/fridays/saturdays/sundays"
 _ENTSCHIEDEN = (
     "entschieden/beschlossen/besprochen/vereinbart/gemacht/gelost/behoben/gewahlt/ausgemacht/festgelegt/geeinigt/"
     "verwendet/benutzt/genannt/herausgefunden/gelernt/geklart/gesagt/genommen/repariert/umgesetzt/diskutiert"
@@ -60,6 +62,9 @@ ASKING: dict[str, tuple[str, ...]] = {
         "where did i leave/stop",
         "catch/bring me/us up",
         "summary/recap/overview of/from the/our/my/your last/previous/latest/earlier session/sessions/chat",
+        f"summary/recap/overview of/from {_DAYS} session/sessions/work/chat",
+        f"the error/bug/problem/issue/crash/failure/segfault/exception/trouble from {_DAY}/last/earlier",
+        "find/search/show the/our/that discussion/conversation/decision/agreement about/on/of/regarding/where",
         "summarize/summarise/recap the/our/my last/previous/latest/earlier session/sessions/conversation/chat",
         "from last/yesterdays session",
         "continue where we/i",
