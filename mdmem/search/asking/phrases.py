@@ -115,6 +115,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "wo sind wir * stehengeblieben/geblieben",
         "in der letzten/vorigen/fruheren sitzung/unterhaltung",
         "im letzten/vorigen gesprach/chat",
+        "derselbe/dieselbe/dasselbe/gleiche/selbe fehler/bug/absturz/problem wie gestern/letzte/vorige/neulich/am",
+        "fasse/fass zusammen was/woran/wie wir",
     ),
     "fr": (
         "tu te souviens/rappelles",
@@ -141,6 +143,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "ou on/nous en etait/etions",
         "quoi/lequel/laquelle/lesquels/lesquelles/comment/combien/pourquoi deja",
         "la derniere/precedente session/conversation/discussion",
+        "meme erreur/bug/probleme/panne que hier/lundi/la/lautre/mardi/mercredi/jeudi/vendredi",
     ),
     "es": (
         "te/os/se acuerdas/acordais/acuerda/acuerdan",
@@ -159,6 +162,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "ya hemos/habiamos",
         "la sesion/conversacion anterior/pasada",
         "la ultima sesion/conversacion",
+        "mismo/misma error/fallo/problema/bug de ayer/anteayer",
+        "mismo/misma error/fallo/problema/bug de la semana/vez pasada/anterior",
     ),
     "pt": (
         "voce/voces se/te lembra/lembras/lembram",
