@@ -1,8 +1,7 @@
 """`python -m tests.bench`: measures the cost of hooks, injection and the index, as ratios from one run.
 
 `python -m tests.bench --readme` also writes the tables into the help page `cost`. To run another bench:
-`python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `intent`, `learn`, `mcp`,
-`privacy`, `ranking`, `scale`, `segments`, `turn`, `watcher`.
+`python -m tests.bench NAME`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import io
 import runpy
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.bench import hooks, inject, recall
 from tests.helpers import readme
@@ -32,9 +32,12 @@ def main() -> None:
         prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--readme", action="store_true", help="write the tables into the help page")
-    parser.add_argument("name", nargs="?", help="run this bench only; it takes the remaining words")
+    files = sorted(Path(__file__).parent.glob("[a-z]*.py"))
+    names = [path.stem for path in files if "__main__" in path.read_text("utf-8")]
+    parser.add_argument("name", nargs="?", choices=names, help="run this bench only; it takes the remaining words")
     words, sys.argv[1:] = parser.parse_known_args()  # the benches read the remaining arguments
     if words.name:
+        sys.modules.pop(f"tests.bench.{words.name}", None)
         runpy.run_module(f"tests.bench.{words.name}", run_name="__main__")
         return
     page = readme.HELP / "cost.md"

@@ -118,6 +118,8 @@ def table(folder: Path, ways: str = "") -> Iterator[str]:
 
 def main() -> None:
     """Print the table."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m tests.bench block_recall FOLDER [WAYS]")
     folder, ways = (*sys.argv[1:], "")[:2]
     with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as work:
         for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
