@@ -368,6 +368,37 @@ def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
     assert shape.of(prompt) is None
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "still the same error",
+        "that didn't work, still the same error",
+        "the tests still fail with the same error",
+        "it failed again",
+        "same problem again",
+        "why do the tests fail?",
+        "why does the test still fail",
+    ],
+)
+def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the payment worker crashed again",
+        "still getting 500 errors",
+        "why did the build break",
+        "why do our tests fail on arm64?",
+        "still the same error:\n\nKeyError: 'tenant_id'",
+        "same error as last week",
+    ],
+)
+def test_a_failure_that_is_named_or_of_the_past_asks(prompt: str) -> None:
+    assert shape.of(prompt) is not None
+
+
 @pytest.mark.parametrize("prompt", ["keep going please", "carry on with it"])
 def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
     found = shape.of(prompt)

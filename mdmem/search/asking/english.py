@@ -80,15 +80,34 @@ _IRREGULAR = _words(
     "froze frozen hung shrank sank slept slid shook shot struck swept tore woke drove dug hid spun sped wore rewrote"
 )
 _AGAIN = _words("again still back")
+_AT_WORK = _words(
+    "same test tests build code output message line work works working worked fail failed failing get gets getting "
+    "seeing see one thing things happens happening persists occurs here there now yet nothing something everything "
+    "changed change helped help helps fixed fix solved solve didnt doesnt wont isnt as some all though"
+)
+"""Words about the work at hand that say nothing of its subject: `still the same error`, `the test fails again`."""
 EVERY = (
     _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
+_NAMING_NO_SUBJECT = EVERY | _TROUBLE | _FAILS | _AGAIN | _AT_WORK
 _NOT_PAST = _words(
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
 )
+
+
+def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bool:
+    """Whether a text only says that something here does not work, but not what: `still the same error`.
+
+    words, topic: of the text and of its subject, folded. grade: of the text; a likely question about the past must not
+    speak of the past: `why do the tests fail`.
+    """
+    if not topic or not all(word in _NAMING_NO_SUBJECT for word in topic) or grade == SURE:
+        return False
+    held = frozenset(words)
+    return grade == POSSIBLE or not (held & _WE or _is_past(words, held) or _is_back(words, held))
 
 
 def judge(words: list[str], *, asks: bool) -> int:

@@ -323,3 +323,27 @@ UNSPACED: dict[str, Unspaced] = {
     "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),
 }
 """Language -> its substrings."""
+
+_LEFT = """
+off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
+latest still open up going on happening state status project repo repository codebase work working session sessions
+chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
+stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
+arrete arretes arretee etions etait hier projet
+ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
+вчера остановились проект
+"""
+LEFT_OFF = frozenset(_LEFT.split())
+"""Words of questions where work stopped."""
+_FILLING = """
+a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
+before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
+again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
+keep carry please moving along want wanted
+da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
+la on en est ce que qui quoi le les nous sest setait se je ou
+lo por donde que y el de en se os onde a o dove che si ci we er
+мы на чем что где
+"""
+FILLERS = frozenset(["", *_FILLING.split()])
+"""Words that name no subject beside those."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.agents import prompts
 from mdmem.search.asking import english, prose
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.languages import LANGUAGES, UNSPACED
+from mdmem.search.asking.languages import FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -104,14 +104,18 @@ def _of(prompt: str) -> Shape | None:
         message = error or _message(prompt)
         return Shape(LIKELY if error else POSSIBLE, "error", message, message) if message else None
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
-    return Shape(best, *told, _with_named(about, prompt), resumes=resumes)
+    about = _with_named(about, prompt)
+    spoken, subject = ([prose.fold(word) for word in prose.words(part)] for part in (told[1], about))
+    if told[0] == "en" and english.is_of_the_work_at_hand(spoken, subject, best):
+        return None
+    return Shape(best, *told, about, resumes=resumes)
 
 
 def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
     """Return a topic without words of resuming ("where did we leave off"), and whether it resumes work."""
     words = topic.split()
-    rest = [word for word in words if _bare(word) not in _LEFT_OFF]
-    if all(_bare(word) in _FILLERS for word in rest):
+    rest = [word for word in words if _bare(word) not in LEFT_OFF]
+    if all(_bare(word) in FILLERS for word in rest):
         return "", resumes or len(rest) < len(words)
     if resumes:
         topic = " ".join(rest)
@@ -121,27 +125,6 @@ def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
 
 _LEAST_LETTERS = 3
 """In a script without spaces, fewer letters than this are only the rest of a phrase."""
-_LEFT_OFF_WORDS = """
-off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
-latest still open up going on happening state status project repo repository codebase work working session sessions
-chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
-stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
-arrete arretes arretee etions etait hier projet
-ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
-вчера остановились проект
-"""
-_LEFT_OFF = frozenset(_LEFT_OFF_WORDS.split())
-_FILLER_WORDS = """
-a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
-before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
-again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
-keep carry please moving along want wanted
-da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
-la on en est ce que qui quoi le les nous sest setait se je ou
-lo por donde que y el de en se os onde a o dove che si ci we er
-мы на чем что где
-"""
-_FILLERS = frozenset(["", *_FILLER_WORDS.split()])
 
 
 def _with_named(topic: str, prompt: str) -> str:
