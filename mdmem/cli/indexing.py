@@ -79,7 +79,7 @@ def _of_changes(made: Changes) -> str:
 
 def _of_report(found: Report) -> str:
     if found.agrees:
-        return f"The index matches the vault: {plural.number(found.notes, 'note')}, all hashes match."
+        return f"The index matches the vault: {plural.number(found.notes, 'file')}, all hashes match."
     if found.damage:
         return f"The index could not be read ({found.damage}) and was rebuilt."
     kinds = ("missing", "extra", "stale", "doubled")

@@ -140,7 +140,7 @@ def _session_row(one: LoggedSession) -> tuple[str, ...]:
 @options.in_vault
 @pager.paged
 def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
-    """Draw the vault's folders, or those in FOLDER, with the number of notes in each.
+    """Draw the vault's folders, or those in FOLDER, with the number of notes and pages in each.
 
     \b
     Example:  mdmem tree journal/notes-app --files
@@ -168,7 +168,7 @@ def _relative(root: str, folder: str) -> str | None:
 
 
 def _label(name: str, notes: int) -> list[Piece]:
-    return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'note')}", "dim")]
+    return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'file')}", "dim")]
 
 
 def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:

@@ -74,9 +74,9 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if found.count > MOST:
         yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
     if not found.count and scope.view is None:
-        yield fine(f"{plural.number(count, 'note')}, all readable")
+        yield fine(f"{plural.number(count, 'file')}, all readable")
     elif not found.count and scope.view is not None:
-        yield fine(f"{plural.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
+        yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
 
 
 class _Found:
@@ -210,7 +210,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if report is None:
         yield fine("a quick check finds the index up to date; --all compares it with every file")
     elif report.agrees:
-        yield fine(f"the index matches the vault: {plural.number(report.notes, 'note')}")
+        yield fine(f"the index matches the vault: {plural.number(report.notes, 'file')}")
     else:
         rebuild = partial(engine.rebuild, config)
         yield warning(f"The index {_differs(report)}.", "`mdmem index --rebuild`", rebuild)
