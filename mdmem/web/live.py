@@ -88,7 +88,7 @@ class Live:
     def catch_up(self) -> None:
         """Index what an action has just written, in case the system has not reported it yet."""
         with self.lock:
-            freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
+            self._attempt(lambda: freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE))
 
     # -- watching ----------------------------------------------------------------------------------
 
