@@ -84,15 +84,20 @@ _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """Kinds of notes that a person keeps."""
-_KEPT = ((), (Bar(2, 1.4, 0.6, 2.0),), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)))
+_KEPT = (
+    (),
+    (Bar(2, 1.4, 0.6, 2.0), Bar(2, 1.0, 0.95, 1.5)),
+    (Bar(1, 0.5, 0.9, 2.0),),
+    (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
+)
 """Also sufficient, by grade, if the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""
 _LOOKED_UP = (Bar(3, 1.2, 0.65, 1.3),)
 _IN_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 """Also sufficient for such a note: for any question, and if its title has a word of the question."""
-_IS_TITLE = (Bar(1, 0.7, 0.95, 1.5),)
-"""Sufficient if its title may be the only word of a question."""
+_IS_TITLE, _MUST_BE_TITLE = (Bar(1, 0.7, 0.95, 1.5),), (Bar(1, 0.9, 0.95, 2.0),)
+"""Sufficient if its title has the only word of a question; the second for one that the files may answer too."""
 _IN_FULL = Bar(3, 2.0, 0.9, 1.5)
 _SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
 """For questions that the files may answer too: turns that changed files, and those that changed none."""
@@ -265,7 +270,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
         named = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))
         more += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
-        more += _IS_TITLE if is_in_title and shape.grade > NOT else ()
+        more += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
     if shape.grade == NOT and first.is_said:
         more += _SAID
     return more

@@ -561,9 +561,14 @@ def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: 
     talk.answers("The export writes dates as ISO 8601.")
     (vault / "notes").mkdir(exist_ok=True)
     (vault / "notes" / "release.md").write_text("# How we release\n\nOn Tuesdays, never on a Friday.\n")
+    (vault / "notes" / "colors.md").write_text("# Palette\n\nOnly pastel colors are accepted.\n")
     there = config.load(str(vault)), str(talk.cwd)
 
     assert "Tuesdays" in block(there, "how do we release?")
+    assert "Tuesdays" in block(there, "can we release today?")
+    assert "pastel" in block(there, "which colors are accepted?")
+    assert block(there, "can we release the export page?") == ""
+    assert block(there, "which fonts are accepted?") == ""
     assert block(there, "how do we pay taxes?") == ""
 
 
