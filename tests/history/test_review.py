@@ -165,7 +165,7 @@ def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="already exists"):
         exports.write(config, tmp_path / "kept", "zip")
-    with pytest.raises(UsageError, match=".zip, .jsonl, .html"):
+    with pytest.raises(UsageError, match=r"\.zip, \.jsonl, \.html"):
         exports.write(config, tmp_path / "new", "pdf")
     with pytest.raises(UsageError, match="already exists"):
         export.backup(config, tmp_path / "kept")

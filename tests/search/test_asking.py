@@ -378,6 +378,13 @@ def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
         "same problem again",
         "why do the tests fail?",
         "why does the test still fail",
+        "der Test schlägt wieder fehl",
+        "warum schlägt der Test fehl?",
+        "pourquoi le test échoue ?",
+        "sigue el mismo error",
+        "почему тест падает?",
+        "为什么测试失败？",
+        "なぜテストが失敗する？",
     ],
 )
 def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: str) -> None:
@@ -393,6 +400,10 @@ def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: s
         "why do our tests fail on arm64?",
         "still the same error:\n\nKeyError: 'tenant_id'",
         "same error as last week",
+        "der Zahlungstest schlägt wieder fehl",
+        "Der Bug von gestern ist wieder da",
+        "¿por qué falla el test de pagos?",
+        "为什么登录测试失败？",
     ],
 )
 def test_a_failure_that_is_named_or_of_the_past_asks(prompt: str) -> None:

@@ -99,12 +99,12 @@ _NOT_PAST = _words(
 
 
 def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bool:
-    """Whether a text only says that something here does not work, but not what: `still the same error`.
+    """Whether a text only says that something here does not work, but not what.
 
-    words, topic: of the text and of its subject, folded. grade: of the text; a likely question about the past must not
-    speak of the past: `why do the tests fail`.
+    words, topic: of the text and of its subject, folded. grade: of the text; a likely question must not speak of the
+    past: `why do the tests fail`.
     """
-    if not topic or not all(word in _NAMING_NO_SUBJECT for word in topic) or grade == SURE:
+    if not all(word in _NAMING_NO_SUBJECT for word in topic):
         return False
     held = frozenset(words)
     return grade == POSSIBLE or not (held & _WE or _is_past(words, held) or _is_back(words, held))

@@ -347,3 +347,17 @@ lo por donde que y el de en se os onde a o dove che si ci we er
 """
 FILLERS = frozenset(["", *_FILLING.split()])
 """Words that name no subject beside those."""
+_FAILING = """
+fehler bug absturz problem test tests build schlagt fehl geht lauft klappt funktioniert gleiche gleichen selbe derselbe
+dasselbe immer noch wieder meme erreur bogue probleme panne echoue echouent marche plante toujours encore
+mismo misma error fallo problema falla fallan fallar funciona prueba pruebas todavia vuelve
+mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono funziona ancora sempre
+тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
+"""
+FAILING = frozenset(_FAILING.split())
+"""Words that say that the work at hand fails, but not what: `der Test schlägt wieder fehl`."""
+FAILING_UNSPACED = (
+    "测试", "失败", "错误", "报错", "问题", "同样的", "还是", "又", "了", "的", "吗",
+    "テスト", "失敗", "エラー", "同じ", "まだ", "また", "する", "した", "している", "です", "が", "の", "は",
+    "테스트", "실패", "오류", "에러", "같은", "아직도", "또", "했어", "해", "하지", "가", "이",
+)  # fmt: skip

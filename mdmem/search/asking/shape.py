@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.agents import prompts
 from mdmem.search.asking import english, prose
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.languages import FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
+from mdmem.search.asking.languages import FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -105,10 +105,25 @@ def _of(prompt: str) -> Shape | None:
         return Shape(LIKELY if error else POSSIBLE, "error", message, message) if message else None
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
     about = _with_named(about, prompt)
-    spoken, subject = ([prose.fold(word) for word in prose.words(part)] for part in (told[1], about))
-    if told[0] == "en" and english.is_of_the_work_at_hand(spoken, subject, best):
+    if best < SURE and about and _is_of_the_work_at_hand(best, *told, about):
         return None
     return Shape(best, *told, about, resumes=resumes)
+
+
+def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str) -> bool:
+    """Whether a sentence only says that something here does not work, but not what: `still the same error`."""
+    if language in UNSPACED:
+        for part in FAILING_UNSPACED:
+            about = about.replace(part, "")
+        return not any(map(str.isalnum, about))
+    typed = [word.lower() for word in prose.words(sentence)]
+    words, subject = [prose.fold(word) for word in typed], [prose.fold(word) for word in prose.words(about)]
+    if language not in LANGUAGES:
+        return english.is_of_the_work_at_hand(words, subject, grade)
+    known = LANGUAGES[language]
+    if not all(word in FAILING or word in FILLERS or known.known([word]) for word in subject):
+        return False
+    return not known.has("back", words) and (grade == POSSIBLE or not any(known.speaks_of_us(words, typed)))
 
 
 def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
