@@ -397,6 +397,7 @@ def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: s
         "the payment worker crashed again",
         "still getting 500 errors",
         "why did the build break",
+        "is the build broken again?",
         "why do our tests fail on arm64?",
         "still the same error:\n\nKeyError: 'tenant_id'",
         "same error as last week",

@@ -81,7 +81,7 @@ _IRREGULAR = _words(
 )
 _AGAIN = _words("again still back")
 _AT_WORK = _words(
-    "same test tests build code output message line work works working worked fail failed failing get gets getting "
+    "same test tests code output message line work works working worked fail failed failing get gets getting "
     "seeing see one thing things happens happening persists occurs here there now yet nothing something everything "
     "changed change helped help helps fixed fix solved solve didnt doesnt wont isnt as some all though"
 )

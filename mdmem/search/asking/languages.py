@@ -348,7 +348,7 @@ lo por donde que y el de en se os onde a o dove che si ci we er
 FILLERS = frozenset(["", *_FILLING.split()])
 """Words that name no subject beside those."""
 _FAILING = """
-fehler bug absturz problem test tests build schlagt fehl geht lauft klappt funktioniert gleiche gleichen selbe derselbe
+fehler bug absturz problem test tests schlagt fehl geht lauft klappt funktioniert gleiche gleichen selbe derselbe
 dasselbe immer noch wieder meme erreur bogue probleme panne echoue echouent marche plante toujours encore
 mismo misma error fallo problema falla fallan fallar funciona prueba pruebas todavia vuelve
 mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono funziona ancora sempre
