@@ -13,6 +13,7 @@ from mdmem.cli.terminal import options, render
 from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
+from mdmem.search.asking.english import SURE
 from mdmem.vault import journal, layout, note
 from mdmem.views import injections as injections_view
 from mdmem.views import rows
@@ -155,7 +156,8 @@ def _print(found: Explanation, long: int) -> None:
     click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade] if asked else 'no'}{told}.")
     click.echo(f"Triggers the once-per-session search: {once.get(found.trigger, 'no')}.")
     query = render.safe(" ".join(found.query.split()))
-    click.echo(f"Searched for: {query or 'nothing, because it asks for the latest work'}\n")
+    why = "it asks for the latest work" if asked and asked.grade == SURE else "it names nothing"
+    click.echo(f"Searched for: {query or f'nothing, because {why}'}\n")
     rows = [
         (
             f"{one.answer.score:.2f}",

@@ -232,6 +232,13 @@ def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
     assert "If it was moved or renamed, add path:" in shown
 
 
+@pytest.mark.parametrize(
+    ("prompt", "why"), [("where were we?", "it asks for the latest work"), ("what can you do?", "it names nothing")]
+)
+def test_an_explanation_says_why_nothing_was_searched_for(day: Day, prompt: str, why: str) -> None:
+    assert f"Searched for: nothing, because {why}" in day.run("inject", "--explain", prompt).stdout
+
+
 def test_an_explanation_shows_what_a_session_would_begin_with(day: Day) -> None:
     app = day.vault.parent / "notes-app"
     app.mkdir(exist_ok=True)
