@@ -7,7 +7,7 @@ import re
 from mdmem import timestamps
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
-from mdmem.search import engine, freshness, index, recall
+from mdmem.search import engine, freshness, recall
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people
@@ -34,7 +34,7 @@ def of_error(at: Occasion, error: str) -> Section:
 
     An error that was never seen costs one look-up in the index.
     """
-    seen = index.glance(at.config)
+    seen = freshness.glance(at.config)
     if seen is None:
         recall.make_ready(at.config, at.seconds_left / 2)
 

@@ -53,6 +53,8 @@ def bring_up_to_date(
         for the rest. damage: the error that reading the index raised. The other arguments are those of `index.update`.
         A search never fails because another process is writing: it uses the index as it is.
     """
+    if quick and paths is None and damage is None and is_followed(config):
+        return index.Changes(), ()
     try:
         if wait_seconds is None:
             wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
@@ -78,6 +80,11 @@ def bring_up_to_date(
     return changes, (f"Rebuilt the index: {reason}.",) if reason else ()
 
 
+def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:
+    """Return what `index.glance` does, without a scan where a watcher has added all changes to the index."""
+    return index.opened(config) if is_followed(config) else index.glance(config, without_session, share)
+
+
 def look_at_all(config: Config) -> tuple[str, ...]:
     """Check all notes for edits in place; return messages for the user.
 
@@ -100,7 +107,7 @@ whether it is complete."""
 def is_followed(config: Config) -> bool:
     """Whether a watcher in this process has added all changes, so that no file needs to be checked."""
     has_taken_in = followers.get(config.index_dir)
-    return has_taken_in is not None and has_taken_in()
+    return has_taken_in is not None and index.is_complete(config) and has_taken_in()
 
 
 def _in_background(config: Config, reason: str = "") -> str:

@@ -93,7 +93,7 @@ def answers(
     show. seen: search this view, as `seen_everywhere` returns it.
     """
     foreign = foreign or analysis.is_foreign(text)
-    seen = seen or index.glance(config, asker.without_session)
+    seen = seen or freshness.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
 
@@ -128,8 +128,7 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
     view = index.opened(config)
     if view is None or view.size > freshness.MOST_AT_ONCE:
         return None
-    is_followed = freshness.is_followed(config)
-    seen = index.current(config) if is_followed else index.glance(config, asker.without_session, index.EVERY)
+    seen = freshness.glance(config, asker.without_session, index.EVERY)
     if seen is None:
         make_ready(config, budget_seconds)
         seen = index.current(config)

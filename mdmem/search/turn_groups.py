@@ -88,12 +88,15 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
         if key in groups:
             groups[key].add(note, score)
         elif len(known) < MAX_TURNS:
-            is_said = folder != "" and kind_of.is_said(note)
-            groups[key] = Group(folder, [note], score, is_talk, is_said, kind_of.prompt(note) if kind == RETOLD else "")
+            groups[key] = Group(folder, [note], score, is_talk)
             known.append(groups[key])
-    return sorted(
-        [*groups.values(), *_with_pages(view, pages, of_session)], key=lambda group: group.score, reverse=True
-    )[:limit]
+    every = [*groups.values(), *_with_pages(view, pages, of_session)]
+    best = sorted(every, key=lambda group: group.score, reverse=True)[:limit]
+    for group in best:  # only these: it reads the names of all notes of a session
+        note = group.notes[0]
+        group.is_said = group.folder != "" and kind_of.is_said(note)
+        group.retold = kind_of.prompt(note) if group.is_talk and kind_of(note) == RETOLD else ""
+    return best
 
 
 def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str, list[Group]]) -> Iterator[Group]:

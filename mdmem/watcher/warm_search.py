@@ -61,7 +61,7 @@ def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
 def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -> bytes:  # noqa: ARG001 - as all answers
     """Answer a search in the watcher. body: as `ask` sends it.
 
-    The search itself looks for new, moved and deleted files; the watcher knows about files changed in place.
+    The watcher knows every change, so that the search looks for none, unless the watcher cannot be sure.
 
     Raises:
         Exception: when the request is wrong in any way; the client then searches in-process.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.search import index, query, recall
 from mdmem.search.index import scan_record
+from mdmem.search.index.contents import FOLDERS
+from mdmem.search.index.folder_times import FolderTimes
 from mdmem.watcher import loop, stillness, touched, warm_search
 
 ASKED: dict[str, Any] = {"limit": 5}
@@ -95,6 +98,38 @@ def test_a_prompt_that_finds_nothing_sees_what_was_changed_in_place(settings: Co
         assert seen is not None
         assert [seen.path(note) for note in seen.notes("body", "zebra")] == ["notes/2.md"]
     assert scan_record.EVERY not in shares
+
+
+def test_what_is_made_moved_and_removed_is_found_without_a_look_at_any_folder(
+    settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    with watching(settings):
+        assert len(paths(settings, "alpha")) == ASKED["limit"]
+        monkeypatch.setattr(FolderTimes, "changed", lambda _, root: looks.append(root))
+        vault = Path(settings.vault)
+        (vault / "notes/deep/deeper").mkdir(parents=True)
+        (vault / "notes/deep/deeper/new.md").write_text("# New\n\nzebra\n")
+        assert paths(settings, "zebra") == ["notes/deep/deeper/new.md"]
+        (vault / "notes/deep").rename(vault / "notes/moved")
+        assert paths(settings, "zebra") == ["notes/moved/deeper/new.md"]
+        [answer] = recall.answers(settings, "zebra", recall.Asker())
+        assert [hit.path for hit in answer.hits] == ["notes/moved/deeper/new.md"]
+        (vault / "notes/moved/deeper/new.md").unlink()
+        assert paths(settings, "zebra") == []
+        assert recall.answers(settings, "zebra", recall.Asker()) == ()
+    assert looks == []
+
+
+@pytest.mark.parametrize("remove", [shutil.rmtree, lambda index_dir: Path(index_dir, FOLDERS).unlink()])
+def test_an_index_that_is_removed_under_the_watcher_is_built_again(
+    settings: Config, remove: Callable[[str], None]
+) -> None:
+    with watching(settings):
+        assert len(paths(settings, "alpha")) == ASKED["limit"]
+        remove(settings.index_dir)
+        assert len(paths(settings, "alpha")) == ASKED["limit"]
+        assert index.is_complete(settings)
 
 
 def _no_repository(settings: Config, _: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.search.index.catchup import Changes, UpdateLimits, rebuild, repair, update, update_within
 from mdmem.search.index.check import Report, verify
+from mdmem.search.index.completion import is_complete
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.pending import glance
 from mdmem.search.index.resolve import MIN_PREFIX_CHARS, in_files, path_of_id, resolve, with_id
@@ -24,6 +25,7 @@ __all__ = [
     "folders_seen",
     "glance",
     "in_files",
+    "is_complete",
     "is_large",
     "opened",
     "path_of_id",

@@ -160,9 +160,9 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
         BusyError: when another process is writing for longer than `wait_seconds`.
         DamagedError: when the index cannot be read.
     """
-    view = current(config)
-    if view is not None and scan_record.load(config.index_dir) is not None:
+    if completion.is_complete(config):
         return None
+    view = current(config)
     entries = scan.newest(config.vault, most + 1)
     if len(entries) <= most:
         return None

@@ -6,6 +6,8 @@ import os
 import time
 
 from mdmem import files
+from mdmem.search.index import scan_record
+from mdmem.search.index.store import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
 
 STALE_SECONDS = 600.0
 """A process that has reported no progress for this long counts as ended."""
+
+
+def is_complete(config: Config) -> bool:
+    """Whether there is an index that had all notes of the vault when it was last written."""
+    return opened(config) is not None and scan_record.load(config.index_dir) is not None
 
 
 def finish(config: Config) -> bool:
