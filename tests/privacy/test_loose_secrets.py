@@ -41,6 +41,64 @@ def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str,
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
 
 
+@pytest.mark.parametrize("value", ["Sommer2026", "guest12345", "hunter2x", "Winter2026!"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "use user admin and password {} for the staging box",
+        "the wifi password {} works",
+        "ssh bob@box, password {}",
+        "please set password {} for bob",
+        "the new password must be {}",
+        "set the admin pass to {}",
+        "{} is the root password of the db",
+    ],
+)
+def test_a_password_in_a_prompt_is_masked_without_a_sign_before_it(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="prompt").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("line", ["connect with admin/{}", "log in as admin / {}, then look", "sign in as ana:{}"])
+def test_a_pair_to_sign_in_with_is_masked(line: str) -> None:
+    assert clean(line.format("Sommer2026"), origin="prompt").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("line", ["use the api key {} for it", "the access token {} is mine", "our client secret {}"])
+def test_a_key_is_masked_without_a_sign_before_it(line: str) -> None:
+    assert clean(line.format("8d7f6a5b4c3d2e1f"), origin="prompt").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line", ["the passphrase is {}", "passphrase: {}", 'passphrase "{}"', "my passphrase is {}, ok"]
+)
+def test_a_passphrase_of_plain_words_is_masked(line: str) -> None:
+    phrase = "correct horse battery staple"
+    assert clean(line.format(phrase), origin="prompt").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hash the password argon2id first",
+        "the password OAuth2Token is of another type",
+        "the password field2 is empty",
+        "at least password 8chars",
+        "the tests pass py312 and py313",
+        "pass to field12345",
+        "connect with redis/cluster1 settings",
+        "log in with http://localhost8/abc1",
+        "connect as user1/role2",
+        "the token endpoint2 of oauth",
+        "the passphrase is too short",
+        "the passphrase is stored in the keychain",
+        "passphrase: must have at least four words",
+        'passphrase "enter a passphrase"',
+    ],
+)
+def test_what_only_follows_such_a_name_stays(text: str) -> None:
+    assert clean(text, origin="prompt").value == text
+
+
 @pytest.mark.parametrize("between", [" ", "  ", "-", "\u00a0", "\u202f", "\u200b", "\u2060", "\u2011", "\u00a0\u200b"])
 @pytest.mark.parametrize(
     "line",

@@ -66,6 +66,7 @@ PLACE_SIGNS = (
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
     "]:587 ", "334 U", "crypt(", "crypt.hash(", "ashSync(", ': EAP "', "ogin with ",
+    "ogin as ", "og in as ", "og in with ", "ign in as ", "ign in with ",
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 

@@ -43,6 +43,8 @@ def assigned(name: Name, at: int) -> list[Span]:
         return _phrase(name, at)
     if text[at : at + 1] == "[" and name.low[name.end - 1] == "s":
         return _listed(name, at)
+    if phrase := _passphrase(name, at):
+        return phrase
     in_line = name.heads_line() and (name.closed != name.end or text[name.start - 1 : name.start] not in _LITERALS)
     literal = literals.read(text, at, whole_word=in_line)
     if not literal or literal.template or (text.startswith("`", at) and " " in literal.text):
@@ -66,7 +68,8 @@ def spoken(name: Name, at: int) -> list[Span]:
     """`my password is …`."""
     if name.kind == "mnemonic":
         return _phrase(name, at)
-    return _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
+    found = _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
+    return found or _passphrase(name, at)
 
 
 def line(name: Name, at: int) -> list[Span]:
@@ -101,7 +104,7 @@ def in_quotes(name: Name, at: int) -> list[Span]:
     """`storePassword "…"`, `with password "…"`. In other contexts, the quotes may contain anything."""
     before = name.line_before()
     given = name.kind == "password" and (name.heads_line() or before == "#define " or before.endswith(_GIVERS))
-    return _read(
+    found = _read(
         name,
         at,
         lambda literal: (
@@ -109,6 +112,7 @@ def in_quotes(name: Name, at: int) -> list[Span]:
             or (given and _is_word(literal.text) and values.is_secret(literal.text, STRONG, quoted=literal.quoted))
         ),
     )
+    return found or _passphrase(name, at)
 
 
 def _is_word(value: str) -> bool:
@@ -332,6 +336,29 @@ def _phrase(name: Name, at: int) -> list[Span]:
 
 _NO_SEEDS = frozenset(("the", "and", "are", "was", "for", "with"))
 """Words that are in most sentences but never in a mnemonic phrase."""
+
+
+def _passphrase(name: Name, at: int) -> list[Span]:
+    """`the passphrase is …`: four or more words to the end of the clause, without one that is in most sentences."""
+    if not name.word().endswith("passphrase"):
+        return []
+    start = at + (name.text[at : at + 1] in QUOTES)
+    phrase = name.text[start : start + _LONGEST_SPOKEN]
+    for end in _ENDS_OF_CLAUSE:
+        phrase = phrase.partition(end)[0]
+    words = phrase.rstrip().split(" ")
+    are_words = all(word.isalpha() and word.islower() and 3 <= len(word) <= 12 for word in words)
+    is_phrase = are_words and 4 <= len(words) <= 10 and _OF_SENTENCES.isdisjoint(words)
+    return [(start, start + len(phrase.rstrip()), name.kind)] if is_phrase else []
+
+
+_LONGEST_SPOKEN = 96
+_ENDS_OF_CLAUSE = ("\n", ". ", ",", ";", "!", "?", '"', "'", "`", ")")
+_OF_SENTENCES = _NO_SEEDS | frozenset((
+    "not", "too", "used", "stored", "from", "this", "that", "your", "you", "has", "have", "when", "which", "then",
+    "than", "only", "still", "already", "never", "must", "will", "can", "should", "into", "each", "all", "any", "but",
+    "also",
+))  # fmt: skip
 
 
 def _listed(name: Name, at: int) -> list[Span]:

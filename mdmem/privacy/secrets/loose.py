@@ -9,7 +9,7 @@ from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.formats import DOTTED
 from mdmem.privacy.secrets.literals import skip_blank
-from mdmem.privacy.secrets.names import ELSEWHERE
+from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
 TYPE_CHECKING = False
@@ -24,7 +24,8 @@ _NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
 USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 """Beginnings of an isolated pair of user and password."""
-LOGINS = ("login:", "login with ", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
+_SIGNING_IN = tuple(f"{verb} {word} " for verb in ("login", "log in", "sign in", "connect") for word in ("with", "as"))
+LOGINS = (*_SIGNING_IN, "login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """Precede a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
 _GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64
@@ -90,6 +91,40 @@ def _told(name: Name) -> list[Span]:
             break
         at += len(part) + 1
     return []
+
+
+def next_word(name: Name) -> list[Span]:
+    """Find the secret that follows its name without a sign: `the user ana, password …`, `the API key …`."""
+    if name.kind not in _SHORTEST_NEXT or name.word() in SHORT or name.is_plain_key:
+        return []  # `pass` and the like have other meanings
+    start = name.closed + 1
+    word = _word(name.text, start).rstrip(".?") if name.text[name.closed : start] == " " else ""
+    if len(word) < _SHORTEST_NEXT[name.kind] or not word.isascii() or not _CODE_OR_PATH.isdisjoint(word):
+        return []
+    if not values.is_unlike_words(word) or _names_something(word):
+        return []
+    return [(start, start + len(word), name.kind)]
+
+
+_SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}
+_CODE_OR_PATH = _CODE | frozenset("_/:|<>")
+
+
+def _names_something(word: str) -> bool:
+    """Whether a word after a name is a type, an algorithm, a size or a part: `OAuth2Token`, `argon2id`, `8chars`."""
+    if word.lower().startswith(_ALGORITHMS) or word.lower().rstrip(_DIGITS) in _PARTS:
+        return True
+    if word[0].isdigit() and word.lstrip(_DIGITS).isalpha():
+        return True
+    return is_camel_case(shape(word), word) and not word.rstrip("!?#*")[-2:].isdigit()
+
+
+_DIGITS = "0123456789"
+_PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
+_ALGORITHMS = (
+    "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
+    "utf", "oauth", "aes1", "aes2", "x509",
+)  # fmt: skip
 
 
 def _letters_beyond_ascii(word: str) -> str:
@@ -161,9 +196,11 @@ _MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25
 
 
 def said_before(name: Name) -> list[Span]:
-    """Find the password in `… is the password`, `… is my password`, `… as the password`, `… as password`."""
-    head = name.text[max(0, name.start - _LONGEST - 16) : name.start]
+    """Find the password in `… is the password`, `… is my root password`, `… as the password`, `… as password`."""
+    head = name.text[max(0, name.start - _LONGEST - 24) : name.start]
     *words, last = head.rpartition("\n")[2].split(" ")
+    if words[-2:-1] in (["the"], ["my"], ["your"], ["its"]):
+        words.pop()
     if words[-1:] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
     elif words[-1:] == ["is"]:
@@ -269,15 +306,19 @@ _OF_PATHS = frozenset("/\\.~:=([]{}")
 
 
 def of_logins(text: str, low: str) -> Iterator[Span]:
-    """Find the password in `Login: user/…` and `account: user …`.
+    """Find the password in `Login: user/…`, `connect as user/…` and `account: user …`.
 
     Raises:
         FloodError: there are more than `limits.MOST_NAMES` such labels.
     """
-    for _, at in limits.counted(secrets.every(low, *LOGINS), limits.MOST_NAMES):
+    for begin, at in limits.counted(secrets.every(low, *LOGINS), limits.MOST_NAMES):
         start = _behind_user(text, skip_blank(text, at))
         word = _word(text, start) if start else ""
-        if _is_secret(word):
+        if text.startswith("//", start + len(word)):
+            word = word.removesuffix("@")  # scott/…@//host, of Oracle
+        is_pair = low.startswith(_SIGNING_IN, begin) and text[at:start].strip()[-1:] in ("/", ":")
+        is_pair = is_pair and "//" not in text[at:start] and values.is_varied(word)
+        if _is_secret(word) or (is_pair and values.is_unlike_words(word) and not _names_something(word)):
             yield start, start + len(word), "password"
 
 

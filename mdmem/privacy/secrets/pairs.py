@@ -26,7 +26,7 @@ _LIGHT = 0.5
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL = "가"
-_VERB_SIGNS = "aAbBcCdDeEfFgGhHiIlLoOpPrRsStTvVwWèéは는은是为為"
+_VERB_SIGNS = "aAbBcCdDeEfFgGhHiIlLmMoOpPrRsStTvVwWèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
 _SETTERS = (
@@ -94,7 +94,7 @@ def _secrets_of(name: Name) -> list[Span]:
                 if found or judged is judge.assigned:
                     grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key", "secret") else []
                     return grouped or found or loose.said(name)
-    found = loose.said(name) or loose.said_before(name) or loose.nearby(name)
+    found = loose.said(name) or loose.next_word(name) or loose.said_before(name) or loose.nearby(name)
     return found or (loose.groups_near(name) if name.kind == "password" else [])
 
 

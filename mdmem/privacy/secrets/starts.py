@@ -18,12 +18,13 @@ _CHANGES = (
     " got changed to ", " set to ", " changed to ",
 )  # fmt: skip
 _SAYS = (
-    *_CHANGES, " is ", " is: ", " was ", " should be ", " will be ", " remains ", " became ", " ist ", " lautet ",
-    " est ", " es ", " è ", " é ",
+    *_CHANGES, " is ", " is: ", " was ", " should be ", " must be ", " will be ", " remains ", " became ", " ist ",
+    " lautet ", " est ", " es ", " è ", " é ",
 )  # fmt: skip
 _VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")
 _OF_WHAT = (" for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ")
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")
+_OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")
 _ARROWS = ("-> ", "→ ", "- ", "– ")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
 _DATA = "<![CDATA["
@@ -213,7 +214,9 @@ def after_verb(name: Name) -> int:
     if low.startswith(_OF_WHAT, at):
         line = low[at : at + _LONGEST_WHAT].partition("\n")[0]
         at += min((line.find(verb) for verb in _SAYS if verb in line), default=0)
-    if not low.startswith(_VERBS, at) or (name.word() == "pass" and low.startswith((" to ", " from "), at)):
+    if not low.startswith(_VERBS, at):
+        return 0
+    if name.word() == "pass" and low.startswith((" to ", " from "), at) and not name.line_before().endswith(_OF_WHOM):
         return 0
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
     at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
