@@ -10,7 +10,7 @@ import click
 
 from mdmem import timestamps
 from mdmem.errors import BusyError
-from mdmem.search import freshness, staged
+from mdmem.search import freshness, index, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
@@ -56,8 +56,15 @@ def refresh(config: Config) -> None:
 
 
 def is_empty(config: Config) -> bool:
-    """Whether the vault has no note, by an index that was just searched."""
-    return not freshness.answered(config, lambda view: view.live)
+    """Whether the vault has no note. An index with notes is believed as it is."""
+    if not _has_notes(config):
+        refresh(config)
+    return not _has_notes(config)
+
+
+def _has_notes(config: Config) -> bool:
+    view = index.opened(config)
+    return view is not None and view.live > 0
 
 
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:

@@ -17,6 +17,9 @@ MOST = 10_000
 """With more paths than this, tracking starts anew: a full scan costs no more."""
 
 WAIT_SECONDS = 1.0
+DEAF_SECONDS = 60.0
+"""How long no event is waited for after one did not arrive, as where `.git` is a link: each answer would wait."""
+
 PREFIX = "mdmem-look-"
 
 STEP_NS = 2_000_000_000
@@ -34,11 +37,12 @@ class TouchedFiles:
         self._signs: dict[str, bool] = {}
         """Paths of sign files being waited for -> whether their event has arrived."""
         self._swept_ns = self._since_ns = 0
+        self._deaf_until = 0.0
 
     def begin(self) -> None:
         """Start tracking anew: nothing is known about what happened before."""
         with self._heard:
-            self._epoch, self._count = secrets.token_hex(8), 0
+            self._epoch, self._count, self._deaf_until = secrets.token_hex(8), 0, 0.0
             self._paths.clear()
             self._swept_ns = time.time_ns()
             self._since_ns = self._swept_ns - STEP_NS
@@ -90,7 +94,7 @@ class TouchedFiles:
     def is_heard(self, root: str) -> bool:
         """Whether the events of all changes so far have arrived; False when unknown."""
         sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
-        if not self._epoch or not sign.parent.is_dir():
+        if not self._epoch or time.monotonic() < self._deaf_until or not sign.parent.is_dir():
             return False
         path = f".git/{sign.name}"
         with self._heard:
@@ -98,7 +102,9 @@ class TouchedFiles:
         try:
             sign.touch(0o600)
             with self._heard:
-                return self._heard.wait_for(lambda: self._signs[path], WAIT_SECONDS)
+                has_come = self._heard.wait_for(lambda: self._signs[path], WAIT_SECONDS)
+            self._deaf_until = 0.0 if has_come else time.monotonic() + DEAF_SECONDS
+            return has_come
         except OSError:
             return False
         finally:

@@ -412,6 +412,20 @@ def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch
     assert list((tmp_path / ".git").iterdir()) == []
 
 
+def test_where_no_event_arrives_only_the_first_who_asks_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(touched, "WAIT_SECONDS", 0.01)
+    seen = touched.TouchedFiles()
+    seen.begin()
+    assert not seen.is_heard(str(tmp_path))
+    before = (tmp_path / ".git").stat().st_mtime_ns
+    assert not seen.is_heard(str(tmp_path))
+    assert (tmp_path / ".git").stat().st_mtime_ns == before, "no sign is made that nobody hears of"
+    seen.begin()
+    assert not seen.is_heard(str(tmp_path))
+    assert (tmp_path / ".git").stat().st_mtime_ns != before, "the vault is watched again"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not stillness.is_local(Path(tempfile.gettempdir())), reason="times tell on local file systems only")
 def test_a_commit_takes_what_only_a_sweep_finds_and_sweeps_forget_nothing_that_is_known(
