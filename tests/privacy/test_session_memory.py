@@ -305,8 +305,14 @@ INSTRUCTIONS = {name for row in known.ROWS for name in row.instructions}
 OWN_INSTRUCTIONS = {f"~/elsewhere/{row.own_instructions}" for row in known.ROWS if row.own_instructions}
 
 
+RULES = (
+    ".claude/rules/dates.md", ".claude/rules/app/names.md", "../.claude/rules/all.md", "~/elsewhere/rules/own.md",
+    ".claude/output-styles/terse.md",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "name", [*sorted(INSTRUCTIONS), "../AGENTS.md", "~/.claude/CLAUDE.md", *sorted(OWN_INSTRUCTIONS)]
+    "name", [*sorted(INSTRUCTIONS), *RULES, "../AGENTS.md", "~/.claude/CLAUDE.md", *sorted(OWN_INSTRUCTIONS)]
 )
 def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     vault: Path,
@@ -321,7 +327,7 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     work = tmp_path / "work" / "app"
     work.mkdir(parents=True)
     path = home / name[2:] if name[0] == "~" else work / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"# Rules\nThe account is <private>{SECRET}</private>; never show it.\n")
 
     hook(payload("SessionStart", source="startup", cwd=str(work)))

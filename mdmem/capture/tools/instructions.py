@@ -17,11 +17,25 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     home, folder = config.home(), event.cwd
     own = agents.load(event.agent).folder(os.environ)
     paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
+    tops = [own]
     while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
         paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        tops.append(f"{folder}/.claude")
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
+    for top in dict.fromkeys(tops):
+        paths += [path for name in _RULES for path in _below(f"{top}/{name}")]
     return _private_in(paths, rules)
+
+
+def _below(folder: str) -> list[str]:
+    """Return the Markdown files in a folder of rules and below it; [] when there is none."""
+    found: list[str] = []
+    for top, _, names in os.walk(folder):
+        found += [f"{top}/{name}" for name in names if name.endswith(".md")]
+        if len(found) >= _MOST_RULES:
+            break
+    return found[:_MOST_RULES]
 
 
 def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
@@ -106,6 +120,8 @@ _OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md
 """The user's own instruction files, below the home folder; some agents load those of another."""
 _IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
 """The same in the agent's own folder, wherever that is."""
+_RULES, _MOST_RULES = ("rules", "output-styles"), 200
+"""Folders of further instructions below `.claude`, and the maximum number of files read in each."""
 _MOST_PATHS = 52
 """Maximum number of paths; each costs a system call at session start. Enough for eight folders up."""
 _MAX_INSTRUCTIONS_BYTES = 1 << 20
