@@ -1,4 +1,4 @@
-"""Remembered: keeps what a session's private sections said, in a form that can only recognize it."""
+"""Remembered: keeps a session's private sections and secrets, in a form that can only recognize them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 * 1024
 
 
-def learn(at: Capture, spans: tuple[str, ...]) -> bool:
-    """Remember private text, so that repetitions of it are not stored; return False if it cannot be written."""
-    if not spans:
+def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) -> bool:
+    """Remember private text and secrets, so that repetitions are not stored; return False if that cannot be written."""
+    if not (spans or secrets):
         return True
     from mdmem.privacy import memory
 
     try:
         for key in at.session_keys():
-            memory.learn(at.config, key, spans)
+            memory.learn(at.config, key, spans, secrets)
     except OSError as error:
         from mdmem import log
 
@@ -46,7 +46,7 @@ def learn_from(at: Capture) -> bool:
         return True
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
-    return learn(at, cleaned.spans)
+    return learn(at, cleaned.spans, cleaned.secrets)
 
 
 def inherit(at: Capture) -> None:

@@ -82,10 +82,10 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
-    if cleaned.spans:
+    if cleaned.spans or cleaned.secrets:
         from mdmem.capture import remembered
 
-        outcome.unmarked = not remembered.learn(at, cleaned.spans)
+        outcome.unmarked = not remembered.learn(at, cleaned.spans, cleaned.secrets)
     if outcome.unmarked:
         turn.withhold(at)
         outcome.ignored = PRIVATE  # later repetitions of it could not be recognized

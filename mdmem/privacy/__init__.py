@@ -108,6 +108,10 @@ def clean(
     if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
         cleaned.value = _value(cleaned.value, job, 0)
     cleaned.spans = tuple(job.spans)
+    if job.secrets:
+        from mdmem.privacy.secrets import repeated
+
+        cleaned.secrets = tuple(repeated.without_format(job.secrets))
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 

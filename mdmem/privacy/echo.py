@@ -3,7 +3,7 @@
 Private text is known by keyed digests of its telling parts (`private_words`). Within one payload, the digests are of
 texts that stay in memory. `Echo.find` compares only letters and digits (`letters`), so it finds a part in any letter
 case, glued to other characters, wrapped, or split by signs. It also searches what escapes, base64 and hexadecimal
-decode to. Parts with few letters are found only as they were written.
+decode to. Parts with few letters are found only as they were written, and so are secrets, which are case-sensitive.
 
 A digest can confirm a match but not locate one. Therefore each part has an anchor: four of its characters, as a short
 keyed hash. `find` hashes the text's groups of four characters, and computes a digest only where a group matches an
@@ -50,6 +50,9 @@ _DEPTH = 2
 BY_LETTERS = 4
 """Flag added to where a part counts: the record has only the part's letters and digits."""
 
+SECRET = 3
+"""Where a part counts if it is a secret: exactly as it was written, and not inside a longer word."""
+
 HAS_EDGES = 8
 """Flag for such a part that begins or ends with a sign, which is masked with it."""
 
@@ -66,7 +69,7 @@ _UNMISTAKABLE = 12
 class Echo:
     """Finds the contents of private sections in other texts. Built by `of` from texts, or from a memory's records."""
 
-    __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_shortest", "_written")
+    __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_secrets", "_shortest", "_written")
 
     def __init__(self, key: bytes, records: list[Record]) -> None:
         self._digest = _digester(key)
@@ -74,15 +77,36 @@ class Echo:
         self._letters: dict[int, list[Record]] = {}
         self._written: dict[int, list[Record]] = {}
         self._pairs: dict[int, list[Record]] = {}
+        self._secrets: dict[int, list[Record]] = {}
         self._shortest = min((record[2] for record in records), default=0)
         for record in records:
-            table = self._pairs if record[2] < _GROUP else self._written if record[3] < BY_LETTERS else self._letters
-            table.setdefault(record[0], []).append(record)
+            self._table(record).setdefault(record[0], []).append(record)
+
+    def _table(self, record: Record) -> dict[int, list[Record]]:
+        if record[3] == SECRET:
+            return self._secrets
+        if record[2] < _GROUP:
+            return self._pairs
+        return self._written if record[3] < BY_LETTERS else self._letters
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of private text: start and end, in order, without overlaps."""
+        if not (self._letters or self._written or self._pairs):
+            return []
         shortest = self._shortest if text.isascii() else min(self._shortest, _SHORTEST)
         return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
+
+    def find_secrets(self, text: str) -> list[tuple[int, int]]:
+        """Return the spans of secrets, also of those in base64 and the like: start and end."""
+        if not self._secrets or len(text) < self._shortest:
+            return []
+        hits = [(start, end) for start, end, _ in self._hits(text, _GROUP, self._secrets)]
+        spans = [span for span in hits if _stands_apart(text, *span, SECRET)]
+        view = encoded.decoded(text)
+        if view:
+            hits = [(start, end) for start, end, _ in self._hits(view.text, _GROUP, self._secrets)]
+            spans += [view.origin(*span) for span in hits if _stands_apart(view.text, *span, SECRET)]
+        return spans
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))
@@ -142,8 +166,10 @@ def of(spans: Iterable[str]) -> Echo:
     return Echo(key, records(key, spans))
 
 
-def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> list[Record]:
-    """Return the records to store for private texts, without those in `known`."""
+def records(
+    key: bytes, spans: Iterable[str], known: Iterable[Record] = (), secrets: Iterable[str] = ()
+) -> list[Record]:
+    """Return the records to store for private texts and for secrets, without those in `known`."""
     digest, factor = _digester(key), _factor(key)
     taken: dict[int, int] = {}
     digests: set[bytes] = set()
@@ -151,7 +177,7 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
         digests.add(record[4] + bytes([record[3]]))
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
-    for form, where in _forms(tuple(spans)):
+    for form, where in [*_forms(tuple(spans)), *[(secret, SECRET) for secret in secrets]]:
         own = digest(form)
         if own + bytes([where]) in digests:
             continue
@@ -165,6 +191,8 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
 
 def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
     """List the forms that identify the parts of texts, and where each counts. A few parts get other spellings too."""
+    if not spans:
+        return []
     if spans in _last:
         return _last[spans]
     from mdmem.privacy import private_words

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         def find(self, text: str) -> list[tuple[int, int]]:
             """Return the spans of private text: start and end."""
 
+    class SessionMemory(PrivateMemory, Protocol):
+        """Finds what the session has hidden before: `echo.Echo`."""
+
+        def find_secrets(self, text: str) -> list[tuple[int, int]]:
+            """Return the spans of secrets: start and end."""
+
 
 class RuleSet(Value):
     """What to remove, and what to put in its place.
@@ -96,11 +102,12 @@ class Cleaned:
     private: number of private sections and echoes of them. redacted: number of secrets.
     hidden: the size of the private sections.
     unclosed: a private tag has no partner. stray: a closing one has none.
-    spans: the texts of private sections, for the echo. Never write them to disk.
+    spans: the texts of private sections, for the echo. secrets: the secrets to recognize again. Never write either to
+        disk.
     findings: what was removed where, if the caller asked for it and the value is a string.
     """
 
-    __slots__ = ("findings", "hidden", "private", "redacted", "spans", "stray", "unclosed", "value")
+    __slots__ = ("findings", "hidden", "private", "redacted", "secrets", "spans", "stray", "unclosed", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -110,6 +117,7 @@ class Cleaned:
         self.stray = False
         self.hidden = Hidden()
         self.spans: tuple[str, ...] = ()
+        self.secrets: tuple[str, ...] = ()
         self.findings: tuple[Finding, ...] = ()
 
 
@@ -127,7 +135,7 @@ class Job:
         "spans",
     )  # fmt: skip
 
-    def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: PrivateMemory | None) -> None:
+    def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: SessionMemory | None) -> None:
         self.rules = rules
         self.marks = rules.marks()
         self.origin = origin

@@ -1,4 +1,4 @@
-"""The private memory: remembers a session's private text as long as the session can be resumed.
+"""The private memory: remembers a session's private text and secrets as long as the session can be resumed.
 
 Each session has a file in the user's state folder, with a line for each telling part: a keyed digest and its anchor
 (`echo.Record`), never text. All files share one key, so that a fork can copy its parent's lines unchanged. Lines are
@@ -58,8 +58,8 @@ def sessions(config: Config) -> list[str]:
         return []
 
 
-def learn(config: Config, session: str, spans: Iterable[str]) -> None:
-    """Remember the texts of private sections for a session. They are on disk when this returns.
+def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[str] = ()) -> None:
+    """Remember the texts of private sections, and secrets, for a session. They are on disk when this returns.
 
     Raises:
         OSError: the memory cannot be written.
@@ -68,7 +68,7 @@ def learn(config: Config, session: str, spans: Iterable[str]) -> None:
 
     key = _make_key(config)
     path = os.path.join(folder(config), session)
-    made = echo.records(key, spans, _parse(_read(path)))
+    made = echo.records(key, spans, _parse(_read(path)), secrets)
     if made:
         _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
 

@@ -66,7 +66,8 @@ def is_plain(text: str, job: Job) -> bool:
     if storable(text) is not text:
         return False
     has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
-    return not (has_signs or secrets.may_log_in(text) or _has_tag(low, job.rules.tags) or may_name(low))
+    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
+    return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -330,12 +331,15 @@ def learn_secret(value: str, job: Job) -> None:
 
 def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
     del low  # secrets are case-sensitive
-    if not job.secrets:
+    found = [(start, end, "repeated-secret") for start, end in job.echo.find_secrets(text)] if job.echo else []
+    if not (job.secrets or found):
         return []
     from mdmem.privacy import marks
-    from mdmem.privacy.secrets import repeated
 
-    found = [*repeated.find(text, job.secrets), *repeated.find_encoded(text, job.secrets)]
+    if job.secrets:
+        from mdmem.privacy.secrets import repeated
+
+        found += [*repeated.find(text, job.secrets), *repeated.find_encoded(text, job.secrets)]
     spans = sorted(span for span in found if not marks.cuts(text, *span[:2], job.marks))
     edits = [(start, end, job.rules.mark(kind), kind) for start, end, kind in _joined(spans)]
     job.cleaned.redacted += len(edits)
@@ -367,6 +371,10 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import loose
 
         found.append(loose.of_addresses(text))
+    if secrets.may_hold_chosen(text):
+        from mdmem.privacy.secrets import loose
+
+        found.append(loose.chosen(text))
     is_named = may_name(low)
     if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places

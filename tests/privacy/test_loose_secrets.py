@@ -41,6 +41,31 @@ def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str,
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
 
 
+@pytest.mark.parametrize(
+    "value", ["Summer2049!", "Hunter4711!!", "kW8r!tqLom", "Admin@123", "P@ssw0rd1", "Welcome@2049!"]
+)
+@pytest.mark.parametrize(
+    "line", ["{}", "and {} for staging too", "try admin/{}.", 'type("{}")', "ほら、{}です", "<b>{}</b>"]
+)
+@pytest.mark.parametrize("origin", ["prompt", "assistant", "tool"])
+def test_a_password_is_known_by_the_way_people_choose_one(line: str, value: str, origin: str) -> None:
+    assert clean(line.format(value), origin=origin).value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "React@18 and Angular@17, com.Acme2@1.2.3, bob2@Example.com, Bob2@ServerA:/srv",
+        "=Data2024!B12 + Data2024!$A$1 + 'Sheet1'!A1",
+        "binding12!!.root, userId2049!, this.User2049!.name, assert_eq123!(a), Vec123!{}, Foo123!=bar",
+        "Java21! Windows11! PR#1234! We are on line Number 2049!",
+        "boolean isOAuth2Done = !OAuth2Client.isDone2049();",
+    ],
+)
+def test_a_version_a_cell_or_a_macro_is_no_password(line: str) -> None:
+    assert clean(line, origin="prompt").value == line
+
+
 @pytest.mark.parametrize("value", ["Sommer2026", "guest12345", "hunter2x", "Winter2026!"])
 @pytest.mark.parametrize(
     "line",

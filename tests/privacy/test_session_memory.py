@@ -85,6 +85,40 @@ def test_a_resumed_session_stores_nothing_that_was_private_before_its_end(
     assert leaks(left()) == []
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        prompt("the db password is kW8rtq-Lom4"),
+        bash("DB_PASSWORD=kW8rtq-Lom4\nDB_USER=ana"),
+        bash("", tool_input={"command": "mysql -u ana -pkW8rtq-Lom4 shop"}),
+    ],
+)
+def test_a_secret_is_masked_in_the_later_events_of_its_session(
+    vault: Path, first: dict[str, Any], left: Callable[[], bytes]
+) -> None:
+    value = "kW8rtq-Lom4"
+    capture(prompt("look at the database", 0))
+    capture(first)
+    capture(prompt(f"and {value} for staging too", 2))
+    capture(bash(f'connect("{value}")', "toolu_2", 2, tool_input={"command": f"login --as {value}"}))
+    capture(bash(base64.b64encode(f"ana:{value}".encode()).decode(), "toolu_3", 2))
+    last = capture(stop(f"I took {value}, not kW8rtq-Lom4x or KW8RTQ-LOM4.", 2))
+
+    found = left()
+    assert last.redacted == 1
+    assert b"not kW8rtq-Lom4x or KW8RTQ-LOM4." in found
+    assert found.replace(b"kW8rtq-Lom4x", b"").count(value.encode()) == 0
+    assert b"and [REDACTED] for staging too" in found
+    assert base64.b64encode(f"ana:{value}".encode()) not in found
+
+
+def test_a_word_that_named_a_secret_once_stays_visible_later(vault: Path) -> None:
+    capture(prompt("the db password is postgres, and 12345678 for root"))
+    capture(stop("The database postgres has 12345678 rows."))
+
+    assert "The database postgres has 12345678 rows." in titles(vault) + "".join(map(Path.read_text, notes(vault)))
+
+
 def test_a_private_turn_stays_private_when_its_session_is_resumed(vault: Path, hook: Hook) -> None:
     hook(prompt(f"<private>{SECRET}</private>"))
     hook(payload("SessionEnd", reason="other"))

@@ -127,6 +127,23 @@ def may_log_in(text: str) -> bool:
 _LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
 
 
+def may_hold_chosen(text: str) -> bool:
+    """Whether a text may hold a password as people choose them (`loose.chosen`): a check that never misses one."""
+    for at, end in every(text, "!"):
+        if text[at - 1 : at].isalnum():
+            near = text[max(0, at - _LONGEST_CHOSEN) : end + _LONGEST_CHOSEN].encode("ascii", "replace")
+            if len(near.translate(None, _DIGITS)) < len(near):
+                return True
+    for at, end in every(text, "@"):
+        if text[at - 1 : at].isalpha() and (text[end : end + 3].isdecimal() or not text[at - 3 : at].isalnum()):
+            return True
+    return False
+
+
+_LONGEST_CHOSEN = 32
+_DIGITS = b"0123456789"
+
+
 def unescaped(text: str, low: str) -> str:
     """Return a text with `ESCAPES` decoded; every offset stays valid. low: it in lower case."""
     for escape, plain in ESCAPES.items():

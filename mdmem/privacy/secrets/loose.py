@@ -254,6 +254,48 @@ def of_hosts(text: str) -> Iterator[Span]:
             yield begin, begin + len(word), "password"
 
 
+def chosen(text: str) -> Iterator[Span]:
+    """Find passwords as people choose them, without a name: `Summer2049!`, `kW8r!tqLom`, `Admin@123`, `P@ssw0rd`.
+
+    In code, a word with `!` is a cell of a sheet, a macro or a value that is not null, and one with `@` a version.
+    """
+    done = 0
+    for at, _ in sorted(secrets.every(text, "!", "@")):
+        before, ahead = text[max(done, at - _LONGEST) : at], text[at : at + _LONGEST]
+        start = at - len(before) + len(before.rstrip(_CHOSEN))
+        end = at + len(ahead) - len(ahead.lstrip(_CHOSEN))
+        word = text[start:end]
+        done = max(done, end)
+        apart = text[start - 1 : start] not in _JOINED_BEFORE and text[end : end + 1] not in _JOINED_AFTER
+        apart = apart and not (text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum())
+        if apart and _SHORTEST_CHOSEN <= len(word) <= _LONGEST_CHOSEN and _is_chosen(word):
+            yield start, end, "password"
+
+
+def _is_chosen(word: str) -> bool:
+    """Whether a word with `!` or `@` has capitals, small letters and digits as passwords have them."""
+    form = shape(word)
+    bare, _, behind = word.rstrip("!").partition("@")
+    if behind.isdecimal():  # Admin@123, but not Angular@17
+        return len(behind) >= _FEWEST_DIGITS and bare.isalpha() and bare.istitle() and len(bare) >= _FEWEST_LETTERS
+    if not ("a" in form and "A" in form and "0" in form):
+        return False
+    if behind:  # P@ssw0rd
+        return len(bare) <= _FEWEST_DIGITS - 1 and behind.isalnum() and behind[0].islower()
+    if not bare.isalnum():
+        inside = bare.partition("!")[2]
+        is_cell = inside.lstrip("$")[:1].isupper() and inside.lstrip("$ABCDEFGHIJKLMNOPQRSTUVWXYZ").isdecimal()
+        return "!" in bare.strip("!") and "!!" not in bare and not is_cell
+    return (form[0] == "A" and form.count("0") >= _FEWEST_DIGITS) or values.is_jumbled(bare)
+
+
+_CHOSEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$&*+"
+_JOINED_BEFORE = frozenset("._-%^~?<{}[]);")
+_JOINED_AFTER = frozenset("=([{}_-%^~?>")
+_SHORTEST_CHOSEN, _LONGEST_CHOSEN = 8, 40
+_FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4
+
+
 def of_addresses(text: str) -> Iterator[Span]:
     """Find the password in `user:password@host` if a port or path follows, or the password does not look like a word.
 

@@ -24,6 +24,18 @@ def is_telling(value: str) -> bool:
     return values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha())
 
 
+def without_format(known: Iterable[str]) -> Iterator[str]:
+    """Yield those secrets that nothing but their name or place gave away."""
+    for value in known:
+        if not secrets.may_hold_token(value):
+            yield value
+            continue
+        from mdmem.privacy.secrets import tokens
+
+        if not any(end - start == len(value) for start, end, _ in tokens.find(value)):
+            yield value
+
+
 def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that are not inside a longer word: start, end, kind."""
     for at, end in secrets.every(text, *known):
