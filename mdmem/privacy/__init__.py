@@ -82,7 +82,8 @@ def clean(
 ) -> Cleaned:
     """Return a decoded JSON value without private sections and secrets, and a record of what was removed.
 
-    origin: who wrote it ("prompt", "assistant" or "tool"). A lone `[private]` does not count in a tool's output.
+    origin: who wrote it ("prompt", "assistant" or "tool"). A lone `[private]` does not count in a tool's output, and in
+        its input, which is the value's key "input", only where it begins a line or a sentence.
     echo: finds what this session's private sections said; it is masked here as well.
     explain: collect `findings`, if `value` is a string.
     names: mdmem's own keys, which stay unchanged even if a pattern of the user matches them.
@@ -142,9 +143,22 @@ def may_hold_private(value: Any, rules: Rules) -> bool:
 
 
 def as_typed(prompt: str) -> str:
-    """Return a prompt with a leading `[PRIVATE]` turned into the tag that the user meant; elsewhere it is a marker."""
+    """Return a prompt with `[PRIVATE]` turned into the tag that the user meant; within a sentence, it is a marker.
+
+    The user means a tag at the start of the prompt, and before words at the start of a line or a sentence.
+    """
+    if "[PRIVATE]" not in prompt:
+        return prompt
+    from mdmem.privacy import sections
+
     bare = prompt.lstrip()
-    return f"[private]{bare[len('[PRIVATE]') :]}" if bare.startswith("[PRIVATE]") else prompt
+    bare = f"[private]{bare[len('[PRIVATE]') :]}" if bare.startswith("[PRIVATE]") else prompt
+    parts = bare.split("[PRIVATE]")
+    typed = parts[0]
+    for part in parts[1:]:
+        is_meant = sections.begins_sentence(typed) and part.partition("\n")[0].strip(" \t:.,;!?…-") != ""
+        typed += ("[private]" if is_meant else "[PRIVATE]") + part
+    return typed
 
 
 def holds_memory(value: str) -> bool:
@@ -239,6 +253,8 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
     result: dict[Any, Any] = {}
     pair = _named_value(value)
     for key, item in value.items():
+        if depth == 0:
+            job.is_input = key == "input"
         name, cleaned = key, _value(item, job, depth + 1)
         if isinstance(key, str) and not _is_plain(key, job):
             name = key if key in job.names else text.clean(key, job)

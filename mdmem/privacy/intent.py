@@ -149,24 +149,6 @@ _REACH = 200
 """How much of the line is examined on each side of a tag, in characters."""
 
 
-def heads_settings(tag: Tag, plain: str) -> bool:
-    """Whether a lone `[private]` is an INI heading: alone on its line, above a setting, with another heading nearby."""
-    start, end = tag[0], tag[1]
-    below = plain[end : end + _REACH].partition("\n")[2].lstrip()
-    name, equals, _ = below.partition("\n")[0].partition("=")
-    if not equals or not name.replace("_", "").strip().isalnum():
-        return False
-    around = plain[max(0, start - _FILE_REACH) : start], plain[end : end + _FILE_REACH]
-    if around[0].rpartition("\n")[2].strip() or around[1].partition("\n")[0].strip():
-        return False
-    lines = [line.strip() for part in around for line in part.split("\n")]
-    return any(line[:1] == "[" and line[-1:] == "]" and line[1:-1].isalnum() for line in lines)
-
-
-_FILE_REACH = 2000
-"""How far from the tag other headings of an INI file are looked for, in characters."""
-
-
 def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
     """Whether a lone tag is only mentioned. `plain` is the text's shadow (`disguises`).
 

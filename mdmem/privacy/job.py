@@ -126,13 +126,14 @@ class Job:
 
     spans: the texts of private sections. revealed: finds them in the rest of the payload, in the second pass.
     secrets: secrets found so far, which are masked wherever they occur again.
-    names: mdmem's own keys, which are not cleaned. plain_chars: strings up to this length need only a check for tokens.
+    is_input: the current string is of a tool's input. names: mdmem's own keys, which are not cleaned.
+    plain_chars: strings up to this length need only a check for tokens.
     history: the edits of each step on the last text.
     """
 
     __slots__ = (
-        "cleaned", "echo", "history", "marks", "names", "origin", "plain_chars", "revealed", "rules", "secrets",
-        "spans",
+        "cleaned", "echo", "history", "is_input", "marks", "names", "origin", "plain_chars", "revealed", "rules",
+        "secrets", "spans",
     )  # fmt: skip
 
     def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: SessionMemory | None) -> None:
@@ -145,5 +146,6 @@ class Job:
         self.secrets: dict[str, None] = {}
         self.revealed: PrivateMemory | None = None
         self.history: list[list[Edit]] = []
+        self.is_input = False
         self.names: frozenset[str] = frozenset()
         self.plain_chars = 0

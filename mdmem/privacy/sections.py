@@ -30,11 +30,19 @@ _MOST_MENTIONS = 1000
 
 
 def private(
-    text: str, low: str, words: tuple[str, ...], *, strict: bool, keep_unclosed: bool, literal_code: bool
+    text: str,
+    low: str,
+    words: tuple[str, ...],
+    *,
+    strict: bool,
+    keep_unclosed: bool,
+    literal_code: bool,
+    begun: bool = False,
 ) -> tuple[list[Section], set[str]]:
     """Return the private sections, outermost ones in order, and what the tags without a partner do (open or close).
 
     words: the tag words. strict: a lone `[private]` counts; in a tool's output, it is the heading of an INI section.
+    begun: it counts if it begins a line or a sentence, and no settings follow.
     keep_unclosed: a tag without a partner hides nothing. literal_code: a pair wholly inside a closed code fence is
     plain text.
 
@@ -55,7 +63,10 @@ def private(
     counted = (
         tag
         for tag in lone
-        if tag[0] < last_closed or not _is_bracket(tag) or (strict and not intent.heads_settings(tag, plain))
+        if tag[0] < last_closed
+        or not _is_bracket(tag)
+        or (strict and not _heads_settings(tag, plain))
+        or (begun and _begins_words(tag, plain))
     )
     meant = (
         tag
@@ -77,6 +88,48 @@ def _stands_alone(tag: Tag, text: str) -> bool:
 def _is_bracket(tag: Tag) -> bool:
     """Whether a tag may be the heading of an INI section."""
     return tag[3] != CLOSES and tag[2].endswith((BRACKET, SHOUT))
+
+
+def _heads_settings(tag: Tag, plain: str) -> bool:
+    """Whether a lone `[private]` is an INI heading: alone on its line, above a setting, with another heading nearby."""
+    start, end = tag[0], tag[1]
+    below = plain[end : end + _REACH].partition("\n")[2].lstrip()
+    name, equals, _ = below.partition("\n")[0].partition("=")
+    if not equals or not name.replace("_", "").strip().isalnum():
+        return False
+    around = plain[max(0, start - _FILE_REACH) : start], plain[end : end + _FILE_REACH]
+    if around[0].rpartition("\n")[2].strip() or around[1].partition("\n")[0].strip():
+        return False
+    lines = [line.strip() for part in around for line in part.split("\n")]
+    return any(line[:1] == "[" and line[-1:] == "]" and line[1:-1].isalnum() for line in lines)
+
+
+def _begins_words(tag: Tag, plain: str) -> bool:
+    """Whether a lone `[private]` begins a line, a sentence or a string, and words follow it, not settings."""
+    before, end = plain[max(0, tag[0] - _REACH) : tag[0]], tag[1]
+    if not (begins_sentence(before) or before[-1:] in _STRING_QUOTES):
+        return False
+    rest, _, below = plain[end : end + _REACH].partition("\n")
+    if rest.strip():
+        return rest[0] in " \t:" and any(map(str.isalnum, rest)) and rest.lstrip()[0] not in "#|&,"
+    name, equals, _ = below.lstrip().partition("\n")[0].partition("=")
+    is_alone = before.rpartition("\n")[2].strip() == ""  # not `branches: [private]`
+    return is_alone and name.strip() != "" and not equals and name[0] not in "[#;"
+
+
+def begins_sentence(before: str) -> bool:
+    """Whether a line or a sentence begins behind this text. Signs of lists, quotations and comments may precede it."""
+    line = before.rpartition("\n")[2].rstrip()
+    return line.strip(" \t>*-#/|;") == "" or (before[-1:].isspace() and line[-1:] in _ENDS_SENTENCE)
+
+
+_REACH = 200
+"""How much is examined on each side of a tag, in characters."""
+
+_STRING_QUOTES = frozenset("\"'`“„«‘")
+_ENDS_SENTENCE = frozenset(".!?:。！？：…")
+_FILE_REACH = 2000
+"""How far from the tag other headings of an INI file are looked for, in characters."""
 
 
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:

@@ -87,6 +87,7 @@ def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
         part = text[start:end]
         trial = Job(type(job.cleaned)(), job.rules, job.origin, None)
         trial.secrets = dict(job.secrets)
+        trial.is_input = job.is_input
         low = lower(part)
         if any(step(part, low, trial) for step in _STEPS):
             return True
@@ -222,6 +223,7 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
             low,
             rules.tags,
             strict=job.origin != "tool",
+            begun=job.is_input,
             keep_unclosed=rules.unclosed == "keep",
             literal_code=rules.literal_code,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.privacy import Rules, clean
+from mdmem.privacy import Rules, as_typed, clean
 
 PROMPT, TOOL = "prompt", "tool"
 SAME, NOTHING = "(same)", ""
@@ -167,6 +167,58 @@ def test_a_lone_bracket_is_text_in_a_tool_s_output_unless_brackets_are_used_as_t
     assert clean("[private]\nkey=1", origin="tool").value == "[private]\nkey=1"
     assert clean("a [private]S [private]S[/private] S", origin="tool").value == "a [PRIVATE]"
     assert clean("S[/private] ok", origin="tool").value == "[PRIVATE] ok"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("# Plan\n[private] the client is Ovendrask\nmore", "# Plan\n[PRIVATE]"),
+        ("- ship\n- [private]: Ovendrask", "- ship\n- [PRIVATE]"),
+        ('git commit -m "[private] drop Ovendrask" && git push', 'git commit -m "[PRIVATE]'),
+        ("Look at it. [private] The client is Ovendrask.", "Look at it. [PRIVATE]"),
+        ("First.\n[private]\nThe client is Ovendrask.", "First.\n[PRIVATE]"),
+    ],
+)
+def test_a_lone_bracket_in_a_tool_s_input_counts_where_it_begins_a_line_or_a_sentence(given: str, kept: str) -> None:
+    run = {"tool": "x", "input": {"text": [{"content": given}]}, "response": {"text": given}}
+
+    cleaned = clean(run, origin="tool").value
+
+    assert cleaned["input"] == {"text": [{"content": kept}]}
+    assert "Ovendrask" not in str(cleaned)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "[private]\npath = /srv\n",
+        "[global]\nlog = /x\n\n[private]\n\n# ours\npath = /srv\n[public]",
+        "x = m[private] + 1\ny = [private]\n/** the [private] channel */",
+        "test [private] -a foo; [ private ] || exit",
+        "on:\n  push:\n    branches: [private]\n    tags: [private] # ours\n- [private]\n- x",
+        "[private]",
+        "[private](https://example.com) is linked",
+    ],
+)
+def test_a_heading_or_an_index_in_a_tool_s_input_is_text(given: str) -> None:
+    run = {"tool": "x", "input": {"content": given}, "response": given}
+
+    assert clean(run, origin="tool").value == run
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("[PRIVATE] Ovendrask is the boss", ""),
+        ("Fix it.\n[PRIVATE] Ovendrask is the boss", "Fix it.\n[PRIVATE]"),
+        ("Fix it. [PRIVATE]: Ovendrask is the boss", "Fix it. [PRIVATE]"),
+        ("> [PRIVATE] Ovendrask is the boss", "> [PRIVATE]"),
+        ("Deploy [PRIVATE] tonight", SAME),
+        ("I log in as [PRIVATE].\n[PRIVATE].\n\n[PRIVATE]\nThen [PRIVATE] works", SAME),
+    ],
+)
+def test_a_capital_bracket_in_a_prompt_is_a_tag_before_words_that_it_begins(typed: str, stored: str) -> None:
+    assert clean(as_typed(typed), origin="prompt").value == (typed if stored == SAME else stored)
 
 
 # -- structured values
