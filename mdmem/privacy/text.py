@@ -67,6 +67,7 @@ def is_plain(text: str, job: Job) -> bool:
         return False
     has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
     has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
+    has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
     return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
 
 
@@ -377,6 +378,10 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import loose
 
         found.append(loose.chosen(text))
+    if job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS):
+        from mdmem.privacy.secrets import nearby
+
+        found.append(nearby.in_prose(text))
     is_named = may_name(low)
     if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places

@@ -142,3 +142,75 @@ def test_commands_that_hold_no_password_stay(text: str) -> None:
 )
 def test_letters_that_make_no_words_are_a_value_not_a_variable(text: str, stored: str) -> None:
     assert clean(text, origin="tool").value == stored
+
+
+@pytest.mark.parametrize("value", ["bluemoon4711", "Wombat2024", "kq7rt9"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "log in as admin with {} and run the migration",
+        "use admin / {} to sign in at localhost:3000",
+        "You can log in with **admin** / **{}**.",
+        "just enter {} when it asks for a password",
+        "The password, which is {}, must not be logged",
+        "the sudo password has changed, now it is {} everywhere",
+        "Melde dich mit admin und {} an",
+        "Login geht mit {}",
+        "gib {} ein, wenn er nach dem Passwort fragt",
+        "{} ist das Passwort",
+        "connecte-toi avec admin et {}",
+        "mets {} comme mot de passe",
+        "tape {} quand il demande le mot de passe",
+        "entra con admin y {}",
+        "pon {} como contraseña",
+        "{} es la contraseña de la base",
+        "パスは {} だよ",
+        "{}でログインして",
+        "rootのパスワードを{}に変更して",
+    ],
+)
+def test_a_password_in_a_sentence_about_signing_in_is_masked(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="prompt").value == line.format("[REDACTED]")
+    assert clean(line.format(value), origin="assistant").value == line.format("[REDACTED]")
+
+
+def test_several_passwords_of_one_sentence_are_masked() -> None:
+    assert clean("change the password from wombat7ab to wombat8cd").value == (
+        "change the password from [REDACTED] to [REDACTED]"
+    )
+    assert clean("the passwords are wombat7ab and wombat8cd").value == "the passwords are [REDACTED] and [REDACTED]"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("the 2FA code is {}", "483 920"),
+        ("OTP {} for the login", "774213"),
+        ("meine PIN lautet {}", "8841"),
+        ("Die TAN ist {}", "993 184"),
+        ("mon code pin c'est {}", "7719"),
+        ("mi pin es {}", "6642"),
+        ("暗証番号は{}です", "4492"),
+    ],
+)
+def test_the_digits_of_a_code_for_signing_in_are_masked(line: str, code: str) -> None:
+    assert clean(line.format(code)).value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "log in as admin with the default password on server12",
+        "the login page fails with error500 and status403",
+        "reset the password for user1234 on staging2",
+        "hash the password with argon2id, not with sha256 or bcrypt12",
+        "use oauth2 to log in, then python3 and node20",
+        "connect the password form to input22, and the passwords table is users2024",
+        "pin is set to 13, pin the version 2024, OTPs have 6 digits, PIN 13 is free",
+        "commit deadbeef1 is the login fix, password reset is in gh-1234",
+        "log in as testuser1 and testuser2; login = user2024",
+        "The login and signup2 pages need a password. Use macbook15 for it",
+    ],
+)
+def test_a_name_with_digits_in_a_sentence_about_signing_in_stays_visible(line: str) -> None:
+    assert clean(line, origin="prompt").value == line

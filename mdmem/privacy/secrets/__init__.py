@@ -88,6 +88,14 @@ NAMED_PLACE_SIGNS = (
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
+PROSE_SIGNS = (
+    "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
+    "melde dich", "einlogg", "zugangsdaten", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
+    "entra con", "senha", "wachtwoord", "パス", "ログイン", "暗証番号", "apiキー", "clé api", "d'accès", "pin ", "otp",
+    "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel",
+)  # fmt: skip
+"""Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
+
 PROMPTS = ("$ ", "❯ ", "➜ ")
 """Shell prompts, which precede a command in a transcript."""
 

@@ -101,30 +101,13 @@ def next_word(name: Name) -> list[Span]:
     word = _word(name.text, start).rstrip(".?") if name.text[name.closed : start] == " " else ""
     if len(word) < _SHORTEST_NEXT[name.kind] or not word.isascii() or not _CODE_OR_PATH.isdisjoint(word):
         return []
-    if not values.is_unlike_words(word) or _names_something(word):
+    if not values.is_unlike_words(word) or values.names_something(word):
         return []
     return [(start, start + len(word), name.kind)]
 
 
 _SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}
 _CODE_OR_PATH = _CODE | frozenset("_/:|<>")
-
-
-def _names_something(word: str) -> bool:
-    """Whether a word after a name is a type, an algorithm, a size or a part: `OAuth2Token`, `argon2id`, `8chars`."""
-    if word.lower().startswith(_ALGORITHMS) or word.lower().rstrip(_DIGITS) in _PARTS:
-        return True
-    if word[0].isdigit() and word.lstrip(_DIGITS).isalpha():
-        return True
-    return is_camel_case(shape(word), word) and not word.rstrip("!?#*")[-2:].isdigit()
-
-
-_DIGITS = "0123456789"
-_PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
-_ALGORITHMS = (
-    "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
-    "utf", "oauth", "aes1", "aes2", "x509",
-)  # fmt: skip
 
 
 def _letters_beyond_ascii(word: str) -> str:
@@ -360,7 +343,7 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
             word = word.removesuffix("@")  # scott/…@//host, of Oracle
         is_pair = low.startswith(_SIGNING_IN, begin) and text[at:start].strip()[-1:] in ("/", ":")
         is_pair = is_pair and "//" not in text[at:start] and values.is_varied(word)
-        if _is_secret(word) or (is_pair and values.is_unlike_words(word) and not _names_something(word)):
+        if _is_secret(word) or (is_pair and values.is_unlike_words(word) and not values.names_something(word)):
             yield start, start + len(word), "password"
 
 

@@ -6,11 +6,15 @@ word says that it is one, or if the sentence ends in between.
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
+from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmem.privacy.secrets.scan import Name, Span
 
 _REACH = 80
@@ -120,3 +124,147 @@ def _word(text: str, at: int) -> str:
     ahead = text[at : at + _LONGEST + 1].split(None, 1)
     word = ahead[0] if ahead and not text[at].isspace() else ""
     return word.rstrip(_AROUND)
+
+
+# -- passwords in what people and agents write
+
+
+def in_prose(text: str) -> Iterator[Span]:
+    """Find the passwords in sentences about signing in: `log in as ana with …`, `change the password from … to …`.
+
+    A password is a word of letters and digits at a place where a name is unlikely. Lines of code are not searched.
+    """
+    at = 0
+    for line in text.split("\n"):
+        if len(line) <= _LONGEST_LINE and _CODE_IN_LINE.isdisjoint(line) and _speaks_of_signing_in(line.lower()):
+            for start, end, kind in _in_line(line):
+                yield at + start, at + end, kind
+        at += len(line) + 1
+
+
+def _speaks_of_signing_in(low: str) -> bool:
+    return secrets.has_any(low, secrets.PROSE_SIGNS)
+
+
+def _in_line(line: str) -> Iterator[Span]:
+    sentences = line
+    for sign in _SENTENCE_ENDS:
+        sentences = sentences.replace(sign, sign[:-1] + "\n")
+    at = 0
+    for sentence in sentences.split("\n"):
+        low = sentence.lower()
+        if _speaks_of_signing_in(low):
+            words = list(_words(sentence))
+            given: set[int] = set()
+            for number, (start, word) in enumerate(words):
+                is_next = number - 2 in given and words[number - 1][1] in _JOINING
+                if _is_password(word) and (is_next or _is_given(words, number, sentence)):
+                    given.add(number)
+                    yield at + start, at + start + len(word), "password"
+            yield from ((at + start, at + end, kind) for start, end, kind in _codes(words, sentence))
+        at += len(sentence) + 1
+
+
+def _words(sentence: str) -> Iterator[tuple[int, str]]:
+    """Yield the words of a sentence with their offsets, without the signs around them. A lone sign is a word too.
+
+    Chinese and Japanese characters separate words; the run of them is a word.
+    """
+    kept = "".join([char if char < _CJK else " " for char in sentence])
+    place = 0
+    for part in kept.split():
+        place = kept.index(part, place)
+        word = part.strip(_EDGES)
+        yield (place + part.index(word), word) if word else (place, part)
+        place += len(part)
+
+
+def _is_password(word: str) -> bool:
+    """Whether a word is of letters and digits, and not the name of a program, an algorithm, a part or a commit."""
+    low = word.lower()
+    if not (_SHORTEST_TYPED <= len(word) <= _LONGEST_TYPED and word.isascii() and _SIGNS.isdisjoint(word)):
+        return False
+    if low.rstrip("0123456789") in _PROGRAMS or not low.strip("0123456789abcdef") or not values.is_unlike_words(word):
+        return False
+    return word[0].isalpha() and not values.names_something(word)
+
+
+def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
+    """Whether the words around a word give it as a password, and do not name a machine or a person with it."""
+    start, word = words[number]
+    before = [other.lower() for _, other in words[max(0, number - _MOST_GIVING) : number]]
+    behind = words[number + 1][1].lower() if number + 1 < len(words) else ""
+    last = before[-1] if before else ""
+    around = sentence[max(0, start - 2) : start] + sentence[start + len(word) : start + len(word) + 2]
+    if any(char >= _CJK for char in around):
+        return True
+    if last in _JOINING:
+        return not _WITH.isdisjoint(before) and before[-2:-1] != [] and before[-2].isalpha()
+    if last in _EQUALS and last not in _AS_A:
+        subject = before[-2] if len(before) > 1 else ""
+        return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
+    if last in _INTO:
+        return any(other.startswith(_CHANGING) for other in before)
+    if last == "from":
+        return behind == "to"
+    return last in _GIVING if last else behind in _EQUALS
+
+
+def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
+    """Find the digits of `the OTP is …`, `die TAN ist …`, `2FA code 483 920`, `暗証番号は…`."""
+    for number, (start, word) in enumerate(words):
+        if word.isdecimal() and "暗証番号" in sentence[:start] and _SHORTEST_CODE <= len(word) <= _LONGEST_CODE:
+            yield start, start + len(word), "pin"
+        if word not in _CODES and word.lower() not in _CODES_BEFORE_VERB:
+            continue
+        rest = words[number + 1 : number + 1 + _MOST_GIVING]
+        verbs = 0
+        while rest and rest[0][1].lower() in _BEFORE_CODE:
+            verbs += 1
+            del rest[0]
+        if not rest or (word not in _CODES and not verbs):
+            continue
+        start, code = rest[0]
+        end = start + len(code)
+        if len(code) == _HALF_OF_CODE and len(rest) > 1 and len(rest[1][1]) == _HALF_OF_CODE:
+            code, end = code + rest[1][1], rest[1][0] + _HALF_OF_CODE
+        if code.isdecimal() and _SHORTEST_CODE <= len(code) <= _LONGEST_CODE:
+            yield start, end, "pin"
+
+
+_LONGEST_LINE = 1000
+_CODE_IN_LINE = frozenset("{};=<>")
+_SENTENCE_ENDS = (". ", "! ", "? ", "。")
+_EDGES = "\"'`«»“„”「」()*,.;:!?–—"
+_SIGNS = frozenset("()[]{}\\/_.:|<>=-'\"")
+_SHORTEST_TYPED, _LONGEST_TYPED = 6, 40
+_MOST_GIVING = 6
+_SHORTEST_CODE, _LONGEST_CODE, _HALF_OF_CODE = 4, 8, 3
+_PROGRAMS = frozenset(
+    """
+    python pypy mysql mariadb postgres postgresql mongo redis node nodejs php ruby java jdk django rails vue react
+    angular bootstrap ubuntu debian fedora centos rhel windows macos android ios utf ucs latin iso ipv http https tls
+    ssl urllib sqlite oauth openid saml error status code exit step page form input field user test version win lib
+    sprint phase release chapter part task ticket issue build
+    """.split()  # noqa: SIM905
+)
+"""Words that numbers follow: programs, formats, parts."""
+_JOINING = frozenset(("and", "und", "et", "y", "e", "/"))
+_WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
+_INTO = frozenset(("to", "auf", "en", "a"))
+_CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")
+_GIVING = frozenset(
+    """
+    with use enter type try it's its still now be not mit lautet gib heißt nimm sondern mets tape
+    c'est vaut toujours avec con pon siendo or : - → ->
+    """.split()  # noqa: SIM905
+)
+"""Words before a password."""
+_AS_A = frozenset(("as", "als", "comme", "como"))
+_EQUALS = frozenset(("is", "are", "was", "ist", "war", "est", "es", *_AS_A))
+"""Words after a password that begins a sentence, or before one."""
+_SUBJECTS = frozenset(("it", "this", "that", "which", "one", "code", "es", "das", "wifi", "server", "root", "admin"))
+_CJK = "\u3000"
+_CODES = frozenset(("OTP", "TAN", "2FA", "MFA", "PIN"))
+_CODES_BEFORE_VERB = frozenset(("pin", "otp", "tan", "2fa", "mfa", "einmalcode"))
+_BEFORE_CODE = frozenset(("code", "is", "ist", "lautet", "est", "c'est", "es", ":", "now", "number"))

@@ -287,6 +287,23 @@ _PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "use
 """Parts of the names of variables that hold a password."""
 
 
+def names_something(word: str) -> bool:
+    """Whether a word after a name is a type, an algorithm, a size or a part: `OAuth2Token`, `argon2id`, `8chars`."""
+    if word.lower().startswith(_ALGORITHMS) or word.lower().rstrip(_DIGITS) in _PARTS:
+        return True
+    if word[0].isdigit() and word.lstrip(_DIGITS).isalpha():
+        return True
+    return is_camel_case(shape(word), word) and not word.rstrip("!?#*")[-2:].isdigit()
+
+
+_DIGITS = "0123456789"
+_PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
+_ALGORITHMS = (
+    "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
+    "utf", "oauth", "aes1", "aes2", "x509",
+)  # fmt: skip
+
+
 def names_a_secret(core: str) -> bool:
     """Whether a value names a secret instead of being one: it contains a word like "password" and no digit."""
     low = core.lower()
