@@ -361,9 +361,59 @@ def test_what_a_command_prints_is_masked_in_its_run(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "mosquitto_passwd -b users bob {}",
+        "ldappasswd -s {} -x uid=bob",
+        "drush upwd bob {}",
+        "ngrok config add-authtoken {}",
+        "redis-cli AUTH default {}",
+        "fly secrets set FOO={} --app x",
+        "glab variable set FOO {}",
+        "echo {} | gpg --batch --passphrase-fd 0 -d x.gpg",
+    ],
+)
+def test_a_password_in_a_command_is_masked(line: str) -> None:
+    assert clean(line.format("otterpond56"), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("kubectl get secret x -o go-template='{{range .data}}'", "user: bob\nfoo: {}\n"),
+        ("vault kv get secret/db", "====== Data ======\nKey     Value\n---     -----\nfoo     {}\nversion    3"),
+        ("vault operator init", "Unseal Key 1: {}\nInitial Root Token: {}\n\nVault initialized with 5 key shares.\n"),
+        (
+            "aws ssm get-parameter --name /db --with-decryption",
+            '{{"Parameter":{{"Name":"/db/x1","Value":"{}","Version":1}}}}',
+        ),
+        ("aws ssm get-parameter --name /db --with-decryption", '{{\n  "Name": "/db/x1",\n  "Value": "{}"\n}}'),
+        ("aws secretsmanager get-secret-value --secret-id db", '{{"Name":"db","SecretString":"{}"}}'),
+        (
+            "terraform state show random_password.x",
+            'resource "random_password" "x" {{\n  result      = "{}"\n  length = 16\n}}',
+        ),
+        ("echo var.db_password | terraform console", '"{}"'),
+        ("redis-cli CONFIG GET requirepass", '1) "[REDACTED]"\n2) "{}"'),
+        ("dotnet user-secrets list", "Db:Foo = {}\nSmtp:Bar = {}"),
+        ("sops -d secrets.yaml", "db:\n  foo: {}\n  port: 5432\n  hosts:\n    - {}\n"),
+    ],
+)
+def test_the_values_of_a_list_of_secrets_that_a_command_shows_are_masked(command: str, printed: str) -> None:
+    run = {"input": {"command": command}, "response": {"stdout": printed.replace("{}", "otterpond56").format()}}
+
+    cleaned = clean(run, origin="tool").value
+
+    assert cleaned["response"]["stdout"] == printed.replace("{}", "[REDACTED]").format()
+
+
+@pytest.mark.parametrize(
     ("command", "printed"),
     [
         ("cat README.md", "hello"),
+        ("terraform state show aws_instance.web", 'ami = "ami-0c55b159"\nname   = web12a'),
+        ("kubectl get secret x", "NAME   TYPE     DATA   AGE\nx1y2   Opaque   2      5d"),
+        ("vault status", "Seal Type    shamir\nVersion      1.15.2"),
         ("cat tests/test_token.py", "hello"),
         ("gh auth token | wc -c", "41"),
         ("cat token.txt | wc -l", "hundreds"),

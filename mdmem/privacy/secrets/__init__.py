@@ -79,6 +79,7 @@ COMMAND_SIGNS = (
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
     "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
     "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
+    " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these."""
 
@@ -224,7 +225,7 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
 
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
-    "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter",
+    "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

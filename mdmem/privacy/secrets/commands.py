@@ -56,7 +56,13 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("--user", PAIR, BOTH, ("curl", "etcdctl")),
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
-    ("-b", LAST, APART, ("htpasswd",)),
+    ("-b", LAST, APART, ("htpasswd", "mosquitto_passwd")),
+    ("-s", WORD, BOTH, ("ldappasswd",)),
+    ("upwd", LAST, APART, ("drush ",)),
+    ("add-authtoken authtoken", WORD, APART, ("ngrok ",)),
+    ("auth", LAST, APART, ("redis-cli auth",)),
+    ("set", PAIR, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "railway variables")),
+    ("set", LAST, APART, ("glab variable",)),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
@@ -133,7 +139,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
     "secret create", "secrets create", "create secret", "kinit ", "passwd-on-stdin", "env add", "password=-", "passwd ",
-    "chpasswd", "cryptsetup ",
+    "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd",
 )  # fmt: skip
 """Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 

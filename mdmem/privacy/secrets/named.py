@@ -44,8 +44,25 @@ def _as_header(name: str, value: str, job: Job) -> str:
 
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed."""
+    if printed.shows_secrets(command):
+        run = {**run, "response": _without_values(run["response"], job)}
     prints = printed.prints_secret(command)
     return {**run, "response": _without_first_word(run["response"], job)} if prints else run
+
+
+def _without_values(value: Any, job: Job) -> Any:
+    """Return what a command printed without the values of the list in it."""
+    if isinstance(value, dict):
+        return {key: item if key in _NO_OUTPUT else _without_values(item, job) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_values(item, job) for item in value]
+    if not isinstance(value, str):
+        return value
+    shown = [span for span in printed.values_in(value) if not value.startswith(job.rules.marks(), span[0])]
+    for start, end, _ in shown:
+        text.learn_secret(value[start:end], job)
+    job.cleaned.redacted += len(shown)
+    return text.apply(value, [(start, end, job.rules.mark(kind), kind) for start, end, kind in shown], job)
 
 
 def _without_first_word(value: Any, job: Job) -> Any:

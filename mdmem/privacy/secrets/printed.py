@@ -23,7 +23,30 @@ PRINTERS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both prints a secret."""
 
-NAMED = ("cat ", "head ", "tail ", "echo $", 'echo "$', "printenv ", "output -raw ", "type ", "get-content ")
+SHOWERS: tuple[tuple[str, str], ...] = (
+    ("get secret", "template"), ("vault kv get", ""), ("vault read ", ""), ("vault ", "operator init"),
+    ("sops ", " -d"), ("sops ", "decrypt"), ("ansible-vault ", "view "), ("user-secrets ", "list"),
+    ("ssm get-parameter", "with-decryption"), ("secretsmanager get-secret-value", ""), ("op item get ", ""),
+    ("doppler secrets", ""), ("secrets versions access ", ""), ("rbw get ", ""), ("bw get ", ""), ("pass show ", ""),
+    ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"), ("state show ", "secret"),
+    ("state show ", "private_key"), ("terraform console", "password"), ("terraform console", "secret"),
+    ("tofu console", "password"),
+)  # fmt: skip
+"""Pairs of lower-case strings. A command that contains both shows a list whose values are secrets."""
+
+NAMED = (
+    "cat ",
+    "head ",
+    "tail ",
+    "echo $",
+    'echo "$',
+    "printenv ",
+    "output -raw ",
+    "terraform output ",
+    "tofu output ",
+    "type ",
+    "get-content ",
+)
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
@@ -38,6 +61,78 @@ def prints_secret(command: str) -> bool:
     if any(head in low and rest in low for head, rest in PRINTERS):
         return ">" not in low.replace("2>", "")
     return any(_asks_for_secret(command, low, verb) for verb in NAMED if verb in low)
+
+
+def shows_secrets(command: str) -> bool:
+    """Whether a command's output is a list of names and values that are secrets."""
+    low = command[:_LONGEST_COMMAND].lower()
+    return any(head in low and rest in low for head, rest in SHOWERS) and " >" not in low.replace(" 2>", "")
+
+
+def values_in(output: str) -> Iterator[Span]:
+    """Find the values of a list of secrets: `name: …`, `name = …`, `name   …`, `"name": "…"`, or one a line."""
+    at = 0
+    for line in output.split("\n"):
+        start, name = _value_start(line)
+        value = line[start:].strip().strip(_AROUND_VALUE)
+        if '":"' in line or '": "' in line.strip()[1:]:
+            yield from ((at + first, at + last, "secret") for first, last in _json_values(line))
+        elif (
+            value
+            and name not in _NO_SECRETS
+            and len(value) <= _LONGEST
+            and values.is_secret(value, names.STRONG, quoted=True)
+        ):
+            begin = at + line.index(value, start)
+            yield begin, begin + len(value), "secret"
+        at += len(line) + 1
+
+
+def _value_start(line: str) -> tuple[int, str]:
+    """Return where the value of a line begins, and its name in lower case.
+
+    The value of a line without a name is its only word; a line of several words has none.
+    """
+    bare = line.strip()
+    if bare.startswith(("==", "--")):  # a heading
+        return len(line), ""
+    sign = next((sign for sign in _SIGNS if sign in bare), "")
+    if sign:
+        at = line.index(sign, len(line) - len(line.lstrip()))
+        return at + len(sign), line[:at].strip(_AROUND_VALUE).lower()
+    mark, blank, word = bare.partition(" ")
+    if blank and (mark == "-" or mark.rstrip(").").isdecimal()) and " " not in word:
+        return line.index(word, line.index(mark) + len(mark)), ""
+    return (len(line), "") if blank or bare[-1:] == ":" else (0, "")
+
+
+def _json_values(line: str) -> Iterator[tuple[int, int]]:
+    """Find the strings behind the keys of JSON on one line, except those of `_NO_SECRETS`."""
+    at = line.find('"')
+    key = ""
+    while at >= 0:
+        end = at + 1
+        while end < len(line) and line[end] != '"':
+            end += 2 if line[end] == "\\" else 1
+        if line[end + 1 :].lstrip()[:1] == ":":
+            key = line[at + 1 : end].lower()
+        elif key:
+            text = line[at + 1 : end]
+            is_object = key == "secretstring" and text[:1] == "{"
+            if is_object or (key not in _NO_SECRETS and values.is_secret(text, names.STRONG, quoted=True)):
+                yield at + 1, end
+        at = line.find('"', end + 1)
+
+
+_SIGNS = (": ", " = ", " | ", "\t", "   ", "=")
+_AROUND_VALUE = " \t\r\"',"
+_NO_SECRETS = frozenset((
+    "error", "arn", "type", "name", "user", "username", "host", "hostname", "port", "region", "version", "versionid",
+    "created", "created_time", "createddate", "lastmodifieddate", "datatype", "key", "apiversion", "kind", "namespace",
+    "deletion_time", "destroyed", "lease_duration", "lease_id", "title", "vault", "category", "url", "bcrypt_hash",
+    "id",
+))  # fmt: skip
+"""Names in such a list that are no secrets."""
 
 
 def _asks_for_secret(command: str, low: str, verb: str) -> bool:
