@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mdmem.privacy.job import Job
 
 _DEEPEST = 8
+_MOST_COMPARED = 100
+"""With more sections than this, all of them are remembered if one is repeated, instead of comparing each."""
 _HEADS = ("@@", "***", "---", "+++", "diff ")
 
 
@@ -30,10 +32,13 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     after = [whole for whole in value.get("files_after", ()) if text.may_hold_private(whole, job.rules)]
     shown = value.get("files_shown", ())
     value = {key: item for key, item in value.items() if key not in ("files_after", "files_shown")}
+    known = len(job.spans)
     for whole in shown:
-        known = len(job.spans)
         edits.sections(whole, job)
-        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, span)]
+    spans = list(dict.fromkeys(job.spans[known:]))
+    job.spans[known:] = spans if spans and _shows(value, spans) else []
+    if len(spans) <= _MOST_COMPARED:
+        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, [span])]
     for whole in after:
         columns = edits.columns_of(whole, job)
         if columns:
@@ -42,15 +47,15 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     return value
 
 
-def _shows(value: Any, span: str) -> bool:
-    """Whether any text of a value repeats a part of a section, in any form."""
-    lines = [line for line in map(str.strip, span.split("\n")) if len(line) >= text.SHORTEST_REVEALED]
+def _shows(value: Any, spans: list[str]) -> bool:
+    """Whether any text of a value repeats a part of these sections, in any form."""
+    lines = [line.strip() for span in spans for line in span.split("\n") if len(line.strip()) >= text.SHORTEST_REVEALED]
     texts = list(_texts(value, _DEEPEST))
     if any(line in part for part in texts for line in lines):
         return True
     from mdmem.privacy import echo
 
-    known = echo.of([span])
+    known = echo.of(spans)
     return any(known.find(part) for part in texts)
 
 

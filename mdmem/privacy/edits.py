@@ -32,7 +32,7 @@ def hide(value: Any, job: Job) -> Any:
     if not isinstance(response, dict):
         return value
     original = next((response[key] for key in _ORIGINALS if isinstance(response.get(key), str)), "")
-    if not text.may_hold_private(original, job.rules):
+    if not (text.may_hold_private(original, job.rules) or (original and _adds_tags(value.get("input"), job))):
         return value
     patch = response.get("structuredPatch")
     if isinstance(patch, list):
@@ -42,6 +42,14 @@ def hide(value: Any, job: Job) -> Any:
         "input": replacements(value.get("input"), original, job),
         "response": replacements(response, original, job),
     }
+
+
+def _adds_tags(given: Any, job: Job) -> bool:
+    """Whether one of several edits may write a private tag."""
+    several = given.get("edits") if isinstance(given, dict) else None
+    made = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    written = [one.get(new) for one in made for _, new in PAIRS]
+    return any(isinstance(new, str) and text.may_hold_private(new, job.rules) for new in written)
 
 
 # -- replacements
@@ -62,6 +70,8 @@ def replacements(given: Any, original: str, job: Job) -> Any:
         if isinstance(one, dict):
             one, current = _replacement(one, current, job)
         hidden.append(one)
+    if current != original:
+        sections(current, job)  # an earlier edit may have written between the tags of a later one
     return {**given, "edits": hidden}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from mdmem.capture import hook
 from tests.conftest import notes
-from tests.helpers.claude import payload, send
+from tests.helpers.claude import capture, payload, send
 
 OLD, NEW = "launch code 4711904226", "take-off code 4712904226"
 AFTER = f"# notes\n<private>\nalpha\n{NEW}\n</private>\nthe public end\n"
@@ -143,3 +143,21 @@ def test_a_file_that_cannot_be_read_costs_no_note(vault: Path, tmp_path: Path, k
     send(payload("PostToolUse", tool_name="Edit", tool_input=edit, tool_response="ok", tool_use_id="toolu_1"))
 
     assert "another word" in stored(vault)
+
+
+@pytest.mark.parametrize("original", ["a\nb\nc\nend", ""])
+def test_an_edit_that_writes_between_the_tags_of_later_edits_leaves_none_of_it(
+    vault: Path, tmp_path: Path, original: str
+) -> None:
+    path = tmp_path / "plan.md"
+    if not original:
+        path.write_text("<private>\nCendrowall Velmark\n</private>\nend", encoding="utf-8")
+    made = (("b", "Cendrowall Velmark"), ("a", "<private>"), ("c", "</private>"))
+    given = {"file_path": str(path), "edits": [{"old_string": old, "new_string": new} for old, new in made]}
+    response = {"filePath": str(path), "edits": [], "structuredPatch": []}
+    response |= {"originalFileContents": original} if original else {}
+
+    capture(payload("PostToolUse", tool_name="MultiEdit", tool_input=given, tool_response=response, tool_use_id="t"))
+
+    assert [note for note in notes(vault) if "observation" in note.read_text(encoding="utf-8")]
+    assert not [note for note in notes(vault) if "Cendrowall" in note.read_text(encoding="utf-8")]

@@ -561,3 +561,33 @@ def test_the_time_that_reading_takes_bounds_how_many_files_are_looked_into(
 
     assert "ordinary words" in stored(vault)
     assert 0 < len(read) < 20
+
+
+def test_what_is_private_in_each_of_many_files_that_an_output_shows_is_masked(vault: Path, folder: Path) -> None:
+    many = [f"part{number:03}.md" for number in range(300)]
+    for number, name in enumerate(many):
+        (folder / name).write_text(f"# x\n<private>\nholder Velmarock{number:03}x is\n</private>\n", encoding="utf-8")
+    shown = "\n".join(f"{name}:3:holder Velmarock{number:03}x is" for number, name in enumerate(many))
+
+    run(folder, "Bash", {"command": "grep -n holder *.md"}, {"stdout": f"{shown}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert "Velmarock" not in stored(vault)
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("sed -n 4p $(git rev-parse --show-toplevel)/plan.md", "beta 4711904226"),
+        ('sed -n 4p "`git rev-parse --show-toplevel`/plan.md"', "beta 4711904226"),
+        ("git grep --full-name beta :/", "plan.md:beta 4711904226"),
+        ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711904226"),
+    ],
+)
+def test_git_names_files_from_the_top_of_the_repository(vault: Path, folder: Path, command: str, output: str) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+
+    run(folder / "sub", "Bash", {"command": command}, {"stdout": f"{output}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert "4711904226" not in stored(vault)

@@ -34,7 +34,7 @@ _TAG_SIGNS = (b"<", b"[", b"/", b"3c", b"5b", b"0;", b"1;", b"b;", b"c;", b":", 
 """What can come before a tag's word, blanks aside; most files with the word have no tag."""
 
 _MOST_EDITED = 20
-_MOST_SHOWN = 40
+_MOST_SHOWN = 1000
 _MOST_CHANGED = 4
 
 

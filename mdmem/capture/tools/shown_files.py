@@ -28,7 +28,7 @@ _TEXT_KEYS = ("stdout", "stderr", "content", "output", "llmContent", "text")
 _FOLDER_KEYS = ("workdir", "directory", "dir_path")
 _NO_NAME = "\"'`=<>;|&()$@{},"
 _MOST_BLOCKS = 12
-_MOST_NAMES = 150
+_MOST_NAMES = 1000
 _MOST_LINES = 400
 _MOST_FOLDERS = 4
 _LONGEST_NAME = 400
@@ -43,6 +43,10 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
     command = storable(command) if isinstance(command, str) else ""
+    root = _root(event.cwd) if "git " in command else ""
+    if root:
+        for call in _SHOWS_ROOT:
+            command = command.replace(call, root)
     words, output, asked = (
         _words(command) if command else [],
         storable(_output(event.tool_response) or event.error or ""),
@@ -53,6 +57,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
 
         output = terminal.without_escapes(output)
     folders = [event.cwd, *[os.path.join(event.cwd, given[key]) for key in _FOLDER_KEYS if type(given.get(key)) is str]]
+    folders += [root] if root else []  # git names files from there
     named = _named([*folders, *_folders(event.cwd, words)], [*asked, *words, *_listed(output)])
     is_open = (
         name == "Grep"
@@ -66,6 +71,16 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
 
     run = unnamed_files.Showing(name, given, event.cwd, command, words, asked, output, _READING)
     return chain(named, run.others(named)), run.earlier(named, tags)
+
+
+_SHOWS_ROOT = ("$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`")
+
+
+def _root(cwd: str) -> str:
+    """Return the top folder of the repository that a folder is in, or ""."""
+    from mdmem import project
+
+    return project.identify(cwd).worktree
 
 
 def _named(folders: list[str], names: list[str]) -> list[str]:

@@ -133,7 +133,7 @@ SECONDS = 2.0
 
 _MAX_BYTES = 2 << 20
 _MAX_BYTES_IN_ALL = 32 << 20
-_MOST_NAMES = 200
+_MOST_NAMES = 1000
 _MOST_COMMITS = 300
 _SHOWING = frozenset([
     "annotate", "archive", "blame", "cat-file", "diff", "format-patch", "grep", "log", "reflog", "show", "stash",
