@@ -201,14 +201,15 @@ def _without_spanning(value: Any, job: Job) -> Any:
 
 
 def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
-    """Return a tool run without secrets that its command printed."""
+    """Return a tool run without secrets that its command printed, or that are the whole content of its file."""
     given = run.get("input")
-    command = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(command, str) or not secrets.has_any(command, secrets.PRINTED):
+    command, path = (given.get("command"), given.get("file_path")) if isinstance(given, dict) else (None, None)
+    told = command if isinstance(command, str) else path
+    if not isinstance(told, str) or not secrets.has_any(told, secrets.PRINTED):
         return run
     from mdmem.privacy.secrets import named
 
-    return named.without_printed(run, command, job)
+    return named.without_printed(run, told, job) if told == command else named.without_content(run, told, job)
 
 
 def _may_span(value: Any, rules: RuleSet, listed: bool, depth: int) -> bool:

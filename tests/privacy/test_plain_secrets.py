@@ -360,6 +360,25 @@ def test_what_a_command_prints_is_masked_in_its_run(command: str) -> None:
     assert cleaned.redacted == 1
 
 
+@pytest.mark.parametrize("path", ["/x/secrets/db_password.txt", "/x/.vault_pass", "/run/secrets/db"])
+def test_the_only_word_of_a_file_that_is_named_as_a_secret_is_masked(path: str) -> None:
+    written = {"input": {"file_path": path, "content": "otterpond\n"}, "response": {"filePath": path}}
+    read = {"input": {"file_path": path}, "response": {"file": {"filePath": path, "content": "otterpond"}}}
+
+    assert clean(written, origin="tool").value["input"] == {"file_path": path, "content": "[REDACTED]\n"}
+    assert clean(read, origin="tool").value["response"] == {"file": {"filePath": path, "content": "[REDACTED]"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [("/x/src/token.py", "pass\n"), ("/x/password.md", "Passwords\n=====\n"), ("/x/plan.md", "otterpond")],
+)
+def test_what_another_file_says_stays(path: str, content: str) -> None:
+    run = {"input": {"file_path": path, "content": content}, "response": {"file": {"content": content}}}
+
+    assert clean(run, origin="tool").value == run
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -50,6 +50,27 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     return {**run, "response": _without_first_word(run["response"], job)} if prints else run
 
 
+def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
+    """Return a tool run without the secret that is the only content of its file, by the file's name."""
+    return _without_only_word(run, job) if printed.names_secret(path) else run
+
+
+def _without_only_word(value: Any, job: Job) -> Any:
+    if isinstance(value, list):
+        return [_without_only_word(item, job) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _without_first_word(item, job)
+        if key in _CONTENT and isinstance(item, str) and len(item.split()) == 1
+        else _without_only_word(item, job)
+        for key, item in value.items()
+    }
+
+
+_CONTENT = ("content", "new_string", "newString", "old_string", "oldString", "response")
+
+
 def _without_values(value: Any, job: Job) -> Any:
     """Return what a command printed without the values of the list in it."""
     if isinstance(value, dict):

@@ -49,6 +49,7 @@ NAMED = (
 )
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
+_SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
 _ENDS = ("|", ">", "&&", ";")
@@ -145,10 +146,15 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
         if word.startswith(_ENDS):
             return False
         last = word
-    name = last.strip(_AROUND).rpartition("/")[2]
+    return len(words) > 1 and names_secret(last)
+
+
+def names_secret(path: str) -> bool:
+    """Whether a file's name or a variable says that its content is a secret: `secrets/db_password.txt`, `$TOKEN`."""
+    name = path.strip(_AROUND).rpartition("/")[2]
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return len(words) > 1 and names.weigh(name.lstrip("."))[0] >= names.LITERAL
+    return names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
 
 
 def first_word(output: str) -> str:
