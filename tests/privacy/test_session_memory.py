@@ -112,6 +112,14 @@ def test_a_secret_is_masked_in_the_later_events_of_its_session(
     assert base64.b64encode(f"ana:{value}".encode()) not in found
 
 
+def test_a_value_that_a_command_showed_is_masked_in_the_answer(vault: Path, left: Callable[[], bytes]) -> None:
+    capture(prompt("what is in the vault?"))
+    capture(bash("foo   otterpond26", tool_input={"command": "vault kv get secret/db"}))
+    capture(stop("It is otterpond26."))
+
+    assert b"otterpond26" not in left()
+
+
 def test_a_word_that_named_a_secret_once_stays_visible_later(vault: Path) -> None:
     capture(prompt("the db password is postgres, and 12345678 for root"))
     capture(stop("The database postgres has 12345678 rows."))
@@ -371,6 +379,23 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     hook(stop(f"Logged in as {SECRET.upper()}.", cwd=str(work)))
 
     assert len([path for path in notes(vault) if "journal" in path.parts]) == 3
+    assert leaks(left()) == []
+
+
+def test_what_is_private_in_the_memory_that_an_agent_keeps_itself_is_masked_in_its_sessions(
+    vault: Path, tmp_path: Path, left: Callable[[], bytes]
+) -> None:
+    memory = tmp_path / "project" / "memory" / "MEMORY.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text(f"- the account is <private>{SECRET}</private>\n")
+    transcript = str(memory.parent.parent / f"{SESSION}.jsonl")
+
+    capture(payload("SessionStart", source="startup", transcript_path=transcript))
+    memory.unlink()
+    capture(prompt("log in and look"))
+    capture(bash(f"logged in as {SECRET}"))
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == 2
     assert leaks(left()) == []
 
 

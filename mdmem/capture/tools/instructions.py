@@ -25,6 +25,8 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
         folder = above if above != folder else ""
     for top in dict.fromkeys(tops):
         paths += [path for name in _RULES for path in _below(f"{top}/{name}")]
+    if event.transcript:  # Claude Code keeps its own memory of the project beside its transcripts
+        paths += _below(f"{os.path.dirname(event.transcript)}/memory")
     return _private_in(paths, rules)
 
 

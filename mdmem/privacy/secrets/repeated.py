@@ -21,7 +21,9 @@ def is_telling(value: str) -> bool:
     """Whether a value is distinctive: not a word, a name or a number."""
     if not SHORTEST <= len(value) <= LONGEST or value.isdecimal():
         return False
-    return values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha())
+    if values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha()):
+        return True
+    return value.isalnum() and values.is_unlike_words(value) and not values.names_something(value)
 
 
 def without_format(known: Iterable[str]) -> Iterator[str]:
