@@ -24,6 +24,9 @@ MOST = 20_000
 _FEW_WORDS = 8
 _SHORTEST_GLUED = 6
 _LONG_NUMBER = 6
+_LOCAL_NUMBER = 9
+"""Number of digits at the end of a phone number that identify it."""
+_THOUSAND = 3
 _LONG_PHRASE = 16
 _SHORTEST_SAID = 12
 """A short section of three or more words and this many characters counts as a whole, even if every word is common."""
@@ -76,6 +79,7 @@ def spellings(part: str, bare: str) -> Iterator[str]:
         yield letters.of(part.translate(_UMLAUTS))
         if " " not in part:
             yield letters.of(part.encode("punycode").decode())
+            yield letters.of(part.encode().decode("cp1252", "ignore"))  # read in the wrong encoding: `GrÃ¼n`
     for form in (letters.of(part[::-1]), letters.of(part.translate(_ROT13))):
         if form != bare:
             yield form
@@ -95,6 +99,7 @@ def _of_span(span: str) -> Iterator[tuple[str, int]]:
         yield part
     yield from _phrases(span, words)
     yield from _numbers(words)
+    yield from _amounts(words)
     few = len(words) <= _FEW_WORDS
     seen: set[str] = set()
     for level in _levels(span):
@@ -144,7 +149,21 @@ def _numbers(words: list[str]) -> Iterator[tuple[str, int]]:
         if len(group) > 1 and len(digits) >= _LONG_NUMBER:
             yield " ".join(group), NUMBER
             yield digits, NUMBER
+        if len(digits) > _LOCAL_NUMBER and (group[0][0] in "+(" or digits[0] == "0"):
+            yield digits[-_LOCAL_NUMBER:], ANYWHERE  # a phone number, with or without the code of its country
         group = []
+
+
+def _amounts(words: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield the digits of amounts such as `96.401` or `187,500`, which others write with another separator."""
+    few = len(words) <= _FEW_WORDS
+    for word in words:
+        bare = word.strip(_EDGES + "$€£¥")
+        groups = bare.replace(",", ".").replace("'", ".").replace("’", ".").split(".")
+        is_amount = len(groups) > 1 and 1 <= len(groups[0]) <= _THOUSAND and all(map(str.isdecimal, groups))
+        digits = "".join(groups)
+        if is_amount and all(len(group) == _THOUSAND for group in groups[1:]) and everyday.number_tells(digits, few):
+            yield digits, NUMBER
 
 
 def _tells(words: list[str], text: str) -> bool:

@@ -164,7 +164,10 @@ def _backslash(text: str, at: int) -> tuple[int, str] | None:
 
 
 def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
-    r"""Decode consecutive bytes that each follow `sign`, in octal after a backslash, else in hexadecimal."""
+    r"""Decode consecutive bytes that each follow `sign`, in octal after a backslash, else in hexadecimal.
+
+    Bytes that are not UTF-8 are Latin-1.
+    """
     base, size = (8, 3) if sign == "\\" else (16, 2)
     data = bytearray()
     end = at
@@ -177,7 +180,12 @@ def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
             break
         data.append(int(digits, base) & 255)
         end += len(sign) + size
-    return (end, data.decode("utf-8", "replace")) if end > at else None
+    if end == at:
+        return None
+    try:
+        return end, data.decode("utf-8")
+    except UnicodeDecodeError:
+        return end, data.decode("latin-1")
 
 
 def _percent(text: str, at: int) -> tuple[int, str] | None:

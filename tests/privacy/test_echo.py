@@ -560,3 +560,27 @@ def test_a_private_section_of_one_line_hides_no_part_of_that_line_elsewhere() ->
     cleaned = clean(text, rules=Rules())
 
     assert cleaned.value == "fine\n[PRIVATE]\nIt is fine, and [PRIVATE]."
+
+
+@pytest.mark.parametrize(
+    ("said", "again", "left"),
+    [
+        ("call +49 170 5551234", "0170 5551234, 01705551234, 0170/555 12 34", "01#, 01#, 01#"),
+        ("call 0170 5551234", "+49 170 5551234, +491705551234", "+49 1#, +491#"),
+        ("the price is 187,500 dollars", "187 500, 187500, 187.500, $187,500", "#, #, #, $#"),
+        ("the budget is 96.401 EUR", "96401, 96 401, 96,401", "#, #, #"),
+        ("it is Grünwalder", r"Gr\xfcnwalder, Gr%FCnwalder, GrÃ¼nwalder, Gr%C3%BCnwalder", "#, #, #, #"),
+    ],
+)
+def test_a_number_or_a_name_is_found_in_the_way_others_write_it(said: str, again: str, left: str) -> None:
+    found = again
+    for start, end in reversed(echo.of([said]).find(again)):
+        found = f"{found[:start]}#{found[end:]}"
+
+    assert found == left
+
+
+def test_numbers_beside_each_other_are_no_amount_and_no_phone_number() -> None:
+    known = echo.of(["the price is 187,500 dollars", "call +49 170 5551234"])
+
+    assert known.find("187 5002, 1187 500, 1875, 18 7500, lines 1870 500, 49 170 555") == []
