@@ -32,7 +32,7 @@ def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) ->
 
 
 def learn_from(at: Capture) -> bool:
-    """Remember the private text of an event that is not stored; return False if that fails."""
+    """Remember the private text and the secrets of an event that is not stored; return False if that fails."""
     from mdmem.capture import window
 
     event = at.event
@@ -42,7 +42,7 @@ def learn_from(at: Capture) -> bool:
         from mdmem.capture.tools import files_on_disk
 
         said |= files_on_disk.beside(event, at.rules.tags)
-    if not privacy.may_hold_private(said, at.rules):
+    if not (privacy.may_hold_private(said, at.rules) or privacy.may_name_secret(said, at.rules)):
         return True
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)

@@ -142,6 +142,14 @@ def may_hold_private(value: Any, rules: Rules) -> bool:
     return _may_span(value, rules, True, 0)
 
 
+def may_name_secret(value: Any, rules: Rules) -> bool:
+    """Whether a JSON value may hold a secret that is known by its name, by its command or file, or by a sentence."""
+    found: list[str] = []
+    _gather(value, found, 0)
+    low = text.lower("\n".join(found))
+    return rules.secrets and (secrets.may_name(low) or secrets.has_any(low, ("vault ", "sops ", "/secrets/")))
+
+
 def as_typed(prompt: str) -> str:
     """Return a prompt with `[PRIVATE]` turned into the tag that the user meant; within a sentence, it is a marker.
 

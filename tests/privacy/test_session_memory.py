@@ -120,6 +120,15 @@ def test_a_value_that_a_command_showed_is_masked_in_the_answer(vault: Path, left
     assert b"otterpond26" not in left()
 
 
+def test_a_secret_that_a_sub_agent_saw_is_masked_in_the_answer(vault: Path, left: Callable[[], bytes]) -> None:
+    capture(prompt("what is in the file?"))
+    seen = capture(bash("DB_PASSWORD=kW8rtq-Lom4", agent_id="a1", agent_type="Explore"))
+    capture(stop("The sub-agent says that it is kW8rtq-Lom4."))
+
+    assert not seen.stored
+    assert b"kW8rtq-Lom4" not in left()
+
+
 def test_a_word_that_named_a_secret_once_stays_visible_later(vault: Path) -> None:
     capture(prompt("the db password is postgres, and 12345678 for root"))
     capture(stop("The database postgres has 12345678 rows."))
