@@ -159,14 +159,18 @@ def as_typed(prompt: str) -> str:
         return prompt
     from mdmem.privacy import sections
 
-    bare = prompt.lstrip()
-    bare = f"[private]{bare[len('[PRIVATE]') :]}" if bare.startswith("[PRIVATE]") else prompt
-    parts = bare.split("[PRIVATE]")
-    typed = parts[0]
-    for part in parts[1:]:
-        is_meant = sections.begins_sentence(typed) and part.partition("\n")[0].strip(" \t:.,;!?…-") != ""
-        typed += ("[private]" if is_meant else "[PRIVATE]") + part
-    return typed
+    typed: list[str] = []
+    done = 0
+    for at, end in secrets.every(prompt, "[PRIVATE]"):
+        before, rest = prompt[max(0, at - _TYPED_REACH) : at], prompt[end : end + _TYPED_REACH].partition("\n")[0]
+        is_first = not done and not before.strip() and not prompt[:at].strip()
+        if is_first or (sections.begins_sentence(before) and rest.strip(" \t:.,;!?…-")):
+            typed += (prompt[done:at], "[private]")
+            done = end
+    return "".join([*typed, prompt[done:]])
+
+
+_TYPED_REACH = 200
 
 
 def holds_memory(value: str) -> bool:

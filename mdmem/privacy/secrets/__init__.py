@@ -149,7 +149,7 @@ def may_hold_chosen(text: str) -> bool:
     return False
 
 
-_LONGEST_CHOSEN = 32
+_LONGEST_CHOSEN = 40
 _DIGITS = b"0123456789"
 
 

@@ -168,7 +168,7 @@ def _in_line(line: str) -> Iterator[Span]:
 def _words(sentence: str) -> Iterator[tuple[int, str]]:
     """Yield the words of a sentence with their offsets, without the signs around them. A lone sign is a word too.
 
-    Chinese and Japanese characters separate words; the run of them is a word.
+    Chinese and Japanese characters separate words.
     """
     kept = "".join([char if char < _CJK else " " for char in sentence])
     place = 0
