@@ -389,6 +389,9 @@ def test_what_another_file_says_stays(path: str, content: str) -> None:
         "redis-cli AUTH default {}",
         "fly secrets set FOO={} --app x",
         "glab variable set FOO {}",
+        "htpasswd -b f bob {}; ls -la",
+        "mc alias set x http://h bob '{}'; mc ls",
+        "rabbitmqctl add_user bob {}; rabbitmqctl status",
         "echo {} | gpg --batch --passphrase-fd 0 -d x.gpg",
     ],
 )

@@ -248,7 +248,8 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         from mdmem.privacy.secrets.literals import PROSE
 
         last = number + (1 if holds == ONLY else 2)
-        if is_flag and len(words) == last + 1 and text[slice(*words[number + 1])].lower() not in PROSE:
+        ends = len(words) == last + 1 or (len(words) > last and _ends_command(text, words[last][1]))
+        if is_flag and ends and text[slice(*words[number + 1])].lower() not in PROSE:
             yield from _judged(text, *words[last], SURE, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
         yield from _in_next_word(text, words, number, row)
@@ -304,7 +305,14 @@ def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, in
         if text[start : start + 1] in _ENDS:
             break
         found = (start, end)
+        if _ends_command(text, end):
+            break
     return found if found != words[number] else (0, 0)
+
+
+def _ends_command(text: str, end: int) -> bool:
+    """Whether a command ends behind this word: `htpasswd -b f bob …; ls`."""
+    return text[end - 1 : end] == ";" or text[end : end + 2] in ("';", '";')
 
 
 def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
