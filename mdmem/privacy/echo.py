@@ -64,9 +64,6 @@ _FEW_LETTERS = 5
 _MANY_LETTERS = 8
 _MOST_BETWEEN = 40
 _UNMISTAKABLE = 12
-_THOUSAND = 3
-_LOCAL_NUMBER = 9
-"""Number of digits at the end of a phone number that identify it, whatever is before them."""
 
 
 class Echo:
@@ -318,20 +315,14 @@ def _is_together(text: str, start: int, end: int, where: int) -> bool:
         return count >= _FEWEST_LETTERS
     is_number = bare.isdecimal()
     is_spread = len(piece.split()) > 1
-    if is_number and where == letters.ANYWHERE and count >= _LOCAL_NUMBER:
+    if is_number and where == letters.ANYWHERE and count >= letters.LOCAL_NUMBER:
         return True
-    if is_number and _is_amount(piece):
+    if is_number and letters.is_amount(piece.split()):
         is_spread = False
     if count >= (_UNMISTAKABLE if is_spread else _MANY_LETTERS) and not is_number:
         return True
     enough = _FEW_LETTERS if not is_spread else _MANY_LETTERS if is_number else _FEW_LETTERS + 1
     return count >= enough and _stands_apart(text, start, end, letters.NUMBER if is_number else letters.WORD)
-
-
-def _is_amount(piece: str) -> bool:
-    """Whether a number is in groups of three digits, as amounts are: `187 500`."""
-    first, *others = piece.replace("\u00a0", " ").replace("\u202f", " ").split(" ")
-    return first.isdecimal() and len(first) <= _THOUSAND and all(len(one) == _THOUSAND for one in others)
 
 
 def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:

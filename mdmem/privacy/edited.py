@@ -36,9 +36,11 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     for whole in shown:
         edits.sections(whole, job)
     spans = list(dict.fromkeys(job.spans[known:]))
-    job.spans[known:] = spans if spans and _shows(value, spans) else []
-    if len(spans) <= _MOST_COMPARED:
-        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, [span])]
+    if not (spans and _shows(value, spans)):
+        spans = []
+    elif 1 < len(spans) <= _MOST_COMPARED:
+        spans = [span for span in spans if _shows(value, [span])]
+    job.spans[known:] = spans
     for whole in after:
         columns = edits.columns_of(whole, job)
         if columns:

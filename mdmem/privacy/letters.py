@@ -17,6 +17,11 @@ WORD = 1
 NUMBER = 2
 """Where a part counts: only without another digit next to it."""
 
+LOCAL_NUMBER = 9
+"""Number of digits at the end of a phone number that identify it, whatever is before them."""
+
+_THOUSAND = 3
+
 _RARE_LETTER = "\ufffd"
 _RARE_SIGN = "\ufffc"
 """Replacements for letters and signs that need more than one UTF-16 unit."""
@@ -48,6 +53,16 @@ class Letters:
             else:
                 self._places = [at for at, char in enumerate(self._source) if char.isalnum()]
         return self._places[start], self._places[end - 1] + 1
+
+
+def is_amount(groups: list[str]) -> bool:
+    """Whether groups of digits are one number, separated at its thousands: `187 500`."""
+    first, *others = groups
+    return (
+        first.isdecimal()
+        and len(first) <= _THOUSAND
+        and all(len(one) == _THOUSAND and one.isdecimal() for one in others)
+    )
 
 
 def of(text: str) -> str:

@@ -24,9 +24,6 @@ MOST = 20_000
 _FEW_WORDS = 8
 _SHORTEST_GLUED = 6
 _LONG_NUMBER = 6
-_LOCAL_NUMBER = 9
-"""Number of digits at the end of a phone number that identify it."""
-_THOUSAND = 3
 _LONG_PHRASE = 16
 _SHORTEST_SAID = 12
 """A short section of three or more words and this many characters counts as a whole, even if every word is common."""
@@ -149,8 +146,8 @@ def _numbers(words: list[str]) -> Iterator[tuple[str, int]]:
         if len(group) > 1 and len(digits) >= _LONG_NUMBER:
             yield " ".join(group), NUMBER
             yield digits, NUMBER
-        if len(digits) > _LOCAL_NUMBER and (group[0][0] in "+(" or digits[0] == "0"):
-            yield digits[-_LOCAL_NUMBER:], ANYWHERE  # a phone number, with or without the code of its country
+        if len(digits) > letters.LOCAL_NUMBER and (group[0][0] in "+(" or digits[0] == "0"):
+            yield digits[-letters.LOCAL_NUMBER :], ANYWHERE  # a phone number, with or without the code of its country
         group = []
 
 
@@ -160,9 +157,8 @@ def _amounts(words: list[str]) -> Iterator[tuple[str, int]]:
     for word in words:
         bare = word.strip(_EDGES + "$€£¥")
         groups = bare.replace(",", ".").replace("'", ".").replace("’", ".").split(".")
-        is_amount = len(groups) > 1 and 1 <= len(groups[0]) <= _THOUSAND and all(map(str.isdecimal, groups))
         digits = "".join(groups)
-        if is_amount and all(len(group) == _THOUSAND for group in groups[1:]) and everyday.number_tells(digits, few):
+        if len(groups) > 1 and letters.is_amount(groups) and everyday.number_tells(digits, few):
             yield digits, NUMBER
 
 

@@ -140,7 +140,7 @@ def may_hold_chosen(text: str) -> bool:
     """Whether a text may hold a password as people choose them (`loose.chosen`): a check that never misses one."""
     for at, end in every(text, "!"):
         if text[at - 1 : at].isalnum():
-            near = text[max(0, at - _LONGEST_CHOSEN) : end + _LONGEST_CHOSEN].encode("ascii", "replace")
+            near = text[max(0, at - LONGEST_CHOSEN) : end + LONGEST_CHOSEN].encode("ascii", "replace")
             if len(near.translate(None, _DIGITS)) < len(near):
                 return True
     for at, end in every(text, "@"):
@@ -149,7 +149,8 @@ def may_hold_chosen(text: str) -> bool:
     return False
 
 
-_LONGEST_CHOSEN = 40
+LONGEST_CHOSEN = 40
+"""Maximum length of such a password, in characters."""
 _DIGITS = b"0123456789"
 
 

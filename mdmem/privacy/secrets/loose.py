@@ -251,7 +251,7 @@ def chosen(text: str) -> Iterator[Span]:
         done = max(done, end)
         apart = text[start - 1 : start] not in _JOINED_BEFORE and text[end : end + 1] not in _JOINED_AFTER
         apart = apart and not (text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum())
-        if apart and _SHORTEST_CHOSEN <= len(word) <= _LONGEST_CHOSEN and _is_chosen(word):
+        if apart and _SHORTEST_CHOSEN <= len(word) <= secrets.LONGEST_CHOSEN and _is_chosen(word):
             yield start, end, "password"
 
 
@@ -275,7 +275,7 @@ def _is_chosen(word: str) -> bool:
 _CHOSEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$&*+"
 _JOINED_BEFORE = frozenset("._-%^~?<{}[]);")
 _JOINED_AFTER = frozenset("=([{}_-%^~?>")
-_SHORTEST_CHOSEN, _LONGEST_CHOSEN = 8, 40
+_SHORTEST_CHOSEN = 8
 _FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4
 
 

@@ -7,6 +7,7 @@ from mdmem.privacy.secrets import names, printed, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from mdmem.privacy.job import Job
@@ -44,59 +45,55 @@ def _as_header(name: str, value: str, job: Job) -> str:
 
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed."""
+    response = run["response"]
     if printed.shows_secrets(command):
-        run = {**run, "response": _without_values(run["response"], job)}
-    prints = printed.prints_secret(command)
-    return {**run, "response": _without_first_word(run["response"], job)} if prints else run
+        response = _changed(response, lambda output: _without_values(output, job), _is_output)
+    if printed.prints_secret(command):
+        response = _changed(response, lambda output: _without_first_word(output, job), _is_output)
+    return run if response is run["response"] else {**run, "response": response}
 
 
 def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
-    """Return a tool run without the secret that is the only content of its file, by the file's name."""
-    return _without_only_word(run, job) if printed.names_secret(path) else run
+    """Return a tool run without the secret that is the only word of its file, by the file's name."""
+    if not printed.names_secret(path):
+        return run
+    left: dict[Any, Any] = _changed(run, lambda content: _without_only_word(content, job), _CONTENT.__contains__)
+    return left
 
 
-def _without_only_word(value: Any, job: Job) -> Any:
-    if isinstance(value, list):
-        return [_without_only_word(item, job) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: _without_first_word(item, job)
-        if key in _CONTENT and isinstance(item, str) and len(item.split()) == 1
-        else _without_only_word(item, job)
-        for key, item in value.items()
-    }
-
-
-_CONTENT = ("content", "new_string", "newString", "old_string", "oldString", "response")
-
-
-def _without_values(value: Any, job: Job) -> Any:
-    """Return what a command printed without the values of the list in it."""
+def _changed(value: Any, change: Callable[[str], str], takes: Callable[[str], bool], key: str = "") -> Any:
+    """Return a value with its texts changed whose key `takes` accepts; of a list, its own key counts."""
     if isinstance(value, dict):
-        return {key: item if key in _NO_OUTPUT else _without_values(item, job) for key, item in value.items()}
+        return {name: _changed(item, change, takes, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without_values(item, job) for item in value]
-    if not isinstance(value, str):
-        return value
-    shown = [span for span in printed.values_in(value) if not value.startswith(job.rules.marks(), span[0])]
+        return [_changed(item, change, takes, key) for item in value]
+    return change(value) if isinstance(value, str) and takes(key) else value
+
+
+def _is_output(key: str) -> bool:
+    return key not in ("stderr", "type", "status")
+
+
+_CONTENT = frozenset(("content", "new_string", "newString", "old_string", "oldString", "response"))
+
+
+def _without_values(output: str, job: Job) -> str:
+    """Return an output without the values of the list in it."""
+    shown = [span for span in printed.values_in(output) if not output.startswith(job.rules.marks(), span[0])]
     for start, end, _ in shown:
-        text.learn_secret(value[start:end], job)
+        text.learn_secret(output[start:end], job)
     job.cleaned.redacted += len(shown)
-    return text.apply(value, [(start, end, job.rules.mark(kind), kind) for start, end, kind in shown], job)
+    return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in shown], job)
 
 
-def _without_first_word(value: Any, job: Job) -> Any:
-    if isinstance(value, dict):
-        return {key: item if key in _NO_OUTPUT else _without_first_word(item, job) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_first_word(item, job) for item in value]
-    core = printed.first_word(value) if isinstance(value, str) else ""
+def _without_only_word(content: str, job: Job) -> str:
+    return _without_first_word(content, job) if len(content.split()) == 1 else content
+
+
+def _without_first_word(output: str, job: Job) -> str:
+    core = printed.first_word(output)
     if not core or core.startswith(job.rules.marks()):
-        return value
+        return output
     job.cleaned.redacted += 1
     text.learn_secret(core, job)
-    return value.replace(core, job.rules.mark("secret"), 1)
-
-
-_NO_OUTPUT = ("stderr", "type", "status")
+    return output.replace(core, job.rules.mark("secret"), 1)

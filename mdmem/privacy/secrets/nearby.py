@@ -6,6 +6,8 @@ word says that it is one, or if the sentence ends in between.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.names import WEAK
@@ -152,8 +154,7 @@ def _in_line(line: str) -> Iterator[Span]:
         sentences = sentences.replace(sign, sign[:-1] + "\n")
     at = 0
     for sentence in sentences.split("\n"):
-        low = sentence.lower()
-        if _speaks_of_signing_in(low):
+        if _speaks_of_signing_in(sentence.lower()):
             words = list(_words(sentence))
             given: set[int] = set()
             for number, (start, word) in enumerate(words):
@@ -199,7 +200,7 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     if any(char >= _CJK for char in around):
         return True
     if last in _JOINING:
-        return not _WITH.isdisjoint(before) and before[-2:-1] != [] and before[-2].isalpha()
+        return len(before) > 1 and before[-2].isalpha() and not _WITH.isdisjoint(before)
     if last in _EQUALS and last not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
@@ -217,19 +218,17 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
             yield start, start + len(word), "pin"
         if word not in _CODES and word.lower() not in _CODES_BEFORE_VERB:
             continue
-        rest = words[number + 1 : number + 1 + _MOST_GIVING]
-        verbs = 0
-        while rest and rest[0][1].lower() in _BEFORE_CODE:
-            verbs += 1
-            del rest[0]
-        if not rest or (word not in _CODES and not verbs):
+        behind = words[number + 1 : number + 1 + _MOST_GIVING]
+        verbs = list(takewhile(lambda other: other[1].lower() in _BEFORE_CODE, behind))
+        rest = behind[len(verbs) :]
+        if not rest or not (word in _CODES or verbs):
             continue
-        start, code = rest[0]
-        end = start + len(code)
+        first, code = rest[0]
+        end = first + len(code)
         if len(code) == _HALF_OF_CODE and len(rest) > 1 and len(rest[1][1]) == _HALF_OF_CODE:
             code, end = code + rest[1][1], rest[1][0] + _HALF_OF_CODE
         if code.isdecimal() and _SHORTEST_CODE <= len(code) <= _LONGEST_CODE:
-            yield start, end, "pin"
+            yield first, end, "pin"
 
 
 _LONGEST_LINE = 1000

@@ -59,15 +59,23 @@ _LONGEST_COMMAND, _LONGEST, _MOST_WORDS = 2048, 512, 40
 def prints_secret(command: str) -> bool:
     """Whether a command's output is a secret and little else."""
     low = command[:_LONGEST_COMMAND].lower()
-    if any(head in low and rest in low for head, rest in PRINTERS):
-        return ">" not in low.replace("2>", "")
+    if _is_one_of(PRINTERS, low):
+        return not _is_redirected(low)
     return any(_asks_for_secret(command, low, verb) for verb in NAMED if verb in low)
 
 
 def shows_secrets(command: str) -> bool:
     """Whether a command's output is a list of names and values that are secrets."""
     low = command[:_LONGEST_COMMAND].lower()
-    return any(head in low and rest in low for head, rest in SHOWERS) and " >" not in low.replace(" 2>", "")
+    return _is_one_of(SHOWERS, low) and not _is_redirected(low)
+
+
+def _is_one_of(pairs: tuple[tuple[str, str], ...], low: str) -> bool:
+    return any(head in low and rest in low for head, rest in pairs)
+
+
+def _is_redirected(low: str) -> bool:
+    return ">" in low.replace("2>", "")
 
 
 def values_in(output: str) -> Iterator[Span]:
