@@ -46,7 +46,7 @@ class Event(Value):
     cwd, transcript: paths, unchanged; "" if missing.
     subagent: whether the event happened inside a sub-agent.
     source: why the event fired (`startup`, `compact`, `clear`, `auto`, ...).
-    prompt: what the user typed (UserPromptSubmit, UserPromptExpansion).
+    prompt: what the user typed (UserPromptSubmit, UserPromptExpansion, PreCompact).
     message: what the agent answered (Stop, StopFailure, SubagentStop) or summed up (PostCompact).
     tool, tool_input, tool_response, error, duration_ms: a tool run; `error` is None if it succeeded.
     extra: facts of particular events (`command_name`, `model`, `title`, ...), strings only.

@@ -17,6 +17,7 @@ TITLE = "Claude Code"
 
 # Event, verb, matcher, timeout in seconds. For SessionEnd, the timeout replaces a default of 1.5 s for all hooks.
 # PostCompact is left out, because Claude Code shows its commands to the user; the summary comes as a SubagentStop.
+# PreCompact is shown too, and only needed for what the user typed after `/compact`.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "commit", "", 10),
@@ -27,6 +28,7 @@ HOOKS = (
     ("Stop", "hook", "", 10),
     ("Stop", "commit", "", 60),
     ("StopFailure", "hook", "", 10),
+    ("PreCompact", "hook", "manual", 10),
     ("SubagentStop", "hook", "", 10),
     ("SessionEnd", "hook", "", 10),
     ("SessionEnd", "commit", "", 10),
@@ -83,7 +85,7 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
         transcript=transcript,
         subagent=name == "SubagentStop" or (name != "PostCompact" and is_subagent(payload, transcript)),
         source=first_text(payload, "source", "trigger", "reason"),
-        prompt=said(payload.get("prompt")),
+        prompt=said(payload.get("prompt")) or text(payload.get("custom_instructions")),
         message=said(payload.get("last_assistant_message")) or said(payload.get("compact_summary")),
         tool=text(payload.get("tool_name")),
         tool_input=payload.get("tool_input"),

@@ -241,6 +241,11 @@ def _subagent_stop(at: Capture) -> Outcome:
     return outcome
 
 
+def _before_compaction(at: Capture) -> Outcome:
+    """Remember what is private in the words typed after `/compact`, which the summary may repeat."""
+    return pass_over(at, pending.IN_STATE)
+
+
 def _compact(at: Capture) -> Outcome:
     return _said(at, Said("summary", meta={"trigger": at.event.source}))
 
@@ -270,6 +275,7 @@ EVENTS: dict[str, Callable[[Capture], Outcome]] = {
     "Stop": _stop,
     "StopFailure": _stop_failure,
     "SubagentStop": _subagent_stop,
+    "PreCompact": _before_compaction,
     "PostCompact": _compact,
     "SessionEnd": _session_end,
 }

@@ -33,13 +33,13 @@ UNDERSTOOD = frozenset(
         "Stop",
         "StopFailure",
         "SubagentStop",
+        "PreCompact",
         "PostCompact",
         "SessionEnd",
     ]
 )
 # What is recorded of Claude Code beside those: events that mdmem does not register.
 PASSED_OVER = (
-    "PreCompact",
     "PostToolBatch",
     "PostModelSwitch",
     "SubagentStart",
@@ -221,6 +221,16 @@ def test_a_command_that_failed_is_a_failure_whatever_the_agent_calls_it(agent: s
     assert event.name == "PostToolUseFailure"
     assert event.error is not None
     assert event.error.startswith(first_line)
+
+
+def test_copilots_words_after_the_command_for_a_compaction_are_read_in_both_dialects() -> None:
+    base = {"trigger": "manual", "sessionId": "s-1", "cwd": "/home/dev/x"}
+    for payload in (
+        base | {"customInstructions": "keep it"},
+        base | {"hook_event_name": "PreCompact", "custom_instructions": "keep it"},
+    ):
+        event = read("copilot", payload)
+        assert (event.name, event.prompt, event.session) == ("PreCompact", "keep it", "s-1")
 
 
 def test_json_inside_a_string_is_decoded_and_other_text_is_not() -> None:

@@ -280,6 +280,23 @@ def test_a_compaction_is_stored_once_without_a_hook_whose_command_the_user_sees(
     assert "PostCompact" not in [row[0] for row in claude_code.HOOKS]
 
 
+@pytest.mark.parametrize(
+    "typed",
+    ["keep <private>the launch is called Marigold-Thunder-88</private> in mind", "[private] keep Marigold-Thunder-88"],
+)
+def test_what_is_private_after_the_command_for_a_compaction_is_not_in_its_summary(vault: Path, typed: str) -> None:
+    ended = live("claude-code", "SubagentStop-093")
+    send(vault, "claude-code", {
+        "hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": typed,
+        **{key: ended[key] for key in ("session_id", "cwd", "prompt_id", "transcript_path")},
+    })  # fmt: skip
+    said = "<summary>\n1. Primary Request: leap days, and that Marigold-Thunder-88 is kept.\n</summary>"
+    send(vault, "claude-code", ended | {"last_assistant_message": said})
+    (summary,) = notes(vault)
+    assert summary["kind"] == "summary"
+    assert "Marigold" not in "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
+
+
 def test_a_compaction_is_named_by_what_it_says_and_not_by_its_headings(vault: Path) -> None:
     base = {
         "hook_event_name": "PostCompact",

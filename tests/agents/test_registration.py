@@ -66,7 +66,7 @@ def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_
     assert (change.action, change.path, change.backup) == ("created", str(settings(home)), "")
     assert set(lists) == {
         "SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "PostToolUseFailure",
-        "Stop", "StopFailure", "SubagentStop", "SessionEnd", "PreToolUse",
+        "Stop", "StopFailure", "PreCompact", "SubagentStop", "SessionEnd", "PreToolUse",
     }  # fmt: skip
     assert [group.get("matcher") for group in lists["PostToolUse"]] == ["*"]
     lines = {event: [handler["command"] for handler in groups[0]["hooks"]] for event, groups in lists.items()}
