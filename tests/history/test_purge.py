@@ -408,3 +408,15 @@ def test_a_purge_names_the_work_tree_that_still_has_the_text(vault: Path, tmp_pa
 
     git(vault, "worktree", "remove", "--force", str(tmp_path / "tree"))
     assert purge.apply(config, purge.plan(config, "CANARY")).left == []
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_text_of_several_lines_is_found(vault: Path, ending: str) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", ending.join(["keep", "the Falcon", "starts", "keep", ""]))
+    commit.commit(config)
+
+    planned = purge.plan(config, "the Falcon\nstarts")
+
+    assert planned.files == {"notes/a.md": 1}
+    assert planned.finds((vault / "notes/a.md").read_bytes())

@@ -266,12 +266,13 @@ def apply_held(config: Config, planned: PurgePlan, held: int, report: ProgressCa
 
 
 def _literal(text: str) -> re.Pattern[bytes]:
-    """Match a text literally, and as YAML and JSON escape it."""
+    """Match a text literally, with line breaks of either kind, and as YAML and JSON escape it."""
     if not text.strip():
         raise UsageError("The text to purge is empty.")
+    text = text.replace("\r\n", "\n")
     forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
     longest_first = sorted(forms, key=len, reverse=True)
-    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\n", b"\\n") for form in longest_first))
+    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\\\n", rb"\r?\n") for form in longest_first))
 
 
 def _expression(text: str) -> re.Pattern[bytes]:
