@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 IGNORE_FILE = ".mdmemignore"
 MAX_IGNORE_BYTES = 64 * 1024
+_LONGEST_PATH = 4096
 
 
 def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
@@ -94,8 +95,15 @@ def without_excluded(config: Config, response: Any, project: Project) -> Any:
         kept["filenames"] = [path for path in kept["filenames"] if taken(path)]
     if isinstance(kept.get("content"), str):
         lines = kept["content"].splitlines(keepends=True)
-        kept["content"] = "".join([line for line in lines if taken(line.partition(":")[0].strip() or None)])
+        kept["content"] = "".join([line for line in lines if all(map(taken, _paths_before(line)))])
     return kept
+
+
+def _paths_before(line: str) -> list[str]:
+    """Return what may be the path before a line of a search result: `PATH:3:text`, or `PATH-4-text` beside a hit."""
+    parts = line[:_LONGEST_PATH].split("-")
+    beside = ["-".join(parts[:place]) for place, part in enumerate(parts[:-1]) if place and part.isdecimal()]
+    return [path for path in (line.partition(":")[0].strip(), *beside) if path]
 
 
 def ignore_patterns(root: str) -> list[str]:

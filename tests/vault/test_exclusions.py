@@ -97,11 +97,15 @@ def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
     settings = config.load(str(tmp_path / "vault"))
     found = {
         "filenames": ["src/a.py", "secrets/b.py", str(tmp_path / "secrets" / "c.py")],
-        "content": "src/a.py:1:x\nsecrets/b.py:2:y\nplain words\n",
+        "content": "src/a.py:1:x\nsecrets/b.py:2:y\nsecrets/b.py-3-beside it\nsrc/a-b.py-4-x = 3-1-1\nplain words\n",
         "numFiles": 3,
     }
     kept = exclusions.without_excluded(settings, found, project.identify(str(tmp_path)))
-    assert kept == {"filenames": ["src/a.py"], "content": "src/a.py:1:x\nplain words\n", "numFiles": 3}
+    assert kept == {
+        "filenames": ["src/a.py"],
+        "content": "src/a.py:1:x\nsrc/a-b.py-4-x = 3-1-1\nplain words\n",
+        "numFiles": 3,
+    }
 
 
 @pytest.mark.parametrize(
