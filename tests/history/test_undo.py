@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.errors import NotFoundError
+from mdmem.errors import GitError, NotFoundError
 from mdmem.history import commit, forget, rewrite, undo
 from mdmem.history import pages as history_pages
 from mdmem.history.git import repository
@@ -422,3 +424,17 @@ def test_two_texts_from_one_are_merged_line_by_line_or_kept_both(vault: Path) ->
     assert merge.three_way(repo, b"1\n", b"0\n", b"2\n", union=True) == (b"1\n2\n", ())
     assert merge.three_way(repo, b"1\n", b"0\n", b"2\n").kept == (((1, 1), (3, 3)),)
     assert merge.three_way(repo, b"1\n", b"0\n", b"").kept
+
+
+def test_a_merge_whose_git_was_killed_is_refused(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = repository.init(vault)
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(
+        f'#!/bin/sh\ncase " $* " in *" merge-file "*) echo half; kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}{os.pathsep}{os.environ['PATH']}")
+
+    with pytest.raises(GitError, match="could not merge two texts"):
+        merge.three_way(repo, b"1\n", b"0\n", b"2\n")

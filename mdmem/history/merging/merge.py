@@ -74,7 +74,7 @@ def three_way(
         for path, data in zip(paths, (ours, base, theirs), strict=True):
             path.write_bytes(data)
         done = repository.attempt(repo, *words, *map(str, paths))
-    if done.status > 127:
+    if not 0 <= done.status <= 127:  # negative: a signal ended it
         raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(done)}")
     return _with_both(done.out, added) if done.status and not union else Merged(done.out)
 
