@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import struct
 import sys
 from collections.abc import Iterable
@@ -156,15 +157,19 @@ def is_local(root: Path) -> bool:
 
 def _file_system(root: Path) -> str:
     """Return the type of the file system of a folder; "" when unknown."""
-    best, kind = "", ""
-    path = root.resolve()
     try:
         lines = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return ""
+    return _mounted_at(root.resolve(), lines)
+
+
+def _mounted_at(path: Path, lines: Iterable[str]) -> str:
+    """Return the type of the file system at a path; lines: of Linux's `mountinfo`, which escapes spaces in octal."""
+    best, kind = "", ""
     for line in lines:
         fields, _, more = line.partition(" - ")
-        point = fields.split()[4].encode("latin-1", "replace").decode("unicode_escape", "replace")
+        point = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields.split()[4])
         if len(point) >= len(best) and f"{path}/".startswith(f"{point.rstrip('/')}/"):
             best, kind = point, more.split()[0]
     return kind

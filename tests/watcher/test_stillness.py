@@ -148,3 +148,13 @@ def test_memory_is_given_back_after_many_notes_were_taken_in(
         (vault / "notes" / f"more-{number}.md").write_text("And a heron.\n")
     assert has("heron")
     assert given == [True]
+
+
+def test_the_file_system_of_a_folder_is_the_nearest_mount_above_it_in_any_letters() -> None:
+    lines = [
+        "22 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw",
+        "40 22 0:50 / /mnt/данные rw,relatime - nfs4 server:/x rw",
+        "41 22 0:51 / /mnt/my\\040disk rw,relatime - cifs //server/y rw",
+    ]
+    for path, kind in (("/mnt/данные/vault", "nfs4"), ("/mnt/my disk", "cifs"), ("/mnt/my", "ext4")):
+        assert stillness._mounted_at(Path(path), lines) == kind
