@@ -32,6 +32,8 @@ def _text(text: str, home: str) -> str:
     home = home.rstrip("/\\")
     for form in dict.fromkeys([home, home.replace("\\", "\\\\"), home.replace("\\", "/")]):
         if len(form) > 1 and form in text:
+            above = form[: max(form.rfind("/"), form.rfind("\\")) + 1]
+            text = _replaced(text, form, f"{above}~", _is_inside_path)
             text = _replaced(text, form, "~", lambda text, _, end: not _goes_on(text, end))
     dashed = home.replace("/", "-")
     if len(dashed) > 1 and dashed in text:  # agents name their folders after a project's path
@@ -57,6 +59,12 @@ def _goes_on(text: str, end: int) -> bool:
     """Whether a folder's name continues at `end`. A full stop at the end of a sentence does not continue it."""
     sign, after = text[end : end + 1], text[end + 1 : end + 2]
     return sign.isalnum() or sign == "_" or (sign in ("-", ".") and after.isalnum())
+
+
+def _is_inside_path(text: str, start: int, end: int) -> bool:
+    """Whether the home folder's path is the end of another one, such as a backup's, or follows an option's letter."""
+    before = text[max(start - 1, 0) : start]
+    return (before.isalnum() or before in ("_", "-", ".")) and not _goes_on(text, end)
 
 
 def _is_users_folder(text: str, start: int, end: int) -> bool:

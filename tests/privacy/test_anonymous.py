@@ -22,6 +22,8 @@ RULES = Rules(home="/home/alice")
         ("/home/alice/work/x.py", "~/work/x.py"),
         ("cd /home/alice && ls", "cd ~ && ls"),
         ("path:/home/alice", "path:~"),
+        ("/mnt/backup/home/alice/x", "/mnt/backup/home/~/x"),
+        ("cc -I/home/alice/include file:///home/alice/x", "cc -I/home/~/include file://~/x"),
         ("It is in /home/alice. Or /home/alice- perhaps", "It is in ~. Or ~- perhaps"),
         ("/mnt/data/alice/x and /Users/alice/y", "/mnt/data/~/x and /Users/~/y"),
         ("~/.claude/projects/-home-alice-work/x.jsonl", "~/.claude/projects/-~-work/x.jsonl"),
