@@ -239,6 +239,7 @@ HIDDEN = (
     "echo '{}' | sudo -S ls",
     "echo bob:{} | chpasswd",
     "db.acme.io:5432:shop:bob:{}",
+    "db.acme.io:5432:shop:bob:hun\\:{}",
 )
 """Places where `{}` is a password, even a short one."""
 

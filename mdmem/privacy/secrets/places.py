@@ -288,9 +288,10 @@ def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
     for at, begin in secrets.every(text, ":5432:", ":6432:", ":*:"):
-        fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
+        fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 2)
         host = text[max(0, at - 64) : at].rpartition("\n")[2]
-        if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
+        is_row = len(fields) == 3 and ":" not in fields[2].replace("\\:", "")
+        if is_row and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
             begin += len(fields[0]) + len(fields[1]) + 2
             if not values.is_placeholder(fields[2]):
                 yield begin, begin + len(fields[2]), "password"
