@@ -183,7 +183,8 @@ def withhold(at: Capture) -> None:
     """
     if is_asked_for(at) or _mark(at, _UNSURE):
         line = b"\n%b %b\n" % (_PRIVATE, _SESSION)
-        any(_append(path, line) for path in _places(at))
+        for path in _places(at):
+            _append(path, line)
 
 
 def can_mark(at: Capture) -> bool:
@@ -229,7 +230,7 @@ def _move_from_spare(at: Capture) -> None:
     if not os.path.exists(spare):
         return
     try:
-        lines = files.read(spare, _MAX_MARKS_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
+        lines = files.read_own(spare, _MAX_MARKS_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
         made = [_append(path, lines) for path in both]
         if any(made):
             files.remove(spare)
@@ -321,7 +322,7 @@ def _longest(paths: Iterable[str]) -> bytes:
     data, failed = b"", None
     for path in filter(os.path.exists, paths):
         try:
-            data = max(data, files.read(path, _MAX_MARKS_BYTES), key=len)
+            data = max(data, files.read_own(path, _MAX_MARKS_BYTES), key=len)
         except (FileNotFoundError, files.NotRegularError):
             continue
         except OSError as error:

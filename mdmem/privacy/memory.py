@@ -62,13 +62,16 @@ def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[
     """Remember the texts of private sections, and secrets, for a session. They are on disk when this returns.
 
     Raises:
-        OSError: the memory cannot be written.
+        OSError: the memory cannot be written, or would be longer than is read.
     """
     from mdmem.privacy import echo
 
     key = _make_key(config)
     path = os.path.join(folder(config), session)
-    made = echo.records(key, spans, _parse(_read(path)), secrets)
+    known = _read(path)
+    made = echo.records(key, spans, _parse(known), secrets)
+    if made and len(known) + (len(made) + 1) * (_LINE_CHARS + 1) > _LONGEST_FILE:
+        raise OSError(system.code("EFBIG"), "This session has more private text than mdmem remembers.", path)
     if made:
         _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
 
@@ -160,7 +163,7 @@ def _make_key(config: Config) -> bytes:
     finally:
         held.close()
         files.remove(own)
-    return files.read(path, _KEY_BYTES)
+    return files.read_own(path, _KEY_BYTES)
 
 
 def _read(path: str) -> bytes:
@@ -170,7 +173,7 @@ def _read(path: str) -> bytes:
         OSError: it exists but cannot be read, so that private text would not be recognized.
     """
     try:
-        return files.read(path, _LONGEST_FILE) if os.path.exists(path) else b""
+        return files.read_own(path, _LONGEST_FILE) if os.path.exists(path) else b""
     except (FileNotFoundError, files.NotRegularError):
         return b""
 

@@ -21,6 +21,7 @@ from mdmem import agents, config
 from mdmem.agents.install import known
 from mdmem.capture import events, feedback, losses, turn
 from mdmem.capture.pending import Capture, Outcome
+from mdmem.privacy import memory
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, payload, places, prompt, stop
 
@@ -791,3 +792,17 @@ def test_a_sub_agent_with_a_session_of_its_own_stores_nothing_of_a_private_turn(
     of_sub_agent(prompt("Go on", 2), "ses_parent")
 
     assert of_sub_agent(bash("x", "toolu_2", 3), "ses_child", "ses_parent").stored
+
+
+def test_what_exceeds_the_private_memory_is_said_and_not_passed_over(vault: Path) -> None:
+    capture(prompt(TAGGED))
+    settings = config.load()
+    (known,) = memory.sessions(settings)
+    file = Path(memory.folder(settings), known)
+    file.write_bytes(file.read_bytes() + b"\n" * memory._LONGEST_FILE)
+
+    with pytest.raises(OSError, match="more private text than mdmem remembers"):
+        memory.learn(settings, known, ["kestrel of the north"])
+    seen = capture(prompt("<private>kestrel of the north</private> and a question", 2))
+    assert not capture(stop("kestrel of the north", 2)).stored
+    assert seen.unmarked or not seen.stored
