@@ -179,9 +179,8 @@ def _searched(repo: Repository, paths: Iterable[str]) -> set[str]:
 
 
 def _filtered(repo: Repository, paths: Collection[str]) -> frozenset[str]:
-    """Return the files that the vault's .gitattributes hand to a filter program, which mdmem does not start."""
-    attributes = repo.root / ".gitattributes"
-    if not attributes.is_file() or b"filter=" not in attributes.read_bytes():
+    """Return the files that git's attributes hand to a filter program, which mdmem does not start."""
+    if not paths:
         return frozenset()
     named = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     fields = os.fsdecode(repository.run(repo, "check-attr", "-z", "--stdin", "filter", stdin=named)).split("\0")

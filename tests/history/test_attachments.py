@@ -151,9 +151,10 @@ def test_a_file_of_a_note_that_stays_here_stays_here_too(
     assert done.left_out == [other_files.LeftOut("notes/me.png", other_files.ONLY_PRIVATE)]
 
 
-def test_what_a_git_filter_keeps_is_left_to_git(vault: Path) -> None:
+@pytest.mark.parametrize("folder", ["", "notes/"])
+def test_what_a_git_filter_keeps_is_left_to_git(vault: Path, folder: str) -> None:
     settings = start(vault)
-    put(vault, ".gitattributes", "*.psd filter=lfs diff=lfs -text\n")
+    put(vault, f"{folder}.gitattributes", "*.psd filter=lfs diff=lfs -text\n")
     image(vault, "notes/big.psd")
 
     done = commit.commit(settings)
