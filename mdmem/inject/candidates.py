@@ -97,7 +97,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     limit = at.config.settings.inject.recall_limit
     found: list[Found] = []
     count = 0
-    for answer in answers:
+    for answer in (*kept, *(one for one in answers if one not in kept)):
         if answer not in kept or count >= limit:
             found.append(Found(answer, None, why if answer not in kept else "no room"))
             continue
@@ -105,9 +105,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         item, left_out = _shown(at, answer, terms, room)
         count += item is not None
         found.append(Found(answer, item, left_out))
-    return sorted(
-        found, key=lambda one: answers.index(one.answer) if one.answer not in kept else kept.index(one.answer)
-    )
+    return found
 
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
