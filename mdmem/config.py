@@ -251,7 +251,7 @@ def _load_cache(path: str) -> tuple[bytes, dict[str, Any]] | None:
     import marshal
 
     try:
-        text, values = marshal.loads(files.read(path, 4 * MAX_FILE_BYTES))  # noqa: S302 - written by us
+        text, values = marshal.loads(files.read_own(path, 4 * MAX_FILE_BYTES))  # noqa: S302 - written by us
     except (OSError, ValueError, TypeError, EOFError):
         return None
     return (text, values) if type(text) is bytes and type(values) is dict else None

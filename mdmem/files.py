@@ -115,8 +115,8 @@ def open_to_read(path: str) -> int:
     return _regular(fd, path)
 
 
-def read(path: str, limit: int) -> bytes:
-    """Read at most `limit` bytes of a file. Raises OSError like `open_to_read`, or when reading fails."""
+def read_own(path: str, limit: int) -> bytes:
+    """Read at most `limit` bytes of a file of mdmem's own, whose folder is made private. Raises OSError like `open_to_read`, or when reading fails."""
     fd = open_to_read(path)
     try:
         return _all(fd, limit)
@@ -165,7 +165,7 @@ def logged(path: str, limit: int) -> Iterator[str]:
     """Yield the lines of a log, oldest first, from at most `limit` bytes of `.1` and of the current file."""
     for name in (f"{path}.1", path):
         try:
-            yield from read(name, limit).decode("utf-8", "replace").splitlines()
+            yield from read_own(name, limit).decode("utf-8", "replace").splitlines()
         except OSError:
             continue
 

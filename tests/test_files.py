@@ -49,7 +49,7 @@ def test_a_folder_that_was_left_open_is_closed_when_it_is_used(tmp_path: Path) -
     (top / "state" / "file").write_text("x")
     top.chmod(0o777)
     (top / "state").chmod(0o755)
-    assert files.read(str(top / "state" / "file"), 10) == b"x"
+    assert files.read_own(str(top / "state" / "file"), 10) == b"x"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (top, top / "state")] == [0o700, 0o700]
 
 
@@ -71,7 +71,7 @@ def test_what_belongs_to_somebody_else_is_neither_read_nor_written(tmp_path: Pat
     files._checked.clear()
     os.chown(tmp_path / given, 12345, -1)
     with pytest.raises(PermissionError):
-        files.read(str(path), 10)
+        files.read_own(str(path), 10)
     with pytest.raises(PermissionError):
         files.append(str(path), b"y")
     assert path.read_bytes() == b"x"

@@ -168,9 +168,11 @@ class Delivery:
 
     def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
         if outcome.is_lost:
+            from mdmem import timestamps
             from mdmem.capture import losses
 
-            outcome.counted = losses.record(settings, event.name, event.agent, outcome.error, _now(self.env))
+            now = timestamps.now(self.env)
+            outcome.counted = losses.record(settings, event.name, event.agent, outcome.error, now)
         said = _message(settings, event, outcome)
         if "--report" in self.words:
             return _line(_report(outcome, said))
@@ -278,20 +280,12 @@ def _unread(config: Config, key: str) -> Outcome:
 
 def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
     """Store the event, after the notes in the retry queue."""
+    from mdmem import timestamps
     from mdmem.capture import events
 
-    now = _now(env)
+    now = timestamps.now(env)
     _seen(config, event, now)
     return events.capture(config, event, now, env)
-
-
-def _now(env: Mapping[str, str]) -> float:
-    """Return the current time in seconds since the epoch, or MDMEM_NOW if that is a time a note can have."""
-    try:
-        now = float(env.get("MDMEM_NOW", ""))
-    except ValueError:
-        return time.time()
-    return now if 0 <= now < 1 << 37 else time.time()
 
 
 def _seen(config: Config, event: Event, now: float) -> None:

@@ -57,7 +57,7 @@ class LastHidden:
 def last(config: Config) -> LastHidden | None:
     """Return the last prompt with a hidden section, or None if none is known."""
     try:
-        return LastHidden(files.read(os.path.join(config.state_dir, LAST_FILE), 64 * 1024).decode().split("\0"))
+        return LastHidden(files.read_own(os.path.join(config.state_dir, LAST_FILE), 64 * 1024).decode().split("\0"))
     except (OSError, ValueError):
         return None
 

@@ -115,7 +115,7 @@ class _QueuedEvent(Capture):
 def _publish(config: Config, path: str) -> None:
     import json
 
-    kept: dict[str, Any] = json.loads(files.read(path, disk.MAX_READ_BYTES))
+    kept: dict[str, Any] = json.loads(files.read_own(path, disk.MAX_READ_BYTES))
     identity = ("its own",) if kept["has_id"] else ()
     draft = PendingNote(kept["kind"], None, lambda _: None, identity=identity, label=kept["label"])
     made = note.Note(kept["meta"], kept["slug"], kept["body"])

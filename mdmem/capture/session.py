@@ -57,11 +57,8 @@ class Session(journal.Record):
         super().__init__(config, session_id)
 
     def identity(self, *event: str) -> tuple[str, ...]:
-        """Return the identity of an event: two agents may use the same session and prompt ids.
-
-        Claude Code's name is left out, to keep the ids that existing vaults have.
-        """
-        return (self.id, *event) if self.agent == "claude-code" else (self.agent, self.id, *event)
+        """Return the identity of an event of this session."""
+        return journal.event_identity(self.agent, self.id, *event)
 
     def note_id(self, *event: str) -> str:
         """Return the id of the note for an event of this session."""

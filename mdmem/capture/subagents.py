@@ -30,7 +30,7 @@ def end(session: Session) -> None:
 def is_at_work(session: Session) -> bool:
     """Whether a sub-agent is running."""
     try:
-        data = files.read(session.flag(_FLAG), _MAX_BYTES)
+        data = files.read_own(session.flag(_FLAG), _MAX_BYTES)
     except OSError:
         return False
     return data.count(b"+") > data.count(b"-")

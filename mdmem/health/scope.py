@@ -85,7 +85,7 @@ def remember(config: Config, scope: CheckScope) -> None:
 
 
 def _read(config: Config) -> array[int]:
-    data = files.read(str(Path(config.state_dir, _STATE)), _MAX_BYTES)
+    data = files.read_own(str(Path(config.state_dir, _STATE)), _MAX_BYTES)
     return array("Q", data[: len(data) // 8 * 8])
 
 

@@ -165,7 +165,8 @@ def deletions(root: str, folder: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for commit in done.out.decode("utf-8", "replace").split("\0")[1:] if not done.status else ():
         when, *paths = commit.split("\n")
-        found = {**{path: float(when) for path in paths if path}, **found}
+        for path in filter(None, paths):
+            found.setdefault(path, float(when))
     return found
 
 

@@ -175,7 +175,7 @@ def _file(config: Config) -> str:
 
 def _load(config: Config) -> SeenFolders | None:
     try:
-        seen = SeenFolders(*json.loads(files.read(_file(config), MAX_BYTES)))
+        seen = SeenFolders(*json.loads(files.read_own(_file(config), MAX_BYTES)))
     except (OSError, ValueError, TypeError):
         return None
     return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)

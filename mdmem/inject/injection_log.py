@@ -51,7 +51,7 @@ def is_first(record: Record, key: str, now: float) -> bool:
     mark = os.urandom(8).hex()
     try:
         files.append(path, f"{key} {now:.2f} {mark}\n".encode())
-        lines = files.read(path, MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
+        lines = files.read_own(path, MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return True
     rows = [row for line in lines if len(row := line.split()) == 3 and row[0] == key]
@@ -141,7 +141,7 @@ def uses(config: Config) -> dict[str, int]:
     except OSError:
         return counted
     for line in lines:
-        for name in line.partition('"ids": [')[2].partition("]")[0].replace('"', "").split(", "):
+        for name in filter(None, line.partition('"ids": [')[2].partition("]")[0].replace('"', "").split(", ")):
             counted[name] = counted.get(name, 0) + 1
     return counted
 

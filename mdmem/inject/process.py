@@ -161,6 +161,7 @@ def _asks(event: Event) -> bool:
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
     """Whether an event may call for memories, judged cheaply; `respond` decides."""
+    from mdmem import timestamps
     from mdmem.vault import exclusions
 
     if event.name not in EVENTS or event.subagent or not config.settings.inject.enabled or exclusions.is_disabled(env):
@@ -181,7 +182,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
 
         return Gate(config).prompt(text)
 
-    return bool(trigger.of_prompt(config, record, event, event.prompt, clean, now(env)))
+    return bool(trigger.of_prompt(config, record, event, event.prompt, clean, timestamps.now(env)))
 
 
 def respond(
@@ -191,7 +192,7 @@ def respond(
 
     is_late: whether the caller has stopped waiting; then nothing is given or remembered.
     """
-    from mdmem import agents
+    from mdmem import agents, timestamps
     from mdmem.agents import payload
     from mdmem.inject import context
 
@@ -199,7 +200,7 @@ def respond(
         return b""  # nothing is given or remembered as given
     agent = agents.load(event.agent)
     deadline = started + seconds(config, event)
-    text = context.build(config, event, now(env), deadline, *([is_late] if is_late else []))
+    text = context.build(config, event, timestamps.now(env), deadline, *([is_late] if is_late else []))
     from mdmem.search.index import completion
 
     message = completion.notice(config) or None
@@ -261,11 +262,6 @@ def answer(
     env = {**{name: value for name, value in os.environ.items() if not client.is_passed(name)}, **env}
     out = given(agent, body, config.vault, env, started, lambda: clock() >= until)
     return out if clock() < until else None
-
-
-def now(env: Mapping[str, str]) -> float:
-    """Return the current time in seconds since the epoch, or MDMEM_NOW if set."""
-    return float(env.get("MDMEM_NOW") or time.time())
 
 
 def end_after(delay: float, config: Config | None = None, say: Callable[[], None] | None = None) -> None:

@@ -131,7 +131,8 @@ def _folder(config: Config, record: Record) -> tuple[str, ...]:
 def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:
     """Return the note of the current prompt, if the hook running in parallel has stored it; else ""."""
     if event.prompt_id:
-        wanted = f"-{short(chr(0).join((record.id, event.prompt_id, 'prompt')), 10)}.md"
+        identity = journal.event_identity(event.agent, record.id, event.prompt_id, "prompt")
+        wanted = f"-{short(chr(0).join(identity), 10)}.md"
         return next((name for name in stored.names if name.endswith(wanted)), "")
     if not stored.names:
         return ""
@@ -196,7 +197,7 @@ def _count_saved(record: Record, event: Event, clean: Clean) -> int:
 
 def _load(path: str) -> tuple[int, int]:
     try:
-        offset, counted = files.read(path, 64).split()
+        offset, counted = files.read_own(path, 64).split()
         return int(offset), int(counted)
     except (OSError, ValueError):
         return 0, 0
@@ -242,7 +243,7 @@ def _read_array(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]
     counts as empty.
     """
     try:
-        value = payload.scan(files.read(path, MAX_LINE_BYTES).decode("utf-8", "replace"))
+        value = payload.scan(files.read_any(path, MAX_LINE_BYTES).decode("utf-8", "replace"))
     except (OSError, StopIteration, ValueError, RecursionError):
         return
     messages = value.get("messages") if isinstance(value, dict) else value

@@ -173,7 +173,7 @@ class _Followed:
         self._path = f"{config.state_dir}/{STATE}"
         self._rules = privacy.Rules.of(config.settings)
         try:
-            text = files.read(self._path, _MAX_STATE_BYTES).decode("utf-8", "replace")
+            text = files.read_own(self._path, _MAX_STATE_BYTES).decode("utf-8", "replace")
         except OSError:
             text = ""
         self._rows = dict.fromkeys(text.splitlines())

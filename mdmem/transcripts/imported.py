@@ -28,7 +28,7 @@ class ImportedFiles:
         self._rows: set[str] = set()
         if not again:
             with suppress(OSError):
-                self._rows.update(files.read(str(self._path), _MAX_BYTES).decode("ascii", "replace").split("\n"))
+                self._rows.update(files.read_own(str(self._path), _MAX_BYTES).decode("ascii", "replace").split("\n"))
 
     def has(self, path: Path, size: int, changed_ns: int) -> bool:
         """Whether a file was imported in its present state."""

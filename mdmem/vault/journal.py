@@ -147,7 +147,7 @@ class Record:
     def given(self) -> frozenset[str]:
         """Return ids of notes given to the session and still in its context, and other marks."""
         try:
-            return frozenset(files.read(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
+            return frozenset(files.read_own(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
         except OSError:
             return frozenset()
 
@@ -296,6 +296,14 @@ def read_page(root: str, folder: str) -> bytes:
     return b""
 
 
+def event_identity(agent: str, session: str, *event: str) -> tuple[str, ...]:
+    """Return the identity of an event: two agents may use the same session and prompt ids.
+
+    Claude Code's name is left out, to keep the ids that existing vaults have.
+    """
+    return (session, *event) if agent == "claude-code" else (agent, session, *event)
+
+
 def session_tag(session: str) -> str:
     """Return a session's name of eight characters: the start of a random UUID, else of a hash.
 
@@ -400,7 +408,7 @@ def find_project(config: Config, who: str) -> str:
 def recall_project(config: Config, who: str) -> str:
     """Return a project's folder name from state; "" when it is unknown, or the project's page has changed since."""
     try:
-        stamp, _, name = files.read(project_pointer(config, who), 600).decode().partition("\n")
+        stamp, _, name = files.read_own(project_pointer(config, who), 600).decode().partition("\n")
     except (OSError, UnicodeDecodeError):
         return ""
     plain = name and "/" not in name and not name.startswith(".")

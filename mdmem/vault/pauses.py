@@ -35,7 +35,7 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
     except OSError:
         return None
     try:
-        ends = float(files.read(path, 32) or 0)
+        ends = float(files.read_own(path, 32) or 0)
     except (OSError, ValueError):
         ends = 0.0
     if ends and time.time() >= ends:
@@ -61,7 +61,7 @@ def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> Non
 def times(config: Config, session_key: str) -> list[tuple[float, float]]:
     """Return (begin, end) in seconds since the epoch of past pauses that applied to this session."""
     try:
-        text = files.read(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode()
+        text = files.read_own(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return []
     found = []

@@ -22,7 +22,7 @@ Facts = dict[str, tuple[int, int]]
 def look(config: Config) -> Facts:
     """Return size and mtime of each followed file, and of its folder, where a new file would appear."""
     try:
-        text = files.read(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
+        text = files.read_own(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return {}
     rows = (line.split("\t") for line in text.splitlines())

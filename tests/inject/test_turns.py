@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mdmem import agents, config
 from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.inject import turns
 from mdmem.search.gate import Gate
 from mdmem.vault import journal
@@ -255,3 +256,28 @@ def test_transcripts_that_are_json_arrays_are_counted(talk: Talk, wrap: Any) -> 
     assert count(talk, **given) == 5
     file.write_text("[{")
     assert count(talk, **given) >= 1
+
+
+def test_a_transcript_of_another_program_is_read_without_touching_its_folder(talk: Talk) -> None:
+    talk.cwd.chmod(0o755)
+    file = talk.cwd / "chat.json"
+    file.write_text('[{"role": "user", "content": "one"}]')
+    link = talk.cwd / "linked.json"
+    link.symlink_to(file)
+
+    assert texts(talk, "two", transcript_path=str(link)) == ["one", "two"]
+    assert talk.cwd.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_the_prompt_that_a_hook_has_just_stored_counts_once_for_each_agent(talk: Talk, agent: str) -> None:
+    settings = config.load(str(talk.vault))
+    own = {"session_id": talk.session, "cwd": str(talk.cwd), "hook_event_name": "UserPromptSubmit", "model": "x"}
+    ids = {"codex": "turn_id", "claude-code": "prompt_id"}
+    for number in range(1, 4):
+        payload = {**own, "prompt": f"prompt {number}", ids[agent]: f"t{number}"}
+        event = agents.load(agent).read(payload, {})
+        events.capture(settings, event, talk.now + number, {})
+
+    record = journal.Record(settings, journal.session_id(event))
+    assert turns.count(settings, record, event, Gate(settings).prompt, talk.now + 60, enough=100) == 3

@@ -200,7 +200,7 @@ def test_an_agent_is_not_given_what_it_loads_by_itself(vault: Path, cwd: Path) -
     assert "Fridays" in talk.asks("What did we write about the kilimanjaro rule for deploys?")
 
 
-def test_auto_memory_that_is_switched_off_is_given_again(vault: Path, memory: Path) -> None:
+def test_auto_memory_that_is_switched_off_is_given_again(vault: Path, home: Path, memory: Path) -> None:
     write(memory / "MEMORY.md", "- Use pnpm\n")
     follow(vault)
     path, _ = only(vault, "MEMORY.md")
@@ -208,6 +208,12 @@ def test_auto_memory_that_is_switched_off_is_given_again(vault: Path, memory: Pa
     assert not recent.left_out(note.parse(path.read_bytes()), "codex")
     offers.accept("claude-code", next(one for one in offers.OFFERS["claude-code"] if one.name == "one-memory"))
     assert not recent.left_out(note.parse(path.read_bytes()), "claude-code")
+    folder = home / ".claude"
+    folder.chmod(0o755)
+    (folder / "settings.json").rename(home / "mine.json")
+    (folder / "settings.json").symlink_to(home / "mine.json")
+    assert not recent.left_out(note.parse(path.read_bytes()), "claude-code")
+    assert folder.stat().st_mode & 0o777 == 0o755
 
 
 def test_the_background_commit_takes_them_in_unless_the_settings_say_no(vault: Path, memory: Path, mdmem: Any) -> None:

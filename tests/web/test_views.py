@@ -225,6 +225,8 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     assert [one.is_miss for one in (full, miss, pointer)] == [False, True, False]
     assert [injections.is_miss(one) for one in log] == [False, True, False]
     assert not any(one.get("session") == FIRST and not one["ids"] for one in injection_log.read_log(settings))
+    assert set(injection_log.uses(settings)) >= {"abcdefghjk", "zzzzzzzzzz"}
+    assert "" not in injection_log.uses(settings)
 
 
 def test_growth_ends_at_the_size_of_all_notes(view: View, day: Day) -> None:

@@ -111,7 +111,7 @@ def _is_over(path: str, now: float) -> bool:
     if age <= ENDED_DAYS * DAY_SECONDS:
         return False
     try:
-        data = files.read(path, disk.MAX_READ_BYTES)
+        data = files.read_own(path, disk.MAX_READ_BYTES)
     except OSError:
         return False
     return age > SILENT_DAYS * DAY_SECONDS or data.rfind(b"\nend\t") > data.rfind(b"\nstart\t")

@@ -132,9 +132,9 @@ def choose(choices: Mapping[str, tuple[str, str]], default: str) -> str:
 
 def now() -> float:
     """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
-    from mdmem.inject import process
+    from mdmem import timestamps
 
-    return process.now(os.environ)
+    return timestamps.now(os.environ)
 
 
 def limit(default: int, what: str = "results") -> Callable[[Function], Function]:

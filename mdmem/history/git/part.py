@@ -83,7 +83,7 @@ def of(root: str) -> VaultPart | None:
 def load(repo: Repository) -> VaultPart | None:
     """Return the part of a vault that is on this machine; None for a whole vault."""
     try:
-        data = files.read(str(repo.git_dir / NAME), _MAX_BYTES)
+        data = files.read_own(str(repo.git_dir / NAME), _MAX_BYTES)
     except OSError:
         return None
     read = json.loads(data)

@@ -170,7 +170,7 @@ def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
 
 def _known(path: str) -> _Known:
     with suppress(OSError, ValueError, TypeError):
-        tip, places = json.loads(files.read(path, MAX_STATE_BYTES))
+        tip, places = json.loads(files.read_own(path, MAX_STATE_BYTES))
         return _Known(str(tip), [(str(oid), str(name)) for oid, name in places])
     return _Known("", [])
 

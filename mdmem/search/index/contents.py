@@ -87,7 +87,7 @@ def load(folder: str) -> Contents | None:
     Raises DamagedError when it cannot be read, or is another version's.
     """
     try:
-        data = files.read(os.path.join(folder, NAME), MAX_BYTES)
+        data = files.read_own(os.path.join(folder, NAME), MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):

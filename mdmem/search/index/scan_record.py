@@ -51,7 +51,7 @@ def load(index_dir: str) -> ScanRecord | None:
         known = _read.get(path)
         if known is not None and known[0] == stamp:
             return known[1]
-        data = files.read(path, MAX_BYTES)
+        data = files.read_own(path, MAX_BYTES)
     except OSError:
         return None
     packed = memoryview(data)  # slices without copies
@@ -123,7 +123,7 @@ def _share(index_dir: str, size: int, count: int) -> range:
     """Return the next `count` of `size` notes, and record that they were checked."""
     path = os.path.join(index_dir, TURN)
     try:
-        start = int(files.read(path, 20))
+        start = int(files.read_own(path, 20))
     except (OSError, ValueError):
         start = 0
     start = start if 0 <= start < size else 0

@@ -149,7 +149,7 @@ def _stamp(config: Config) -> str:
 
 def _read_stamp(config: Config) -> Stamp:
     try:
-        first, marks, left, *_ = (files.read(_stamp(config), MAX_STAMP_BYTES).decode() + "\n").split("\n")
+        first, marks, left, *_ = (files.read_own(_stamp(config), MAX_STAMP_BYTES).decode() + "\n").split("\n")
         seen, cost, *source = first.split()
         return Stamp(float(seen), float(cost), frozenset(marks.split()), "".join(source), frozenset(left.split()))
     except (OSError, ValueError):
