@@ -116,7 +116,10 @@ def open_to_read(path: str) -> int:
 
 
 def read_own(path: str, limit: int) -> bytes:
-    """Read at most `limit` bytes of a file of mdmem's own, whose folder is made private. Raises OSError like `open_to_read`, or when reading fails."""
+    """Read at most `limit` bytes of a file of mdmem's own, whose folder is made private.
+
+    Raises OSError like `open_to_read`, or when reading fails.
+    """
     fd = open_to_read(path)
     try:
         return _all(fd, limit)

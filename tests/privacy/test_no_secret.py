@@ -23,6 +23,7 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "the specifiers aAbBcdHIjmMpSUwWxXyYZ of strftime",
         "Setting up libsecret-1-0:amd64 (0.20.5-3) ...",
         "Encrypt_key      [32]uint8\n",
+        "The refresh cookie was `SameSite=Strict`, so Safari dropped it; then its cookie was `Max-Age=3600`.",
         "unsupported: the private key is *ed25519.PrivateKey, expected another",
         "f.pass = &emptyPass\n",
         "IP_IPSEC_LOCAL_CRED               = 0x19\n",

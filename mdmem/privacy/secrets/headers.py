@@ -19,7 +19,8 @@ SCHEMES = frozenset((
 _LONGEST_SCHEME = 32
 _WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
 _COOKIE_SAMPLE = 128
-_ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version")
+ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version")
+"""What follows a cookie's value in `Set-Cookie`: no secret."""
 _TRAILING = ",;.)]}"
 
 
@@ -89,7 +90,7 @@ def _is_varied(pair: str) -> bool:
     """Whether a cookie's value is neither a word nor a number. Attributes such as `expires=…` do not count."""
     name, _, value = pair.strip().partition("=")
     form = shape(value.strip())
-    return len(form) >= 4 and turns(form) >= 1 and "=" not in form.rstrip("=") and name.lower() not in _ATTRIBUTES
+    return len(form) >= 4 and turns(form) >= 1 and "=" not in form.rstrip("=") and name.lower() not in ATTRIBUTES
 
 
 def _to_quote(line: str) -> str:
