@@ -110,7 +110,9 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
     """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
-    return _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
+    original = [answer for answer in answers if not answer.is_echo]
+    same = _same_error(at, shape, original) or _same_error(at, shape, answers)
+    return same or evidence.chosen(None if guess else shape, _persons_first(answers))
 
 
 _ERROR_CHARS = 20_000

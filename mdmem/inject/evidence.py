@@ -170,8 +170,15 @@ _FROM_GREEK = "\u0370"
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     """Return the answers to show, and why the others are not; without a shape, only the gap in scores decides.
 
-    Questions that led to no change are shown only if nothing else answers, or nothing nearly as well.
+    Questions that led to no change are shown only if nothing else answers, or nothing nearly as well. What was answered
+    from an injection is shown only if nothing else answers: it repeats the others in fewer words.
     """
+    original = [answer for answer in answers if not answer.is_echo]
+    kept, why = _of_originals(shape, original)
+    return (kept, why) if kept or len(original) == len(answers) else _of_originals(shape, answers)
+
+
+def _of_originals(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     best = max((answer for answer in answers if not answer.is_talk), key=lambda one: one.score, default=None)
     work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]
     if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):

@@ -13,12 +13,12 @@ from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.abbreviations import WEIGHT
-from mdmem.search.units import JOINED, units_of
+from mdmem.search.units import JOINED, OtherNotes, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime
 
     from mdmem.config import Config
@@ -44,6 +44,7 @@ class Answer(Value):
     question that its best note has, with rare words counting more. weight: the sum of the weights of those words, 1 for
     a word that no other session has. words: how many of the question's words it has. is_talk: whether it is a question
     with no change. is_said: whether it changed no file. said: number of the words that were said or are identifiers.
+    is_echo: whether it was answered from an injection, without any tool run.
     """
 
     folder: str
@@ -55,14 +56,14 @@ class Answer(Value):
     weight: float
     words: int
     said: int = 1
+    is_echo: bool = False
 
 
 class Asker(Value):
     """Who asks, and when.
 
     project: only its notes and those of no project (None: all). without_session: exclude this session's notes, which
-    the
-    agent already knows. here: where the question comes from; notes staged on another code branch are not found.
+    the agent already knows. here: where the question comes from; notes staged on another code branch are not found.
     now: a time other than the clock's.
     """
 
@@ -98,7 +99,8 @@ def answers(
         make_ready(config, budget_seconds)
 
     def found(view: View) -> tuple[Answer, ...]:
-        asked = units_of(view, text, foreign=foreign, said=True)
+        own = view.of_session(asker.without_session) if asker.without_session else set()
+        asked = units_of(OtherNotes(view, own), text, foreign=foreign, said=True)
         words = ranking.affordable(view, asked)
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
@@ -107,17 +109,22 @@ def answers(
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
-        weigh = _Weights(view, text, set(words), asked, foreign=foreign)
+        only_asked, echoes = _told_again(config, view, order)
+        without = own | only_asked | echoes
+        weigh = _Weights(view, text, set(words), asked, without=without, foreign=foreign)
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
             hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            return Answer(group.folder, score, group.is_talk, group.is_said, tuple(hits), *weigh(group.notes))
+            is_echo = group.notes[0] in echoes
+            found = tuple(hits), *weigh(group.notes), is_echo
+            return Answer(group.folder, score, group.is_talk, group.is_said, *found)
 
         groups = turn_groups.by_turn(view, config.vault, scores, order, limit=limit)
-        given = (made(group) for group in groups if not (group.retold and _was_given(config, group.retold)))
-        answers = (one for one in given if one.hits[0].kind != "project")
+        found = ((made(group), group) for group in groups)
+        told = (one for one, group in found if not (one.is_echo and group.is_retold))
+        answers = (one for one in told if one.hits[0].kind != "project")
         return tuple(one for one in answers if not (one.is_talk and not one.is_said and _asks_the_same(one.hits, text)))
 
     return freshness.answered(config, found, seen) or ()
@@ -135,8 +142,27 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
     return None if seen is view else seen
 
 
+def _told_again(config: Config, view: View, notes: Iterable[int]) -> tuple[set[int], set[int]]:
+    """Return the notes of turns that only asked about earlier work, and of those answered from an injection alone."""
+    kind_of = turn_groups.Kinds(view, config.vault)
+    only_asked, echoes = set(), set()
+    given: dict[str, bool] = {}
+    for note in notes:
+        if not turn_groups.session_folder(view, note):
+            continue
+        if kind_of(note) in (turn_groups.UNANSWERED, turn_groups.ECHO, turn_groups.RETOLD):
+            only_asked.add(note)
+        prompts = kind_of.prompts(note)
+        for path in prompts:
+            if path not in given:
+                given[path] = _was_given(config, path)
+        if prompts and all(given[path] for path in prompts):
+            echoes.add(note)
+    return only_asked, echoes
+
+
 def _was_given(config: Config, path: str) -> bool:
-    """Whether a question was answered from an injection, which the answer then only repeats."""
+    """Whether memories were injected with a prompt."""
     asked = people.read(config.vault, path)
     session = str(asked.meta.get("session", ""))
     return journal.recalled_mark(asked.body) in journal.Record(config, session).given()
@@ -185,12 +211,16 @@ class _Weights:
 
     An identifier is one word. A turn's prompt and answer count as one note.
 
+    without: notes that make no word commoner: the asking session's, and turns that only repeat words of earlier ones.
     foreign: the question is in a language with unknown endings, where a possible form of a word counts less. So do
     parts of an unknown word and similar words; two parts count as one word.
     """
 
-    def __init__(self, view: View, text: str, known: Collection[Unit], asked: Iterable[Unit], *, foreign: bool) -> None:
+    def __init__(
+        self, view: View, text: str, known: Collection[Unit], asked: Iterable[Unit], *, without: Set[int], foreign: bool
+    ) -> None:
         self._view = view
+        self._without = without
         self._live = view.live + 1
         self._sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
@@ -202,7 +232,7 @@ class _Weights:
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         found = [self._having(unit) if unit in known else {} for unit in units]
-        weights = [self._rarity(notes) if notes else 1.0 for notes in found]
+        weights = [self._rarity(notes) for notes in found]
         return _WeighedWord(weights[0], found, weights[1:], units[0].terms[0][1] < JOINED)
 
     def _having(self, unit: Unit) -> dict[int, float]:
@@ -215,7 +245,10 @@ class _Weights:
         return notes
 
     def _rarity(self, having: Mapping[int, float]) -> float:
-        notes = [note for note, share in having.items() if share > SAID] or having  # synonyms do not make it commoner
+        others = {note: share for note, share in having.items() if note not in self._without}
+        if not others:
+            return 1.0
+        notes = [note for note, share in others.items() if share > SAID] or others  # synonyms do not make it commoner
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))

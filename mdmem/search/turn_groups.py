@@ -5,7 +5,7 @@ A turn is a prompt, its answer and the tool runs in between. Its number comes fi
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from mdmem.agents import prompts
@@ -45,7 +45,7 @@ class Group(Value):
 
     folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best note's.
     is_talk: whether it is a question that led to no change. is_said: whether it changed no file, so that only its words
-    exist. retold: the prompt's path if it is an answered question about earlier work.
+    exist. is_retold: whether it is an answered question about earlier work.
     """
 
     folder: str
@@ -53,7 +53,7 @@ class Group(Value):
     score: float
     is_talk: bool = False
     is_said: bool = False
-    retold: str = ""
+    is_retold: bool = False
 
     def add(self, note: int, score: float) -> None:
         """Add a note; the best score counts."""
@@ -95,7 +95,7 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
     for group in best:  # only these: it reads the names of all notes of a session
         note = group.notes[0]
         group.is_said = group.folder != "" and kind_of.is_said(note)
-        group.retold = kind_of.prompt(note) if group.is_talk and kind_of(note) == RETOLD else ""
+        group.is_retold = group.is_talk and kind_of(note) == RETOLD
     return best
 
 
@@ -168,10 +168,13 @@ class Kinds:
         sources = set(map(source, self._turn(note)))
         return "response" in sources and not any(one.startswith(EDITS) for one in sources)
 
-    def prompt(self, note: int) -> str:
-        """Return the path of the prompt of a note's turn, or ""."""
-        name = next((name for name in self._turn(note) if source(name) == "prompt"), "")
-        return f"{session_folder(self._view, note)}/{name}" if name else ""
+    def prompts(self, note: int) -> list[str]:
+        """Return the path of the prompt of a note's turn, or of all turns for a page; [] if one of them ran a tool."""
+        turn = journal.numbers(self._view.name(note))[:1]
+        names = self._turn(note) if turn else list(chain(*self._names(self._view.folder_of[note]).values()))
+        if not {"prompt", "response"}.issuperset(map(source, names)):
+            return []
+        return [f"{session_folder(self._view, note)}/{name}" for name in names if source(name) == "prompt"]
 
     def _turn(self, note: int) -> list[str]:
         return self._names(self._view.folder_of[note]).get((*journal.numbers(self._view.name(note)), 0)[0], [])

@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem.search.text import abbreviations, analysis, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Set
+    from typing import Protocol
 
     from mdmem.search.index.view import View
+
+    class KnownWords(Protocol):
+        """The words of some notes; a `View` is those of all."""
+
+        def count(self, field: str, term: str) -> int:
+            """Return the number of notes with a term."""
+            ...
+
+        def starting_with(self, field: str, prefix: str, limit: int = ...) -> Mapping[str, int]:
+            """Return terms that begin with `prefix`, each with its number of notes."""
+            ...
+
 
 FORM = 0.6
 """Weight of a word that only begins like the one asked for, in a language with unknown endings."""
@@ -40,7 +53,24 @@ class Unit(NamedTuple):
     in_code: tuple[tuple[str, float], ...] = ()
 
 
-def units_of(view: View, text: str, *, foreign: bool = False, said: bool = False) -> list[Unit]:
+class OtherNotes:
+    """The words of all notes but a few: a prompt that is stored already makes no words known by its own."""
+
+    def __init__(self, view: View, without: Set[int]) -> None:
+        self._view = view
+        self._without = without
+
+    def count(self, field: str, term: str) -> int:
+        """Return the number of the other notes with a term; if many have it, these few count as well."""
+        count = self._view.count(field, term)
+        return count if count > len(self._without) else len(self._view.notes(field, term) - self._without)
+
+    def starting_with(self, field: str, prefix: str, limit: int = MAX_FORMS) -> Mapping[str, int]:
+        """Return the first `limit` terms that begin with `prefix`, also those of only the few notes."""
+        return self._view.starting_with(field, prefix, limit)
+
+
+def units_of(view: KnownWords, text: str, *, foreign: bool = False, said: bool = False) -> list[Unit]:
     """Return the units of a question.
 
     foreign: it is known to be in a language that `analysis.is_foreign` detects. said: include people's synonyms.
@@ -49,7 +79,7 @@ def units_of(view: View, text: str, *, foreign: bool = False, said: bool = False
     return [_with_said(view, unit) for unit in units] if said else units
 
 
-def _units_of(view: View, text: str, *, foreign: bool) -> list[Unit]:
+def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
     words = analysis.query_words(text)
     few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
     if few and (foreign or analysis.is_foreign(text)):
@@ -65,7 +95,7 @@ def unit(term: str, weight: float = 1.0) -> Unit:
     return Unit(((term, weight), *others))
 
 
-def _with_said(view: View, unit: Unit) -> Unit:
+def _with_said(view: KnownWords, unit: Unit) -> Unit:
     """Return a unit with people's synonyms added that some note has."""
     term, weight = unit.terms[0]
     known = {name for name, _ in unit.terms}
@@ -81,19 +111,19 @@ def _with_alike(unit: Unit) -> Unit:
     return unit._replace(in_code=tuple((other, weight * abbreviations.WEIGHT) for other in others))
 
 
-def is_known(view: View, term: str) -> bool:
+def is_known(view: KnownWords, term: str) -> bool:
     """Whether any note has a term."""
     return any(view.count(field, term) for field in ("body", "title", "meta", "date"))
 
 
-def _told(view: View, terms: Sequence[str]) -> Sequence[str]:
+def _told(view: KnownWords, terms: Sequence[str]) -> Sequence[str]:
     """Return the meaningful terms: an unknown name loses its numbers."""
     if len(terms) == 1 or is_known(view, terms[0]):
         return terms
     return [term for term in terms if not term.isdigit()]
 
 
-def _widened(view: View, word: str, terms: Sequence[str], *, near: bool) -> Iterator[Unit]:
+def _widened(view: KnownWords, word: str, terms: Sequence[str], *, near: bool) -> Iterator[Unit]:
     term = terms[0]
     if len(terms) > 1 or not (term.isascii() and word.isalpha()) or is_known(view, term):
         yield from (unit(part) for part in _told(view, terms))
@@ -106,7 +136,7 @@ def _widened(view: View, word: str, terms: Sequence[str], *, near: bool) -> Iter
     yield Unit(tuple((other, NEAR) for other in others)) if others else unit(term)
 
 
-def compound(view: View, word: str) -> list[str]:
+def compound(view: KnownWords, word: str) -> list[str]:
     """Return the terms that an unknown word is composed of, if the index knows them all; else []."""
     if len(word) > MAX_COMPOUND_CHARS:
         return []
@@ -122,7 +152,7 @@ def compound(view: View, word: str) -> list[str]:
     return best
 
 
-def _near(view: View, word: str) -> list[str]:
+def _near(view: KnownWords, word: str) -> list[str]:
     """Return the known terms of words one typo away: a letter missing, added, replaced or swapped."""
     if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
         return []
@@ -137,7 +167,7 @@ def _near(view: View, word: str) -> list[str]:
     return []
 
 
-def _joined(view: View, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
+def _joined(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
     """Yield units for two or three adjacent words that some note writes as one."""
     for size in (2, 3):
         for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):
@@ -146,7 +176,7 @@ def _joined(view: View, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[
                 yield Unit(((term, JOINED),))
 
 
-def _with_forms(view: View, term: str) -> Unit:
+def _with_forms(view: KnownWords, term: str) -> Unit:
     """Return the unit of a term that was stemmed as if it were English: the term and its possible other forms."""
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
         return unit(term)

@@ -11,7 +11,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.inject import context, evidence, process
-from mdmem.search import engine, index, recall
+from mdmem.search import engine, freshness, index, recall
 from mdmem.search.asking import shape
 from tests.helpers.talk import Talk
 
@@ -334,6 +334,60 @@ def test_what_was_told_of_earlier_work_without_a_tool_answers_unless_it_was_reca
     later.store("UserPromptSubmit", prompt=asked)
     later.answers("The load test of the checkout found a ceiling of 340.")
     assert "ceiling" not in block(there, "what did we see in the load test of the checkout?")
+
+
+@pytest.mark.parametrize(
+    "prompt", ["bad record mac", "bad record mac again?", "is that the bad record mac of the workers again?"]
+)
+def test_the_work_is_given_as_often_as_it_is_asked_for_and_not_what_was_answered_from_it(
+    tmp_path: Path, vault: Path, prompt: str
+) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("production logs are full of database errors since the deploy, find the cause: bad record mac")
+    talk.edits("deploy/gunicorn.py", ["-preload_app = True", "+preload_app = False"])
+    talk.answers("gunicorn's preload made the engine before the fork, so the workers shared TLS sockets.")
+    for number in range(3):
+        other = Talk(vault, talk.cwd, f"1000000{number}-0000-4000-8000-000000000000")
+        other.says(f"Set up task number {number} of the mailer")
+        other.edits(f"mailer/task{number}.py", ["+send = True"])
+        other.answers(f"Task {number} is set up.")
+    for number in range(1, 4):
+        later = Talk(vault, talk.cwd, f"0000000{number}-0000-4000-8000-000000000000")
+        later.now = talk.now + 86_400 * number
+        later.start()
+        later.prompts += 1
+        given = later.inject("UserPromptSubmit", prompt=prompt)
+        later.store("UserPromptSubmit", prompt=prompt)
+        later.answers("It was the preload of gunicorn: the workers shared the sockets, as bad record mac says.")
+
+        assert "preload_app = False" in given, f"day {number}"
+        assert "as bad record mac says" not in given
+
+
+def test_a_prompt_that_is_in_the_index_already_is_judged_as_before(
+    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The open invoices page is slow")
+    talk.edits("billing/open.py", ["+index = True"])
+    talk.answers("The page of open invoices has an index now.")
+    for number in range(12):
+        talk.says(f"Write the mail of step {number}")
+        talk.answers(f"The mail {number} is written.")
+    later = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000")
+    asked = "the slow page of open invocies in the bililng"
+    settings = config.load(str(vault))
+    asker = recall.Asker(project="shop", without_session=later.session)
+
+    (before, *_) = recall.answers(settings, asked, asker)
+    later.says(asked)
+    index.update(settings)
+    monkeypatch.setitem(freshness.followers, settings.index_dir, lambda: True)  # as a watcher does
+    (after, *_) = recall.answers(settings, asked, asker)
+
+    assert after.folder == before.folder
+    assert after.words == before.words == 4
+    assert after.coverage == pytest.approx(before.coverage, rel=0.05)
 
 
 def test_of_answers_that_have_all_of_a_question_the_newest_comes_first(tmp_path: Path, vault: Path) -> None:
