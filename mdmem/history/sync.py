@@ -27,7 +27,7 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.merging import both, join, undecided
+from mdmem.history.merging import aside, both, join, undecided
 from mdmem.history.merging.both import Both
 from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
@@ -243,12 +243,13 @@ def _merge(
     other_files.keep_left_out(config, [])  # new notes may link to one of them
     along: dict[str, bytes] = {}
     kept = list(joined.kept)
+    conflicts = joined.conflicts
     for path in (one for one in joined.deletes if one not in absent):
         if path in joined.moved:
             kept += _take_along(config, repo, path, before, joined, along)
-        _bring(config, repo, path, before, None)
+        _bring(config, repo, path, before, None, conflicts)
     for path, data in reporting(joined.puts.without(absent).items(), "Writing files", report):
-        kept += _bring(config, repo, path, before, along.get(path, data))
+        kept += _bring(config, repo, path, before, along.get(path, data), conflicts)
     report("Committing", 0, 0)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
@@ -295,27 +296,37 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
     return Texts(repo, {path: blob for path, blob in files if path in wanted})
 
 
-def _bring(config: Config, repo: Repository, path: str, before: Texts, after: bytes | None) -> list[KeptPlace]:
+def _bring(
+    config: Config, repo: Repository, path: str, before: Texts, after: bytes | None, conflicts: list[str]
+) -> list[KeptPlace]:
     """Write one file as the merged commit will have it. before: the files of our last commit.
 
     Uncommitted changes (staged, held back, just being written) stay on top. Return the places where they conflict
-    with what was fetched.
+    with what was fetched. conflicts: gets the path if something was in its place, or cannot be merged, and is now
+    beside it.
+
+    Raises VaultError when the file cannot be written: a commit without it would delete it on all machines.
     """
     for _ in range(5):
         now = disk.read_path(config.vault, path)
         merged = Both(after) if after is not None else None
         if now != after and not before.is_as(path, now):
-            merged = _on_top(repo, path, now, before.get(path), after)
+            if now is None or after is None:
+                merged = Both(now) if now is not None else None  # changed here meanwhile: newer than what was fetched
+            else:
+                merged = both.merge_note(repo, path, now, before.get(path), after)
+                if merged is None:
+                    aside.keep(config, path, now)
+                    conflicts.append(path)
+                    merged = Both(after)
         target = merged.data if merged else None
         if target == now or rewrite.take(config, RewriteStep(path, now, target)):
             return undecided.places(path, merged) if merged else []
+        if aside.make_room(config, path):
+            conflicts.append(path)
+    if after is not None and disk.read_path(config.vault, path) is None:
+        raise aside.blocked(config, path)
     return []
-
-
-def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> Both | None:
-    if now is None or after is None:
-        return Both(now) if now is not None else None  # changed here meanwhile: newer than what was fetched
-    return both.merge_note(repo, path, now, before, after) or Both(now)
 
 
 def _after_purge(
@@ -389,7 +400,7 @@ def _over_purge(
     absent = part.absent(repo, [*puts, *deletes])
     for path, data in chain(dict.fromkeys(deletes).items(), puts.items()):
         if path not in absent:
-            _bring(config, repo, path, before, data)
+            _bring(config, repo, path, before, data, joined.conflicts)
     carry.begin(repo, replaces=not other)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, goal, held)

@@ -492,6 +492,87 @@ def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tm
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+def occupied(root: Path, what: str, path: str) -> None:
+    """Put something where a file of another machine goes."""
+    place = root / path
+    if what == "empty folders":
+        (place / "deep").mkdir(parents=True)
+        return
+    if what == "a folder with a file":
+        put(root, f"{path}/mine.txt", "mine")
+        return
+    place.parent.parent.mkdir(exist_ok=True)
+    if what == "a link":
+        (root.parent / "outside").mkdir()
+        place.parent.symlink_to(root.parent / "outside")
+    else:
+        put(root, path.rpartition("/")[0], "mine")
+
+
+@pytest.mark.parametrize("what", ["empty folders", "a folder with a file", "a file", "a link"])
+def test_what_stands_where_a_fetched_note_goes_is_moved_aside(
+    first: Config, tmp_path: Path, remote: Path, what: str
+) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "plans/ideas/plan.md", "theirs\n")
+    sync.sync(first)
+    occupied(Path(second.vault), what, "plans/ideas/plan.md")
+
+    done = sync.sync(second)
+    settle(first, second)
+
+    for one in (first, second):
+        assert (Path(one.vault) / "plans/ideas/plan.md").read_text() == "theirs\n"
+    aside = [path for path in Path(second.vault).rglob("*.conflict-*") if ".git" not in path.parts]
+    assert len(aside) == (what != "empty folders") == len(done.conflicts)
+    if what == "a link":
+        assert list((Path(second.vault).parent / "outside").iterdir()) == []
+        assert aside[0].is_symlink()
+    elif aside:
+        mine = aside[0] / "mine.txt" if aside[0].is_dir() else aside[0]
+        assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_note_and_a_folder_of_one_name_on_two_machines_are_both_kept(
+    first: Config, tmp_path: Path, remote: Path, order: int
+) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/ideas.md/plan.md", "in the folder\n")
+    put(Path(second.vault), "notes/ideas.md", "the note\n")
+    both_machines = [first, second][:: -1 if order else 1]
+    sync.sync(both_machines[0])
+
+    done = sync.sync(both_machines[1])
+    settle(first, second)
+
+    assert done.conflicts == ["notes/ideas.md"]
+    for one in (first, second):
+        root = Path(one.vault)
+        assert (root / "notes/ideas.md/plan.md").read_text() == "in the folder\n"
+        (kept,) = root.glob("notes/ideas.conflict-*.md")
+        assert kept.read_text() == "the note\n"
+
+
+def test_an_uncommitted_file_of_the_name_of_a_fetched_one_is_kept_beside_it(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "todo.txt", "theirs\n")
+    put(Path(first.vault), "notes/links.md", "[todo](../todo.txt)\n")
+    put(Path(second.vault), "todo.txt", "mine\n")
+    sync.sync(first)
+
+    done = sync.sync(second)
+    settle(first, second)
+
+    assert done.conflicts == ["todo.txt"]
+    for one in (first, second):
+        assert (Path(one.vault) / "todo.txt").read_text() == "theirs\n"
+    (kept,) = Path(second.vault).glob("todo.conflict-*.txt")
+    assert kept.read_text() == "mine\n"
+
+
 def test_a_private_note_and_a_private_project_never_leave(first: Config, remote: Path) -> None:
     root = Path(first.vault)
     put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")

@@ -11,7 +11,7 @@ from mdmem.history import past
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.history.merging import both, renames, undecided
+from mdmem.history.merging import aside, both, renames, undecided
 from mdmem.history.merging.renames import Moves, Tree
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.vault import archives, generated, layout
@@ -94,6 +94,9 @@ def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves
     conflicts: list[str] = []
     kept: list[KeptPlace] = []
     final |= _resolve(repo, clashing, (was, our, their), conflicts, kept)
+    for path in aside.files_in_the_way(final, of=(path for path in final if was.get(path) != final[path])):
+        final[aside.conflict_path(path, our.get(path) or their[path])] = final.pop(path)
+        conflicts.append(path)
     puts = Texts(repo, {path: final[path] for path in sorted(final) if held.get(path) != final[path]})
     deletes = tuple(path for path in sorted(held) if path not in final)
     moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
@@ -187,8 +190,7 @@ def _resolve(
         base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]
         merged = both.merge_note(repo, path, ours, base, theirs)
         if merged is None:
-            stem, dot, ending = path.rpartition(".")
-            done |= {path: ours, f"{stem or path}.conflict-{their[path][:8]}{dot}{ending if stem else ''}": theirs}
+            done |= {path: ours, aside.conflict_path(path, their[path]): theirs}
             conflicts.append(path)
         else:
             done[path] = merged.data
