@@ -22,6 +22,15 @@ MAX_BYTES = 256 * 1024
 """A longer log is renamed to `log.1`, replacing an older one."""
 
 
+def once(config: Config, flag: str, what: str) -> None:
+    """Add a line unless the file `flag` exists, which is then created."""
+    try:
+        if files.claim(flag):
+            write(config, what)
+    except OSError:
+        return
+
+
 def write(config: Config, what: str, error: BaseException | None = None) -> bool:
     """Add a line; False when it cannot be written."""
     path = os.path.join(config.state_dir, LOG)

@@ -21,8 +21,8 @@ UNSEEN_PROMPT = (
     " or could not record what it hides. If they are not, `mdmem import` stores them from the agent's transcript."
 )
 UNMARKED = (
-    "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
-    " could not be recognized later. Run `mdmem doctor` to see why."
+    "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, or has lost what is"
+    " private in this session, so it could not be recognized later. Run `mdmem doctor` to see why."
 )
 DOCTOR = "Run `mdmem doctor` to see why."
 

@@ -160,6 +160,21 @@ class Capture:
         """Return the path of a session's private memory (`privacy.memory`); it need not exist."""
         return os.path.join(self.config.state_dir, "private", key)
 
+    def has_lost_private(self) -> bool:
+        """Whether the session's private memory holds less than was put into it, so that it recognizes too little."""
+        told = self.session.lines(journal.PRIVATE)
+        if not told:
+            return False
+        from mdmem.privacy import memory
+
+        lines, sign = memory.extent(self.config, self.session.key)
+        if all(lines >= int(count) and sign == key for count, key in told):
+            return False
+        from mdmem import log
+
+        log.once(self.config, self.session.flag("lost"), "what is private in a session is lost: the rest is not stored")
+        return True
+
     def load_echo(self) -> privacy.Echo | None:
         """Return the session's private memory, which can recognize private text but not reproduce it; None if empty."""
         known = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]

@@ -6,6 +6,7 @@ import os
 
 from mdmem import files, privacy
 from mdmem.hashing import short
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +19,27 @@ def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) ->
     """Remember private text and secrets, so that repetitions are not stored; return False if that cannot be written."""
     if not (spans or secrets):
         return True
+    if at.has_lost_private():
+        return False
     from mdmem.privacy import memory
 
     try:
         for key in at.session_keys():
-            memory.learn(at.config, key, spans, secrets)
+            lines, sign = memory.learn(at.config, key, spans, secrets)
+            if key == at.session.key:
+                _note_extent(at, lines, sign)
     except OSError as error:
         from mdmem import log
 
         log.write(at.config, "private sections cannot be remembered: the state folder cannot be written", error)
         return False
     return True
+
+
+def _note_extent(at: Capture, lines: int, sign: str) -> None:
+    """Write into the session's record how much its private memory holds, so that a loss of it is noticed."""
+    if lines and [str(lines), sign] not in at.session.lines(journal.PRIVATE):
+        at.session.append(journal.PRIVATE, str(lines), sign)
 
 
 def learn_from(at: Capture) -> bool:
@@ -65,6 +76,7 @@ def inherit(at: Capture) -> None:
         parents = known
     try:
         memory.inherit(at.config, at.session.key, parents)
+        _note_extent(at, *memory.extent(at.config, at.session.key))
     except OSError as error:
         from mdmem import log
 

@@ -169,6 +169,8 @@ def _is_of_private_parent(at: Capture) -> bool:
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
+    if at.has_lost_private():
+        return True
     if _LOST in marks and not _make_whole(at):
         return True
     if not can_mark(at):

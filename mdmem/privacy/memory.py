@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files, system
+from mdmem.hashing import short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +59,10 @@ def sessions(config: Config) -> list[str]:
         return []
 
 
-def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[str] = ()) -> None:
+def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[str] = ()) -> tuple[int, str]:
     """Remember the texts of private sections, and secrets, for a session. They are on disk when this returns.
+
+    Return the memory's `extent`.
 
     Raises:
         OSError: the memory cannot be written, or would be longer than is read.
@@ -74,6 +77,25 @@ def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[
         raise OSError(system.code("EFBIG"), "This session has more private text than mdmem remembers.", path)
     if made:
         _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
+    return _count(known) + len(made), _sign(key)
+
+
+def extent(config: Config, session: str) -> tuple[int, str]:
+    """Return how much a session's memory holds: its number of lines, which only grows, and a sign of the key they need.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return _count(_read(os.path.join(folder(config), session))), _sign(_read(os.path.join(folder(config), _KEY)))
+
+
+def _count(data: bytes) -> int:
+    """Return the number of lines that are whole and in mdmem's digits."""
+    return sum(len(line) == _LINE_CHARS and not line.translate(None, _LETTERS) for line in data.split(b"\n"))
+
+
+def _sign(key: bytes) -> str:
+    return short(key.hex(), 8)
 
 
 def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | None:

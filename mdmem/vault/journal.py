@@ -8,6 +8,7 @@ grows. The write half appends these kinds:
     ? TAB name                              about to be published
     + TAB name TAB kind TAB created TAB ... published
     = TAB name                              a number taken by a note that came from elsewhere
+    private TAB lines TAB key               how much its private memory holds
     cron TAB hash                           a prompt that the host will send by itself
     end TAB seconds TAB reason
 """
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 FORMER_PAGE = "session.md"
 """File name of session pages in version 0.1; `doctor --fix` renames them after their folders."""
+PRIVATE = "private"
+"""Kind of the lines in a session's record that say how much its private memory holds."""
 PROJECT_PAGE = "project.md"
 PAGE_MARKS = ("<!-- mdmem:begin -->", "<!-- mdmem:end -->")
 """Markers around the generated part of a page; everything outside belongs to the person."""

@@ -806,3 +806,50 @@ def test_what_exceeds_the_private_memory_is_said_and_not_passed_over(vault: Path
     seen = capture(prompt("<private>kestrel of the north</private> and a question", 2))
     assert not capture(stop("kestrel of the north", 2)).stored
     assert seen.unmarked or not seen.stored
+
+
+def _replaced_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _away(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _linked(path: Path) -> None:
+    shutil.rmtree(path.parent)
+    path.parent.symlink_to(path.parent.parent / "nowhere")
+
+
+@pytest.mark.parametrize("file", ["key", "session"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        Path.unlink,
+        _replaced_by_folder,
+        _away,
+        _linked,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes()[:16]),
+        lambda path: path.write_bytes(bytes(byte ^ 0x81 for byte in path.read_bytes())),
+    ],
+)
+def test_where_the_private_memory_is_damaged_nothing_more_of_the_session_is_stored(
+    vault: Path, left: Callable[[], bytes], file: str, damage: Callable[[Path], None]
+) -> None:
+    capture(prompt(TAGGED))
+    settings = config.load()
+    (known,) = memory.sessions(settings)
+    damage(Path(memory.folder(settings), known if file == "session" else "key"))
+    stored = places(notes(vault))
+
+    outcome = capture(bash(f"You are {SECRET}."))
+    capture(prompt(f"and <private>something else</private> beside {SECRET}", 2))
+    capture(stop(f"It is {SECRET}.", 2))
+
+    assert (outcome.stored, outcome.error) == (False, "unseen-prompt")
+    assert leaks(left()) == []
+    assert places(notes(vault)) == stored
+    assert capture(prompt("Another session", session_id=OTHER)).stored
+    assert "is lost: the rest is not stored" in Path(settings.state_dir, "log").read_text()

@@ -114,7 +114,8 @@ def _is_over(path: str, now: float) -> bool:
         data = files.read_own(path, disk.MAX_READ_BYTES)
     except OSError:
         return False
-    return age > SILENT_DAYS * DAY_SECONDS or data.rfind(b"\nend\t") > data.rfind(b"\nstart\t")
+    days = memory.KEPT_DAYS if f"\n{journal.PRIVATE}\t".encode() in data else SILENT_DAYS
+    return age > days * DAY_SECONDS or data.rfind(b"\nend\t") > data.rfind(b"\nstart\t")
 
 
 def _records(config: Config) -> Iterator[tuple[str, str]]:
