@@ -207,7 +207,7 @@ def _print_purged(done: Purged) -> None:
 @options.project
 @options.as_json("an object: sessions, notes, left, commits")
 @options.in_vault
-def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> None:
+def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> int:
     """Pack the sessions of a past YEAR, each into one Markdown file, and commit that.
 
     Notes keep their ids and paths: search, show, links and citations find each one as before, and no byte of them
@@ -232,9 +232,10 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
             if upkeep.refresh(settings, now=time.time()):  # links must point to where the notes are now
                 commit.commit(settings, report=bar.step)
+    status = 1 if undo and done.left else 0  # only a damaged archive stays packed
     if as_json:
         print_json(done)
-        return
+        return status
     counted = f"{plural.number(done.notes, 'note')} of {plural.number(done.sessions, 'session')}"
     if not (done.sessions or done.left):
         click.echo(f"No session of {year} {'is packed' if undo else 'can be packed'}; nothing was changed.")
@@ -243,6 +244,7 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
     else:
         click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {plural.number(done.sessions, 'file')}.")
     for one in done.left[:SHOWN]:
-        click.secho(safe(f"{one.folder} stays as it is: {one.why}."), dim=True)
+        click.secho(safe(f"{one.folder} stays as it is: {one.why.removesuffix('.')}."), dim=not undo)
     if len(done.left) > SHOWN:
         click.secho(f"and {len(done.left) - SHOWN} more", dim=True)
+    return status

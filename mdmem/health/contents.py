@@ -8,7 +8,7 @@ import re
 import shlex
 import time
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import chain, groupby, pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
-from mdmem.health import HealthFinding, fine, note, remove, warning
+from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
@@ -25,7 +25,7 @@ from mdmem.learn import decisions
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
-from mdmem.vault import disk, generated, journal, user_notes
+from mdmem.vault import archives, disk, generated, journal, layout, packed, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -70,6 +70,8 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         marks[-1] = hash(name) if name and not scope.view else 0
     for path, name, other in _with_same_id(config, paths, marks):
         found.add(path, _doubled(config, path, name, other))
+    for path in _cut_off(config, paths):
+        found.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
     yield from found.listed
     if found.count > MOST:
         yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
@@ -77,6 +79,15 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield fine(f"{plural.number(count, 'file')}, all readable")
     elif not found.count and scope.view is not None:
         yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
+
+
+def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the damaged archives among those that hold these notes, and among the notes themselves."""
+    folders = {layout.folder_of(path) for path in paths}
+    of_notes = {layout.archive_of(folder) for folder in folders if layout.archive_of(folder)}
+    for path in sorted(of_notes.union(path for path in paths if layout.archived_in(path))):
+        if packed.is_cut_off(disk.readable(config.vault, path) or b""):
+            yield path
 
 
 class _Found:

@@ -17,6 +17,9 @@ TOO_LARGE = "too large"
 UNREADABLE = "unreadable"
 """Rule: the file cannot be read for lack of permission."""
 
+CUT_OFF = "cut off"
+"""Rule: the archive has lost its end."""
+
 NUL = "NUL byte"
 """Rule: the note contains a NUL byte. It may be UTF-16, in which no rule finds a secret."""
 
@@ -49,6 +52,8 @@ class HeldBack(NamedTuple):
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
         if self.rule == UNREADABLE:
             return f"{self.path} cannot be read, so it was not committed."
+        if self.rule == CUT_OFF:
+            return f"{self.path} has lost its end, and so notes of its session; it was not committed."
         if self.rule == NUL:
             return (
                 f"{self.path}:{self.line} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
@@ -66,6 +71,8 @@ class HeldBack(NamedTuple):
             return "Split it, or move it out of the vault."
         if self.rule == FILE_NAME:
             return "Rename it."
+        if self.rule == CUT_OFF:
+            return archives.restoring(self.path)
         if self.rule == UNREADABLE:
             name = shlex.quote(self.path)
             return f"Take ownership of it, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
@@ -93,6 +100,8 @@ class CommitGate:
         """
         if people.clean_path(self._rules, path, data) != path:
             return HeldBack(path, 1, FILE_NAME)
+        if layout.archived_in(path) and packed.is_cut_off(data):
+            return HeldBack(path, 1, CUT_OFF)
         if layout.archived_in(path) and packed.parse(data):
             return self._look_inside(path, data)
         is_note = path.endswith(MARKDOWN)

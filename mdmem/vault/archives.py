@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 
 from mdmem.errors import VaultError
 from mdmem.vault import disk, front_matter, journal, layout, leftovers, note, packed
@@ -149,10 +150,12 @@ def take_apart(config: Config, folder: str) -> list[str]:
 
     Existing files are not overwritten. Text that somebody wrote into the archive becomes a note too.
 
-    Raises OSError or VaultError when the vault cannot be written.
+    Raises OSError or VaultError when the archive has lost its end, or the vault cannot be written.
     """
     target = layout.archive_of(folder)
     data = disk.read_file(config.vault, target) or b""
+    if packed.is_cut_off(data):
+        raise VaultError(f"{target} has lost its end, and so notes. {restoring(target)}")
     notes = contents(folder, data, disk.names_in(config.vault, folder))
     with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as inside:
         for name, text in notes.items():
@@ -163,6 +166,11 @@ def take_apart(config: Config, folder: str) -> list[str]:
         home.inside.remove(target.rpartition("/")[2])
     leftovers.remove_empty(config.vault, target.rpartition("/")[0].split("/"), least=2)
     return [target, *(f"{folder}/{name}" for name in notes)]
+
+
+def restoring(path: str) -> str:
+    """Return a sentence on how to restore a damaged archive from history."""
+    return f"In the vault's folder, `git checkout HEAD -- {shlex.quote(path)}` restores it."
 
 
 def bring_back(config: Config, session: str, most: int | None = None) -> tuple[str, ...]:

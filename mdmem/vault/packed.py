@@ -31,17 +31,32 @@ def render(head: bytes, notes: Iterable[tuple[str, bytes]]) -> bytes:
 
 def parse(data: bytes) -> dict[str, bytes]:
     """Return an archive's notes by name; {} for any other file. Sections without a name are left out."""
+    data = unix_lines(data)
     return {name: text for name, text in map(_read, data.split(MARK)[1:]) if name}
 
 
 def rest(data: bytes) -> bytes:
     """Return an archive without the notes that `parse` returns: its head, and what somebody wrote there."""
-    head, *sections = data.split(MARK)
+    head, *sections = unix_lines(data).split(MARK)
     names = [_read(section)[0] for section in sections]
     left = [section for at, section in enumerate(sections) if not names[at] or names[at] in names[at + 1 :]]
     return head + b"".join(
         section.removeprefix(_END) if section.startswith(_END) else MARK + section for section in left
     )
+
+
+def unix_lines(data: bytes) -> bytes:
+    """Return an archive with the line endings that it had before an editor or git changed all of them to CRLF."""
+    return data.replace(b"\r\n", b"\n") if MARK + _END[:-1] + b"\r\n" in data else data
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Whether an archive has lost its end, and so notes."""
+    is_archive = MARK in data or b"\nkind: archive\n" in data[:_HEAD_BYTES]
+    return is_archive and MARK + _END not in unix_lines(data)
+
+
+_HEAD_BYTES = 4096
 
 
 def _read(section: bytes) -> tuple[str, bytes]:

@@ -36,7 +36,9 @@ def test_a_session_that_ended_long_ago_leaves_state(vault: Path) -> None:
     assert upkeep.prune(settings, now + 29 * DAY) == 0
     assert upkeep.prune(settings, now + 31 * DAY) == 1
     assert len(sessions()) == 2, "a record, and the marks of its turns"
-    assert upkeep.prune(settings, now + 91 * DAY) == 4, "its record, both files of marks, and what its private section said"
+    assert upkeep.prune(settings, now + 91 * DAY) == 4, (
+        "its record, both files of marks, and what its private section said"
+    )
     assert upkeep.prune(settings, now + 181 * DAY) == 1, "where the project's folder is"
     assert not os.listdir(Path(settings.state_dir, "projects"))
     assert sessions() == []
@@ -58,7 +60,9 @@ def test_marks_without_a_session_go(vault: Path) -> None:
     capture(prompt("<private>Falconridge</private>"))
     settings = config.load()
     assert upkeep.prune(settings, time.time() + 89 * DAY) == 0
-    assert upkeep.prune(settings, time.time() + 91 * DAY) == 4, "both marks of the turn, what it said, and the record that says so"
+    assert upkeep.prune(settings, time.time() + 91 * DAY) == 4, (
+        "both marks of the turn, what it said, and the record that says so"
+    )
     assert sessions() == []
 
 

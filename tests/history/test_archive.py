@@ -429,3 +429,37 @@ def test_a_session_that_is_packed_into_a_day_with_others_is_indexed_once(old: Co
     assert PROMPT in paths
     assert sorted(set(paths)) == sorted(paths)
     assert check.verify(old, repair=False).agrees
+
+
+def test_an_archive_whose_line_endings_were_changed_holds_the_same_notes(old: Config, vault: Path) -> None:
+    before = everything(old.vault)
+    packed_vault(old)
+    file = vault / ARCHIVE
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert everything(old.vault) == before
+    undone = archive.unpack(old, 2024)
+
+    assert (undone.notes, undone.left) == (5, [])
+    assert everything(old.vault) == before
+
+
+@pytest.mark.parametrize("left", [0.6, 0.9, 0.1])
+def test_an_archive_that_lost_its_end_is_neither_committed_nor_unpacked(old: Config, vault: Path, left: float) -> None:
+    before = everything(old.vault)
+    packed_vault(old)
+    file = vault / ARCHIVE
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(len(whole) * left)])
+
+    (held,) = commit.commit(old).held_back
+    found = [one for one in contents.files(old, CheckScope()) if "has lost its end" in one.text]
+    undone = run_here("archive", "--undo", "2024")
+
+    assert "has lost its end, and so notes of its session; it was not committed. " in str(held)
+    assert f"`git checkout HEAD -- {ARCHIVE}` restores it." in str(held)
+    assert [one.todo for one in found] == [held.todo]
+    assert "No session of 2024 is packed" in undone.stdout if left == 0.1 else undone.returncode == 1
+    git(vault, "checkout", "HEAD", "--", ARCHIVE)
+    assert archive.unpack(old, 2024).notes == 5
+    assert everything(old.vault) == before

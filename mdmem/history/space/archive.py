@@ -25,7 +25,7 @@ _SESSIONS_AT_ONCE = 100
 
 
 class LeftSession(NamedTuple):
-    """A session that was not packed, and why."""
+    """A session that was not packed or unpacked, and why."""
 
     folder: str
     why: str
@@ -71,14 +71,19 @@ def pack(
 
 
 def unpack(config: Config, year: int, *, project: str = "", report: ProgressCallback = ignore) -> Archived:
-    """Unpack the archives of a year and commit that. Raises what `commit.commit` raises."""
+    """Unpack the archives of a year and commit that, except damaged ones. Raises what `commit.commit` raises."""
     commit.commit(config, report=report)
     folders = list(archives.packed_sessions(config.vault, str(year), project))
     parts = _Parts(config, f"Unpack the archive of {year}", report)
+    left: list[LeftSession] = []
     for folder in reporting(folders, "Unpacking", report):
-        changed = archives.take_apart(config, folder)
-        parts.add(changed, len(changed) - 1)
-    return parts.ended()
+        try:
+            changed = archives.take_apart(config, folder)
+        except VaultError as error:
+            left.append(LeftSession(folder, str(error)))
+        else:
+            parts.add(changed, len(changed) - 1)
+    return parts.ended()._replace(left=left)
 
 
 class _Parts:
