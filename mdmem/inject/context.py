@@ -11,7 +11,7 @@ from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
 from mdmem.inject.block import Section
 from mdmem.inject.occasion import Occasion
-from mdmem.search.asking.english import SURE
+from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.values import Value
 from mdmem.vault import exclusions, journal
 
@@ -120,7 +120,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
         explanation.query = ""
     explanation.found = candidates.looked_up(at, explanation.query, shape=found.asked)
     offer = Offer()
-    if found.asked:
+    if found.asked and not _add_dated(at, offer, text, found.asked):
         _add_recall(at, offer, text, found.asked, explanation.found)
     if found.once:
         query = _of_last_turns(at, text)
@@ -196,12 +196,27 @@ def _prompt(at: Occasion) -> Offer:
     text = at.gate.prompt(prompts.typed(at.event.prompt))
     found = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = found.asked is not None and found.asked.grade == SURE
-    if found.asked:
+    if found.asked and not _add_dated(at, offer, text, found.asked):
         known = candidates.looked_up(at, found.asked.topic, shape=found.asked, without_session=not at.was_compacted)
         _add_recall(at, offer, text, found.asked, known)
     if found.once:
         _once(at, offer, text, found.once)
     return offer
+
+
+def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
+    """Add the sessions of the days that a prompt asks about, or else the last ones; return whether it asks for days."""
+    if asked.grade < LIKELY:
+        return False
+    from mdmem.inject import dated  # its words and expressions are needed by few prompts
+
+    section = dated.section(at, text, asked)
+    if section:
+        offer.add("recall", section, len(text))
+        if section.remark == dated.NONE:
+            offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))))
+        offer.marks.append(journal.recalled_mark(text))
+    return section is not None
 
 
 def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: Sequence[candidates.Found]) -> None:

@@ -271,6 +271,50 @@ def test_what_was_listed_is_not_listed_again_when_the_session_is_resumed(past: T
     assert " phone" not in talk.inject("SessionStart", source="resume")
 
 
+# -- the sessions of some days -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def week(past: Talk) -> Talk:
+    """A project with seven sessions, one on each of the days from 2026-09-15 on, and a new session on 2026-09-23."""
+    names = ("", "one", "two", "three", "four", "five", "six", "seven")
+    for day in range(1, 8):
+        talk = new_session(past, day)
+        talk.says(f"Write the {names[day]} report")
+        talk.edits(f"reports/r{day}.py", [f"+report = {day}"])
+        talk.answers(f"Report {day} is written.")
+    return new_session(past, 9)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "days"),
+    [
+        ("what did we do last Thursday?", [3]),
+        ("what did we change on september 15?", [1]),
+        ("was haben wir am 16. September gemacht?", [2]),
+        ("what got done last week?", [1, 2, 3, 4, 5, 6]),
+        ("qu'est-ce qu'on a fait hier ?", []),
+        ("what did we decide about the three report last week?", [3]),
+    ],
+)
+def test_a_prompt_that_asks_for_days_gets_their_sessions(week: Talk, prompt: str, days: list[int]) -> None:
+    given = ask(week, prompt)
+
+    assert [day for day in range(1, 8) if f"r{day}.py" in given.partition("## Recent")[0]] == days
+    if not days:
+        assert "## Sessions of 2026-09-22\n  No session of this project began then." in given
+        assert "Report 7 is written" in given
+
+
+def test_sessions_that_were_given_already_are_only_named(week: Talk) -> None:
+    given = ask(week, "what did we do last Thursday?")
+    again = ask(week, "what did we do last Thursday?")
+
+    assert "Report 3 is written" in given
+    assert "Report 3 is written" not in again
+    assert "Given above: [mem:" in again
+
+
 # -- once a session --------------------------------------------------------------------------------
 
 

@@ -1,0 +1,92 @@
+"""Dated: the sessions of the days that a prompt asks about, as in `what did we do last Tuesday?`."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from itertools import islice
+
+from mdmem.inject import recent
+from mdmem.inject.block import Section
+from mdmem.search.asking import periods
+from mdmem.search.asking.english import SURE
+from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.prose import fold
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.vault import journal, layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.inject.occasion import Occasion
+    from mdmem.search.asking.periods import Period
+    from mdmem.search.asking.shape import Shape
+
+MAX_SESSIONS = 8
+NONE = "No session of this project began then."
+
+
+def section(at: Occasion, text: str, asked: Shape) -> Section | None:
+    """Return the sessions that began on the days a prompt names, newest first; None if it asks for something else.
+
+    text: the prompt, cleaned. Sessions that the agent has seen are named only if there is no other.
+    """
+    if asked.language == "error":
+        return None
+    period = periods.named(text, datetime.fromtimestamp(at.now).date())  # noqa: DTZ006 - days are the user's
+    if period is None or _has_topic(asked, period):
+        return None
+    visits = [visit for visit in _sessions(at, period) if visit.is_worth_showing()]
+    items = [item for visit in visits if (item := recent.done(visit))]
+    new = [item for item in items if not at.has_seen(item.id)]
+    above = ", ".join(f"[mem:{item.id}]" for item in items)
+    heading = f"Sessions of {period.first}" + (f" to {period.last}" if period.last > period.first else "")
+    if not items and asked.grade == SURE:
+        return None if _has_days(at, period) else Section(heading, [], NONE)
+    return Section(heading, new, f"Given above: {above}." if above and not new else "")
+
+
+def _has_topic(asked: Shape, period: Period) -> bool:
+    """Whether a question names more than the period."""
+    topic = fold(asked.topic)
+    for word in sorted(period.words, key=len, reverse=True):
+        topic = topic.replace(word, " ")
+    if asked.language in UNSPACED:
+        return sum(letter.isalnum() for letter in topic) > _MOST_UNSPACED
+    known = STOPWORDS | period.words | periods.EVERY_WORD | _GENERAL
+    return any(word not in known and not word.isdecimal() for word in map(fold, analysis.words(topic)))
+
+
+_MOST_UNSPACED = 5
+"""A Chinese or Japanese question that has no more letters besides the period asks for nothing else."""
+
+_GENERAL = frozenset(
+    [
+        "achieved", "change", "changed", "changes", "did", "do", "does", "doing", "done", "finished", "get", "got",
+        "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
+        "geschafft", "passiert", "war", "fait", "travaille", "passe", "hicimos", "hecho", "paso", "trabajamos",
+    ]
+)  # fmt: skip
+"""Words about work of any kind."""
+
+
+def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
+    tail = f"-{journal.session_tag(at.record.id)}"
+    folders = (folder for folder in layout.newest_sessions(at.config.vault, at.project) if _is_in(folder, period))
+    visits = (
+        recent.Visit(at.config, at.gate, tuple(folder.split("/"))) for folder in folders if not folder.endswith(tail)
+    )
+    yield from islice((visit for visit in visits if not visit.waits_elsewhere(at.here.branch)), MAX_SESSIONS)
+
+
+def _is_in(folder: str, period: Period) -> bool:
+    try:
+        return period.first <= date.fromisoformat(layout.day_of(folder)) <= period.last
+    except ValueError:
+        return False
+
+
+def _has_days(at: Occasion, period: Period) -> bool:
+    """Whether anything is stored on these days, such as an archive, which is not read here."""
+    return any(_is_in(folder, period) for _, folder in layout.days(at.config.vault, at.project))

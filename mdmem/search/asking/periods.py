@@ -1,0 +1,205 @@
+"""Periods: finds the days that a question names in words, as in `what did we do last Tuesday?`."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from itertools import chain
+from typing import NamedTuple
+
+from mdmem.search.asking.prose import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Period(NamedTuple):
+    """Days, both included, and the words that name them, folded."""
+
+    first: date
+    last: date
+    words: frozenset[str]
+
+
+def named(text: str, today: date) -> Period | None:
+    """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
+
+    A month or day without a year is the latest one that is not in the future, a weekday the latest one before today.
+    Understood are English, German, French and Spanish, and the commonest words in Japanese and Chinese.
+    """
+    said = " ".join(fold(word) for word in text.replace("’", "'").split())
+    if said.isascii() and _SIGNS.isdisjoint(said.translate(_NO_WORD).split()) and not _has_digit(said):
+        return None  # before any expression is compiled
+    for pattern, days in _PATTERNS:
+        for found in re.finditer(pattern, said):
+            try:
+                first, last = days(found, today)
+            except (KeyError, ValueError, OverflowError):
+                continue
+            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", said[max(0, found.start() - 14) : found.end()])
+            last = today if is_since else min(last, today)
+            if first <= last:
+                return Period(first, last, frozenset(re.findall(r"\w+", found[0])))
+    return None
+
+
+def _each(words: str) -> list[str]:
+    return words.split()
+
+
+def _words(numbers: Iterable[str], start: int = 1) -> dict[str, int]:
+    return {word: number for number, some in enumerate(numbers, start) for word in some.split()}
+
+
+_MONTHS = _words(
+    [
+        "january jan januar janvier enero", "february feb februar fevrier febrero", "march mar marz mars marzo",
+        "april apr avril abril", "may mai mayo", "june jun juni juin junio", "july jul juli juillet julio",
+        "august aug aout agosto", "september sep sept septembre septiembre", "october oct oktober okt octobre octubre",
+        "november nov novembre noviembre", "december dec dezember dez decembre diciembre",
+    ]
+)  # fmt: skip
+_WEEKDAYS = _words(
+    [
+        "monday montag lundi lunes", "tuesday dienstag mardi martes", "wednesday mittwoch mercredi miercoles",
+        "thursday donnerstag jeudi jueves", "friday freitag vendredi viernes",
+        "saturday samstag sonnabend samedi sabado", "sunday sonntag dimanche domingo",
+    ],
+    start=0,
+)  # fmt: skip
+_COUNTS = _words(
+    [
+        "a an one ein eine einem einer un une una 一", "two couple zwei deux dos 二 两 両", "three drei trois tres 三",
+        "four vier quatre cuatro 四", "five funf cinq cinco 五", "six sechs seis 六", "seven sieben sept siete 七",
+        "eight acht huit ocho 八", "nine neun neuf nueve 九", "ten zehn dix diez 十",
+    ]
+)  # fmt: skip
+_ORDER = _words(
+    ["first erste ersten premiere primera", "second zweite zweiten deuxieme segunda", "third dritte dritten"]
+)
+_DAYS_AGO = {
+    **dict.fromkeys(_each("today heute aujourdhui hoy 今日 今天"), 0),
+    **dict.fromkeys(_each("yesterday gestern hier ayer 昨日 昨天"), 1),
+    **dict.fromkeys(_each("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
+}
+_UNITS = {
+    **dict.fromkeys(_each("day days tag tage tagen jour jours dia dias 天 日"), "day"),
+    **dict.fromkeys(_each("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期"), "week"),
+    **dict.fromkeys(_each("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
+    **dict.fromkeys(_each("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
+}
+_LAST = _each("last past previous letzte letzten letzter letztes vorige vorigen vergangene vergangenen")
+_THIS = _each("this diese dieser dieses diesen cette ce este esta")
+
+
+def _of_unit(unit: str, today: date, back: int) -> tuple[date, date]:
+    """Return the day, week, month or year of today, or the one so many before."""
+    if unit == "day":
+        day = today - timedelta(days=back)
+        return day, day
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday(), weeks=back)
+        return monday, monday + timedelta(days=6)
+    if unit == "year":
+        return date(today.year - back, 1, 1), date(today.year - back, 12, 31)
+    months = today.year * 12 + today.month - 1 - back
+    return _month(months // 12, months % 12 + 1)
+
+
+def _month(year: int, month: int) -> tuple[date, date]:
+    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+
+
+def _counted(found: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `two weeks ago`."""
+    number = found["count"]
+    return _of_unit(_UNITS[found["unit"]], today, int(number) if number.isdecimal() else _COUNTS[number])
+
+
+def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `last week`, `la semaine derniere`, `先週`."""
+    return _of_unit(_UNITS[found["unit"]], today, 0 if found["this"] else 1)
+
+
+def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
+    return _of_unit("day", today, _DAYS_AGO[found[0]])
+
+
+def _weekday(found: re.Match[str], today: date) -> tuple[date, date]:
+    return _of_unit("day", today, (today.weekday() - _WEEKDAYS[found["day"]] - 1) % 7 + 1)
+
+
+def _calendar_day(found: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `november 4`, `18. november`, `18.11.`, `11月18日`, `2026-11-18`."""
+    month = int(found["month"]) if found["month"].isdecimal() else _MONTHS[found["month"]]
+    year = found.groupdict().get("year")
+    day = date(int(year) if year else today.year, month, int(found["day"]))
+    if not year and day > today:
+        day = day.replace(year=today.year - 1)
+    return day, day
+
+
+def _calendar_month(found: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `in october`, `the first week of november`, `10月`."""
+    month = int(found["month"]) if found["month"].isdecimal() else _MONTHS[found["month"]]
+    year = int(found["year"]) if found["year"] else today.year - (month > today.month)
+    first, last = _month(year, month)
+    if week := found.groupdict().get("week"):
+        first += timedelta(days=7 * (_ORDER[week] - 1))
+        last = first + timedelta(days=6)
+    return first, last
+
+
+def _day_of_month(found: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `on the 13th`."""
+    number = int(found["day"])
+    first = today if number <= today.day else _of_unit("month", today, 1)[0]
+    day = first.replace(day=number)
+    return day, day
+
+
+def _either(words: Iterable[str]) -> str:
+    return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
+
+
+_MONTH = f"(?P<month>{_either(_MONTHS)})"
+_UNIT = rf"(?P<unit>{_either(unit for unit in _UNITS if unit.isascii())})\b"
+_UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})"
+_COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
+_YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
+
+_PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]], ...] = (
+    (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
+    (r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?", _calendar_day),
+    (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
+    (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
+    (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_YEAR}", _calendar_day),
+    (
+        rf"\b(?P<week>{_either(_ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
+        _calendar_month,
+    ),
+    (rf"\b(?:in|im|en|of|during|for|since|seit|depuis|desde) {_MONTH}\b{_YEAR}", _calendar_month),
+    (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
+    (rf"\b{_COUNT} (?:of )?{_UNIT} ago\b", _counted),
+    (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
+    (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
+    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_UNIT}", _relative),
+    (rf"\b{_UNIT} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
+    (rf"(?:[上先昨]个?|(?P<this>[本今这這]个?)){_UNIT_CJK}", _relative),
+    (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
+    (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
+    (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
+    (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
+)
+"""Expressions for folded text, the most exact first, each with the function that reads it."""
+
+EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS))
+"""Words that may name a period."""
+_SIGNS = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"an", "may", "mar", "sep", "dec"}
+"""Words of which a period in Latin letters has one, unless it has a digit."""
+_NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
+
+
+def _has_digit(text: str) -> bool:
+    return any(digit in text for digit in "0123456789")

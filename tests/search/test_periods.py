@@ -1,0 +1,98 @@
+"""Periods: the days that a question names in words, in the languages that mdmem understands."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.search.asking import periods
+
+TODAY = date(2026, 11, 27)
+"""A Friday."""
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what did we do last tuesday?", "2026-11-24", "2026-11-24"),
+        ("what did we do on friday?", "2026-11-20", "2026-11-20"),
+        ("what did I do yesterday", "2026-11-26", "2026-11-26"),
+        ("what did we change on November 4th?", "2026-11-04", "2026-11-04"),
+        ("what was done on 4 December?", "2025-12-04", "2025-12-04"),
+        ("what was done on May 3, 2024?", "2024-05-03", "2024-05-03"),
+        ("what happened on 2026-11-05?", "2026-11-05", "2026-11-05"),
+        ("what was I doing on the 13th?", "2026-11-13", "2026-11-13"),
+        ("what was I doing on the 30th?", "2026-10-30", "2026-10-30"),
+        ("what did we do two weeks ago?", "2026-11-09", "2026-11-15"),
+        ("what did we do a couple of months ago?", "2026-09-01", "2026-09-30"),
+        ("what happened last week?", "2026-11-16", "2026-11-22"),
+        ("what happened this week?", "2026-11-23", "2026-11-27"),
+        ("what got done in the first week of november?", "2026-11-01", "2026-11-07"),
+        ("what did we work on in december?", "2025-12-01", "2025-12-31"),
+        ("show me what changed since monday", "2026-11-23", "2026-11-27"),
+        ("was haben wir am 18. November gemacht?", "2026-11-18", "2026-11-18"),
+        ("was war am 18.11. los?", "2026-11-18", "2026-11-18"),
+        ("was haben wir vorgestern gemacht?", "2026-11-25", "2026-11-25"),
+        ("was haben wir vor drei Tagen gemacht?", "2026-11-24", "2026-11-24"),
+        ("woran haben wir letzte Woche gearbeitet?", "2026-11-16", "2026-11-22"),
+        ("was haben wir seit März gemacht?", "2026-03-01", "2026-11-27"),
+        ("qu'est-ce qu'on a fait la semaine dernière ?", "2026-11-16", "2026-11-22"),
+        ("qu'avons-nous fait il y a deux semaines ?", "2026-11-09", "2026-11-15"),
+        ("qu’a-t-on fait aujourd’hui ?", "2026-11-27", "2026-11-27"),
+        ("¿qué hicimos ayer?", "2026-11-26", "2026-11-26"),
+        ("¿qué hicimos hace tres días?", "2026-11-24", "2026-11-24"),
+        ("¿qué hicimos el mes pasado?", "2026-10-01", "2026-10-31"),
+        ("昨日は何をした？", "2026-11-26", "2026-11-26"),
+        ("先週何をした？", "2026-11-16", "2026-11-22"),
+        ("11月18日に何をした？", "2026-11-18", "2026-11-18"),
+        ("三天前我们做了什么", "2026-11-24", "2026-11-24"),
+        ("上个月我们做了什么", "2026-10-01", "2026-10-31"),
+    ],
+)
+def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
+    found = periods.named(text, TODAY)
+
+    assert found is not None
+    assert (str(found.first), str(found.last)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["may I ask what we did?", "the march of the ants", "what did we do about the parser?",
+     "what a mess", "version 2.11 is out", "add an index"],
+)  # fmt: skip
+def test_other_texts_name_none(text: str) -> None:
+    assert periods.named(text, TODAY) is None
+
+
+WORDS = [
+    "last",
+    "week",
+    "31",
+    "30th",
+    "of",
+    "february",
+    "on",
+    "the",
+    "99",
+    "ago",
+    "vor",
+    "il y a",
+    "0",
+    "月",
+    "2月31日",
+    "2026-02-30",
+    ".",
+]
+
+
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)), st.dates(date(1970, 1, 1), date(2200, 1, 1))
+)
+def test_a_period_never_ends_in_the_future(text: str, today: date) -> None:
+    found = periods.named(text, today)
+
+    assert found is None or found.first <= found.last <= today
