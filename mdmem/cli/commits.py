@@ -49,7 +49,12 @@ def print_result(done: CommitResult) -> int:
 
 
 @click.command()
-@click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
+@click.option(
+    "--session",
+    metavar="ID",
+    shell_complete=options.sessions,
+    help="Only what this session wrote: its id or the beginning of it.",
+)
 @options.several("--accept", metavar="PATH", said="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
@@ -61,12 +66,13 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     others are listed. A file whose text the privacy rules would change is held back and listed (status 1).
 
     \b
-    Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
+    Example:  mdmem commit --session 00893aaf
     """
     from mdmem.capture.later import upkeep as checking
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.scan import ScanMode
+    from mdmem.views import conversation
     from mdmem.watcher import client
 
     with progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json)) as bar:
@@ -76,7 +82,8 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
             bar.step("Making pages")
             upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
         mode = ScanMode(quiet, partial(client.touched, settings))
-        done = work.commit(settings, session=session, accept=accept, mode=mode, report=bar.step)
+        only = conversation.id_of(settings, session) if session else None
+        done = work.commit(settings, session=only, accept=accept, mode=mode, report=bar.step)
     if quiet:
         tidy.tidy(settings)
         if is_time:

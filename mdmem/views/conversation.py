@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple
 
@@ -69,6 +70,25 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
     files = ((path, note.parse(data)) for path in paths if (data := disk.read_path(config.vault, path)) is not None)
     made = of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in files)
     return made._replace(session=made.session or term.partition(":")[2])
+
+
+_WHOLE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|ses_[0-9A-Za-z]{20,}")
+
+
+def id_of(config: Config, name: str) -> str:
+    """Return the id of the session that `name` means, as for `read`; one with a whole id need not be stored yet.
+
+    Raises what `read` raises.
+    """
+    if _WHOLE_ID.fullmatch(name):
+        return name
+
+    def answer(view: View) -> str:
+        term = find(config, view, name)
+        found = (str(view.facts(number).get("session")) for number in view.notes("facet", term))
+        return next((session for session in found if term_of(session) == term), term.removeprefix(KEY))
+
+    return rows.ask(config, answer)
 
 
 def of_notes(notes: Iterable[ConversationStep]) -> Conversation:

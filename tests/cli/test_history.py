@@ -62,6 +62,18 @@ def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(
     assert json.loads(accepted.stdout)["commits"][0]["files"] == 1
 
 
+def test_commit_takes_the_session_that_the_name_in_the_list_of_sessions_means(mdmem: Run, kept: Path) -> None:
+    turn(kept, session="other", folder=FOLDER.replace("0800", "0900"))
+
+    unknown = mdmem("commit", "--session", "nosuch")
+    done = mdmem("commit", "--session", SESSION[:8], "--json", check=True)
+
+    assert unknown.returncode == 5
+    assert "There is no session 'nosuch'" in unknown.stderr
+    assert [one["session"] for one in json.loads(done.stdout)["commits"]] == [SESSION]
+    assert mdmem("commit", "--session", SESSION, check=True).stdout == "Nothing to commit.\n"
+
+
 def test_commit_without_a_repository_ends_with_4(mdmem: Run, vault: Path) -> None:
     done = mdmem("commit")
 
