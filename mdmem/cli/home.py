@@ -24,6 +24,7 @@ def show(given_vault: str | None) -> None:
     now = time.time()
     alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(settings)]
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
+    render.write([[(paused, "yellow")] for paused in storing.paused_sessions(settings)])
     found = storing.last_heard(settings)
     heard = [(name, timestamps.readable(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:

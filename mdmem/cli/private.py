@@ -10,10 +10,10 @@ import click
 
 from mdmem import config, privacy, timestamps
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.hashing import short
-from mdmem.vault import pauses
-from mdmem.views import wording
+from mdmem.vault import journal, pauses
+from mdmem.views import conversation, storing, wording
 
 
 @click.group("privacy")
@@ -84,18 +84,22 @@ def keep_last(vault: str | None, as_json: bool) -> None:
 def pause(vault: str | None, length: str | None, session: str | None, as_json: bool) -> None:
     """Stop storing, in all sessions or in one, until `mdmem resume` or for a while.
 
+    A session that is not stored yet needs its whole id.
+
     \b
     Example:  mdmem pause --for 1h
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
-    pauses.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
+    settings = config.load(vault)
+    found = conversation.id_of(settings, session) if session else ""
+    pauses.begin_pause(settings, found, ends)
     if as_json:
         iso = timestamps.iso_time(ends) if ends else ""
-        render.print_json({"paused": True, "session": session or "", "until": iso})
+        render.print_json({"paused": True, "session": found, "until": iso})
         return
-    whose = f" for session {session}" if session else ""
+    whose = f" for session {journal.session_tag(found)}" if found else ""
     until = f" until {timestamps.readable(timestamps.iso_time(ends))}" if ends else ""
-    click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
+    click.echo(f"Paused{whose}{until}. `{storing.resume_command(found)}` resumes storing.")
 
 
 @click.command()
@@ -103,13 +107,32 @@ def pause(vault: str | None, length: str | None, session: str | None, as_json: b
 @options.as_json('an object: paused, session ("": all)')
 @click.pass_obj
 def resume(vault: str | None, session: str | None, as_json: bool) -> None:
-    """Store again after `mdmem pause`.
+    """Store again after `mdmem pause`. A session that was paused on its own is resumed by `--session`.
 
     \b
     Example:  mdmem resume
+              mdmem resume --session 3f0c6d1e
     """
-    settings, key = config.load(vault), short(session, 16) if session else ""
-    paused = pauses.pause_of(settings, key)
-    if paused:
-        pauses.end_pause(settings, key, paused, time.time())
-    click.echo(render.as_json({"paused": False, "session": session or ""}) if as_json else "Storing again.")
+    settings = config.load(vault)
+    found = _paused_session(settings, session) if session else ""
+    key = pauses.key_of(found)
+    ended = pauses.pause_of(settings, key)
+    if ended:
+        pauses.end_pause(settings, key, ended, time.time())
+    if as_json:
+        render.print_json({"paused": False, "session": found})
+        return
+    whose = f"session {journal.session_tag(found)}" if found else ""
+    if ended:
+        click.echo(f"Storing {whose} again." if found else "Storing again.")
+    else:
+        click.echo(f"{whose.capitalize() or 'Storing'} was not paused.")
+    for still in filter(None, [storing.paused(settings), *storing.paused_sessions(settings)]):
+        render.warn(still)
+
+
+def _paused_session(settings: Config, name: str) -> str:
+    """Return the id of the paused session that `name` means, which may have no notes, else of any session."""
+    paused = [pause.session for pause in pauses.of_sessions(settings) if pause.session]
+    named = [one for one in paused if one.startswith(name) or journal.session_tag(one) == name.lower()]
+    return named[0] if len(named) == 1 else conversation.id_of(settings, name)

@@ -209,9 +209,10 @@ def switches(config: Config) -> Iterator[HealthFinding]:
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
         else:
             yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")
-    paused = len(list(Path(config.state_dir).glob("paused-*")))
+    paused = pauses.of_sessions(config)
     if paused:
-        yield note(f"{plural.number(paused, 'session')} paused.", "`mdmem resume --session ID` resumes storing.")
+        command = storing.resume_command(paused[0].session if len(paused) == 1 and paused[0].session else "ID")
+        yield note(f"{plural.number(len(paused), 'session')} paused.", f"`{command}` resumes storing.")
 
 
 def watcher(config: Config) -> Iterator[HealthFinding]:

@@ -6,6 +6,7 @@ import os
 import time
 
 from mdmem import files
+from mdmem.hashing import short
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -13,18 +14,21 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 MAX_PAUSES_BYTES = 1024 * 1024
+MAX_PAUSE_BYTES = 1024
+_OF_ONE = "paused-"
 
 
 class Pause(Value):
-    """A pause. began, ends: seconds since the epoch; ends is 0 until a person ends it."""
+    """A pause. began, ends: seconds since the epoch; ends is 0 until a person ends it. session: "" for all."""
 
     began: float
     ends: float
+    session: str = ""
 
 
 def pause_path(config: Config, session_key: str = "") -> str:
     """Return the file that marks a pause, for all or one session; `exclusions` checks it too."""
-    return os.path.join(config.state_dir, f"paused-{session_key}" if session_key else "paused")
+    return os.path.join(config.state_dir, f"{_OF_ONE}{session_key}" if session_key else "paused")
 
 
 def pause_of(config: Config, session_key: str = "") -> Pause | None:
@@ -35,21 +39,39 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
     except OSError:
         return None
     try:
-        ends = float(files.read_own(path, 32) or 0)
+        text, _, session = files.read_own(path, MAX_PAUSE_BYTES).decode("utf-8", "replace").partition(" ")
+        ends = float(text or 0)
     except (OSError, ValueError):
-        ends = 0.0
+        ends, session = 0.0, ""
+    pause = Pause(began, ends, session)
     if ends and time.time() >= ends:
-        end_pause(config, session_key, Pause(began, ends), ends)
+        end_pause(config, session_key, pause, ends)
         return None
-    return Pause(began, ends)
+    return pause
 
 
-def begin_pause(config: Config, session_key: str = "", ends: float = 0.0) -> None:
-    """Pause storing for all or one session until `ends` (0: until a person ends it)."""
-    earlier = pause_of(config, session_key)
+def of_sessions(config: Config) -> list[Pause]:
+    """Return the current pauses of single sessions, the earliest first; one of an older mdmem lacks the session."""
+    try:
+        names = [name for name in os.listdir(config.state_dir) if name.startswith(_OF_ONE)]
+    except OSError:
+        return []
+    found = (pause_of(config, name.removeprefix(_OF_ONE)) for name in names)
+    return sorted(filter(None, found), key=lambda pause: (pause.began, pause.session))
+
+
+def begin_pause(config: Config, session: str = "", ends: float = 0.0) -> None:
+    """Pause storing for all or one session, named by its whole id, until `ends` (0: until a person ends it)."""
+    key = key_of(session)
+    earlier = pause_of(config, key)
     if earlier:
-        end_pause(config, session_key, earlier, time.time())
-    files.replace(pause_path(config, session_key), f"{ends:.0f}".encode() if ends else b"")
+        end_pause(config, key, earlier, time.time())
+    files.replace(pause_path(config, key), f"{ends:.0f} {session}".rstrip().encode("utf-8", "replace"))
+
+
+def key_of(session: str) -> str:
+    """Return the key of the session with this id; "" for all sessions."""
+    return short(session, 16) if session else ""
 
 
 def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from mdmem import plural, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.config import Config
-from mdmem.vault import exclusions, pauses
+from mdmem.vault import exclusions, journal, pauses
+from mdmem.vault.pauses import Pause
 
 
 class LastEvent(NamedTuple):
@@ -40,9 +41,27 @@ def paused(config: Config) -> str:
     pause = pauses.pause_of(config)
     if pause is None:
         return ""
-    began = timestamps.readable(timestamps.iso_time(pause.began))
+    return f"Storing has been paused {_span(pause)}. `{resume_command()}` resumes it."
+
+
+def paused_sessions(config: Config) -> list[str]:
+    """Return for each session that is paused on its own: since when and until when, and how to resume it."""
+    made = []
+    for pause in pauses.of_sessions(config):
+        name = f"Session {journal.session_tag(pause.session)}" if pause.session else "A session"
+        made.append(f"{name} has been paused {_span(pause)}. `{resume_command(pause.session or 'ID')}` resumes it.")
+    return made
+
+
+def resume_command(session: str = "") -> str:
+    """Return the command that ends a pause of all sessions or of one. session: its whole id, or ID."""
+    name = journal.session_tag(session) if session != "ID" else session
+    return f"mdmem resume --session {name}" if session else "mdmem resume"
+
+
+def _span(pause: Pause) -> str:
     ends = f" until {timestamps.readable(timestamps.iso_time(pause.ends))}" if pause.ends else ""
-    return f"Storing has been paused since {began}{ends}. `mdmem resume` resumes it."
+    return f"since {timestamps.readable(timestamps.iso_time(pause.began))}{ends}"
 
 
 def alarms(config: Config) -> list[str]:

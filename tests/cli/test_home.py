@@ -20,7 +20,7 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli.terminal import progress
 from mdmem.errors import NotFoundError
-from mdmem.vault import exclusions, pauses
+from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day, complete
 
@@ -109,6 +109,61 @@ def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
     assert day.json("resume") == {"paused": False, "session": ""}
     assert not exclusions.is_off(day.config(), "", {})
     assert "paused since" not in day.run("status").stdout
+
+
+def test_a_session_is_paused_and_resumed_by_the_name_that_sessions_prints(day: Day, tmp_path: Path) -> None:
+    def is_stored(session: str, prompt: str) -> bool:
+        made = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
+        events.capture(day.config(), made, time.time(), day.env)
+        return prompt in day.run("list", "--limit", "0").stdout
+
+    name, unstored = FIRST[:8], "01234567-89ab-7cde-8f01-23456789abcd"
+    assert f"Paused for session {name}. `mdmem resume --session {name}`" in day.run("pause", "--session", name).stdout
+    assert not is_stored(FIRST, "Asked while paused")
+    assert f"Storing session {name} again." in day.run("resume", "--session", name).stdout
+    assert is_stored(FIRST, "Asked after the pause")
+
+    day.run("pause", "--session", unstored)
+    assert not is_stored(unstored, "Asked in a session without notes")
+    tag = journal.session_tag(unstored)
+    assert f"`mdmem resume --session {tag}`" in day.run("status").stdout
+    day.run("resume", "--session", tag)
+    assert is_stored(unstored, "Asked there later")
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+def test_a_session_that_nobody_knows_is_not_paused_or_resumed(day: Day, command: str) -> None:
+    done = day.attempt(command, "--session", "nosuch")
+    assert isinstance(done.exception, NotFoundError)
+    assert "There is no session 'nosuch'" in str(done.exception)
+    assert pauses.of_sessions(day.config()) == []
+
+
+def test_the_pause_of_a_session_is_shown_until_the_command_that_is_named_ends_it(day: Day) -> None:
+    name = FIRST[:8]
+    assert day.run("resume").stdout == "Storing was not paused.\n"
+    day.run("pause", "--session", FIRST, "--for", "1h")
+    for shown in (day.run("status").stdout, day.run().stdout, day.run("resume").output):
+        assert re.search(rf"Session {name} has been paused since .+ until .+`mdmem resume --session {name}`", shown)
+    assert exclusions.is_off(day.config(), pauses.key_of(FIRST), {})
+    assert f"`mdmem resume --session {name}`" in day.run("doctor", "--only", "switches").stdout
+
+    day.run("pause")
+    said = day.run("resume", "--session", name).output
+    assert "again.\nStoring has been paused since" in said
+    assert day.run("resume").output == "Storing again.\n"
+    assert day.run("resume", "--session", name).output == f"Session {name} was not paused.\n"
+    assert "paused" not in day.run("status").stdout + day.run().stdout
+
+
+def test_a_pause_that_an_older_mdmem_began_is_shown_without_its_session(day: Day) -> None:
+    path = Path(pauses.pause_path(day.config(), pauses.key_of(FIRST)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"")
+    assert "A session has been paused since" in day.run("status").stdout
+    assert exclusions.is_off(day.config(), pauses.key_of(FIRST), {})
+    day.run("resume", "--session", FIRST[:8])
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("length", ["soon", "0h", "-1h", "1y", "h", "1.5h", "999999d"])

@@ -47,7 +47,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
-    for alarm in storing.alarms(settings):
+    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings)):
         click.secho(alarm, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):

@@ -287,7 +287,9 @@ until = click.option("--until", metavar="TIME", help="Until the end of this time
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
 offset = number("--offset", default=0, said="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
+one_session = click.option(
+    "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
+)
 
 
 _FILTERS = (

@@ -57,7 +57,7 @@ def health(request: PageRequest) -> Response:
         "health",
         checked=request.site.memo.get("checked"),
         order=_ORDER,
-        alarms=storing.alarms(request.config),
+        alarms=[*storing.alarms(request.config), *storing.paused_sessions(request.config)],
         growth=growth(view),
         private=len(view.notes("facet", "is:private")),
         redacted=len(view.notes("facet", "is:redacted")),
