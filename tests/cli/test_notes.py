@@ -13,6 +13,7 @@ import pytest
 
 from mdmem.cli.terminal import editor
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.history.git import repository
 from tests.conftest import session_pages
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
@@ -46,6 +47,37 @@ def test_a_note_is_written_and_found(day: Day) -> None:
     )  # fmt: skip
     assert day.json("search", "UTC decision")[0]["id"] == made["id"]
     assert [row["id"] for row in day.json("list", "--pinned")] == [made["id"]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",), ("show", "--path"), ("pin",), ("tag", "dates"), ("append", "Still true."), ("timeline",),
+        ("related",), ("why",), ("forget", "-y"), ("open", "--print"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_note_that_was_moved_by_hand_is_found_by_its_id_at_once(day: Day, words: tuple[str, ...]) -> None:
+    repository.init(day.vault)
+    made = day.json("note", "Times are stored in UTC.", "--title", "UTC")
+    day.run("search", "UTC")
+    (day.vault / "notes" / "deep").mkdir()
+    (day.vault / made["path"]).rename(day.vault / "notes" / "deep" / "moved.md")
+
+    day.run(words[0], made["id"], *words[1:])
+
+    assert day.json("list", "--kind", "note") == [] if words[0] == "forget" else day.run("show", made["id"]).stdout
+
+
+def test_a_note_that_was_deleted_by_hand_is_said_not_to_exist(day: Day) -> None:
+    made = day.json("note", "Times are stored in UTC.", "--title", "UTC")
+    day.run("search", "UTC")
+    (day.vault / made["path"]).unlink()
+
+    done = day.attempt("show", made["id"])
+
+    assert isinstance(done.exception, NotFoundError)
+    assert f"No note has the id or path '{made['id']}'" in str(done.exception)
 
 
 def test_a_note_comes_from_stdin_without_what_is_private(day: Day) -> None:

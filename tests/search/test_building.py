@@ -133,6 +133,23 @@ def test_a_note_is_found_by_its_id_before_it_is_indexed(large: Config) -> None:
         index.resolve(large, "zzzzz")
 
 
+@pytest.mark.parametrize("look", [True, False])
+def test_a_note_that_was_moved_is_found_by_its_id_in_a_large_vault(
+    large: Config, monkeypatch: pytest.MonkeyPatch, look: bool
+) -> None:
+    monkeypatch.setattr(scan_record, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(completion, "look", lambda _: True)
+    own = Path(large.vault, "notes", "release.md")
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("---\nid: m1n2p3q4r5\n---\nOn Tuesdays.\n", "utf-8")
+    index.update(large)
+    completion.done(large)
+    assert index.resolve(large, "m1n2p3q4r5") == "notes/release.md"
+    own.rename(own.with_name("How we release.md"))
+
+    assert index.resolve(large, "m1n2p3q4r5", look=look) == "notes/How we release.md"
+
+
 def test_a_note_is_found_by_its_id_while_no_index_can_be_written(
     large: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

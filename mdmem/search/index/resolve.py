@@ -25,7 +25,8 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
 
     reference: an id, a unique beginning of one (3 characters or more), `mem:ID`, `[mem:ID]`, a path, vault-relative or
     absolute, or the name of a file, as in `[[wikilinks]]`.
-    look: check the vault for notes that the index lacks; not needed by callers that keep it current.
+    look: check the vault for notes that the index lacks; not needed by callers that keep it current, except for a note
+        that was moved just now, for which it is always done.
 
     Raises:
         NotFoundError: when no note matches.
@@ -73,7 +74,10 @@ def path_of_id(config: Config, reference: str) -> str:
 
 
 def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bool]:
-    """Return the indexed notes with an id or name, and whether the index is incomplete, so that there may be more."""
+    """Return the notes with an id or name, and whether the index is incomplete, so that there may be more.
+
+    If one of them is not where the index has it, somebody has moved or deleted it, and the index is brought up to date.
+    """
     try:
         found = _by_id(config, wanted)
     except OSError:
@@ -83,12 +87,28 @@ def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bo
         if not _is_partial(config):
             catchup.update(config)
         found = _by_id(config, wanted)
-    if found or _is_partial(config):
-        return found, not found
-    if not look:
-        return found, False
+    here = _existing(config, found)
+    is_moved = len(here) < len(found)
+    if (here and not is_moved) or _is_partial(config):
+        return here, not here
+    if not (look or is_moved):
+        return here, False
     _look(config)
-    return _by_id(config, wanted), False
+    return _existing(config, _by_id(config, wanted)), False
+
+
+def _existing(config: Config, paths: list[str]) -> list[str]:
+    return [path for path in paths if _exists(config, path)]
+
+
+def _exists(config: Config, path: str) -> bool:
+    try:
+        disk.look(config.vault, path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        pass  # such as a folder that may not be read: whoever opens the note reports it
+    return True
 
 
 def _look(config: Config) -> None:
