@@ -11,7 +11,7 @@ import click
 from mdmem import timestamps
 from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError
-from mdmem.vault import disk, note
+from mdmem.vault import archives, disk, note
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -180,7 +180,12 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @click.option("--raw", is_flag=True, help="Print the file unchanged, on a terminal too.")
-@click.option("--path", "only_path", is_flag=True, help="Print only the path of the file.")
+@click.option(
+    "--path",
+    "only_path",
+    is_flag=True,
+    help="Print only the path of the file: that of the whole session if it is archived.",
+)
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
 @click.option("--at", metavar="TIME", help="Show it as it was then: yesterday, 3d, 2026-09-14, a commit.")
 @options.as_json("an object: front matter, path, body, backlinks and relations")
@@ -198,7 +203,7 @@ def show(
               mdmem show 7m2x --at yesterday
     """
     path, data = _read_then(settings, reference, at) if at else _read(settings, reference)
-    full = str(Path(settings.vault) / path)
+    full = str(Path(settings.vault, archives.file_of(settings, path)))
     if only_path:
         click.echo(full)
     elif in_editor:

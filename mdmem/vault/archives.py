@@ -137,6 +137,11 @@ def put_back(config: Config, path: str) -> list[str]:
     return take_apart(config, layout.folder_of(path)) if disk.is_packed(config.vault, path) else []
 
 
+def file_of(config: Config, path: str) -> str:
+    """Return the file that holds a note: its own, or that of the archived session it is packed in; vault-relative."""
+    return layout.archive_of(layout.folder_of(path)) if disk.is_packed(config.vault, path) else path
+
+
 def notice(config: Config, path: str) -> str:
     """Return a sentence on what changing this note does to its archive; "" when it is not packed."""
     if not disk.is_packed(config.vault, path):

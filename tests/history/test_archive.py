@@ -179,6 +179,23 @@ def test_a_change_takes_the_session_out_of_its_archive(old: Config, vault: Path)
     assert (vault / FOLDER / "001-001-bash-pytest-b1.md").is_file()
 
 
+def test_editors_are_given_the_file_that_holds_an_archived_note(
+    old: Config, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed_vault(old)
+    opened, script = tmp_path / "opened", tmp_path / "editor.sh"
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(script))
+
+    assert run_here("show", PROMPT, "--path", check=True).stdout == f"{vault / ARCHIVE}\n"
+    assert str(vault / ARCHIVE) in run_here("open", PROMPT, "--print", check=True).stdout
+    for words in (("open", PROMPT, "--in", "editor"), ("show", PROMPT, "--open")):
+        run_here(*words, check=True)
+        assert opened.read_text() == str(vault / ARCHIVE)
+        opened.unlink()
+
+
 def test_a_packed_note_can_be_forgotten(old: Config, vault: Path) -> None:
     packed_vault(old)
 

@@ -18,6 +18,7 @@ from mdmem import files
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.vault import archives
 
 _IN_TERMINAL = ("sensible-editor", "nano", "vim", "vi")
 """Editors that, without a terminal, wait forever for input."""
@@ -115,13 +116,16 @@ def way(vault: str) -> str:
 def open_vault(settings: Config, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
     """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.
 
+    A note of an archived session is in one file with the session's other notes, and that is opened.
+
     \b
     Example:  mdmem open
               mdmem open mem:7m2x4kd9qp --in editor
     """
     from mdmem.search import index
 
-    path = str(Path(settings.vault, index.resolve(settings, reference))) if reference else settings.vault
+    note = archives.file_of(settings, index.resolve(settings, reference)) if reference else ""
+    path = str(Path(settings.vault, note))
     where = where or way(settings.vault)
     line = WAYS[where](path)
     if as_json:

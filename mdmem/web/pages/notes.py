@@ -18,7 +18,7 @@ from mdmem.history import why
 from mdmem.history.git import repository
 from mdmem.learn import relations
 from mdmem.search import engine
-from mdmem.vault import layout, note, user_notes
+from mdmem.vault import archives, note, user_notes
 from mdmem.views import injections, markup, rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
@@ -57,7 +57,7 @@ def show(request: PageRequest) -> Response:
         related=[hit for hit in alike if hit.kind not in note.PAGES][:RELATED],
         given=_given(request, opened),
         editors=editors(request, opened),
-        kept_in=file_of(request, opened),
+        kept_in=archives.file_of(request.config, opened.path),
         is_page=meta.get("kind") in note.PAGES,
         has_two_versions=note.has_two_versions(opened.data),
         edited=note.is_edited(opened.parsed),
@@ -95,15 +95,9 @@ def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
     return injections.read(request.view, log[-RELATED:][::-1])
 
 
-def file_of(request: PageRequest, opened: OpenNote) -> str:
-    """Return the file that holds a note, vault-relative."""
-    is_file = Path(request.config.vault, opened.path).is_file()
-    return opened.path if is_file else layout.archive_of(layout.folder_of(opened.path)) or opened.path
-
-
 def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
     """Return the links that open a note's file in an editor, or the file of the archived session it is in."""
-    full = str(Path(request.config.vault, file_of(request, opened)))
+    full = str(Path(request.config.vault, archives.file_of(request.config, opened.path)))
     return [
         ("VS Code", f"vscode://file{address.quoted(full)}"),
         ("Obsidian", f"obsidian://open?path={quote(os.fsencode(full), safe='')}"),
