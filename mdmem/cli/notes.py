@@ -149,9 +149,13 @@ def _path(settings: Config, reference: str) -> str:
     from mdmem.search import index
 
     path = index.resolve(settings, reference)
+    _tell_of_unpacking(settings, path)
+    return path
+
+
+def _tell_of_unpacking(settings: Config, path: str) -> None:
     if notice := archives.notice(settings, path):
         click.echo(f"{path}: {notice}", err=True)
-    return path
 
 
 def _say(text: str, value: object, *, as_json: bool) -> None:
@@ -225,7 +229,11 @@ def edit(settings: Config, reference: str, as_json: bool) -> None:
     \b
     Example:  mdmem edit mem:7m2x4kd9qp
     """
-    path = _path(settings, reference)
+    from mdmem.search import index
+
+    path = index.resolve(settings, reference)
+    editor.check()
+    _tell_of_unpacking(settings, path)
     archives.put_back(settings, path)
     editor.edit(str(Path(settings.vault, path)))
     problem = notes.load(settings.vault, path).problem

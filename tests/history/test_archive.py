@@ -196,6 +196,24 @@ def test_editors_are_given_the_file_that_holds_an_archived_note(
         opened.unlink()
 
 
+@pytest.mark.parametrize("named", ["", "/does/not/exist"])
+def test_a_session_stays_packed_when_no_editor_can_be_started(
+    old: Config, vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str
+) -> None:
+    packed_vault(old)
+    (tmp_path / "nano").write_text("#!/bin/sh\n")
+    (tmp_path / "nano").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", named)
+
+    done = run_here("edit", PROMPT)
+
+    assert "Set $EDITOR to your editor." in done.stderr
+    assert (done.returncode, "unpacks" in done.stderr) == (1, False)
+    assert (vault / ARCHIVE).is_file()
+
+
 def test_a_packed_note_can_be_forgotten(old: Config, vault: Path) -> None:
     packed_vault(old)
 

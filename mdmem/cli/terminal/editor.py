@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -41,6 +42,11 @@ def _named() -> str:
     return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
+def check() -> None:
+    """Raise MdmemError if the user's editor cannot be started here."""
+    _check(words(), _SET)
+
+
 def edit(path: str) -> None:
     """Open a file in the user's editor, and wait until it is closed.
 
@@ -64,9 +70,18 @@ def ask(config: Config, text: str) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
 
 
-def _run(line: list[str], tip: str = "Set $EDITOR to your editor.") -> None:
+_SET = "Set $EDITOR to your editor."
+
+
+def _check(line: list[str], tip: str) -> None:
     if not _named() and Path(line[0]).name in _IN_TERMINAL and not sys.stdin.isatty():
         raise MdmemError(f"{line[0]} needs a terminal, and there is none. {tip}")
+    if shutil.which(line[0]) is None:
+        raise MdmemError(f"{line[0]} could not be started ({os.strerror(errno.ENOENT)}). {tip}")
+
+
+def _run(line: list[str], tip: str = _SET) -> None:
+    _check(line, tip)
     try:
         status = subprocess.run(line).returncode
     except OSError as error:
