@@ -236,6 +236,20 @@ def test_the_vault_opens_where_it_has_been_opened_before(day: Day) -> None:
     assert day.run("open", "--in", "code", "--print").stdout == f"code {day.vault}\n"
 
 
+@pytest.mark.parametrize(
+    ("program", "line"), [("xdg-open", ["xdg-open"]), ("gio", ["gio", "open"]), ("wslview", ["wslview"])]
+)
+def test_the_vault_opens_with_what_the_desktop_has(day: Day, tmp_path: Path, program: str, line: list[str]) -> None:
+    (tmp_path / program).write_text("#!/bin/sh\nexit 4\n")
+    (tmp_path / program).chmod(0o755)
+    env = {"PATH": str(tmp_path)}
+
+    assert day.json("open", "--in", "files", env=env)["command"] == [*line, str(day.vault)]
+    assert day.json("open", "--in", "obsidian", env=env)["command"][:-1] == line
+    said = str(day.attempt("open", "--in", "files", env=env).exception)
+    assert said == f"{program} ended with status 4. `mdmem open --in editor` opens it in your editor."
+
+
 def test_a_note_opens_in_the_editor(day: Day, tmp_path: Path) -> None:
     name = day.id("The parser took")
     env = script(tmp_path, f'echo "$1" > {tmp_path}/opened')

@@ -80,32 +80,38 @@ def _check(line: list[str], tip: str) -> None:
         raise MdmemError(f"{line[0]} could not be started ({os.strerror(errno.ENOENT)}). {tip}")
 
 
-def _run(line: list[str], tip: str = _SET) -> None:
+def _run(line: list[str], instead: str = "") -> None:
+    """Run a program until it ends. instead: what else the user can do, where the program is not their editor."""
+    tip = instead or _SET
     _check(line, tip)
     try:
         status = subprocess.run(line).returncode
     except OSError as error:
         raise MdmemError(f"{line[0]} could not be started ({error.strerror}). {tip}") from error
     if status:
-        raise MdmemError(f"{line[0]} ended with status {status}; nothing was saved.")
+        told = f". {instead}" if instead else "; nothing was saved."
+        raise MdmemError(f"{line[0]} ended with status {status}{told}")
 
 
 def _obsidian(path: str) -> list[str]:
-    return [_opener(), f"obsidian://open?path={quote(path, safe='')}"]
+    return [*_opener(), f"obsidian://open?path={quote(path, safe='')}"]
 
 
-def _opener() -> str:
-    """Return the desktop's program for opening any file."""
+_OPENERS = (["wslview"], ["xdg-open"], ["gio", "open"])
+
+
+def _opener() -> list[str]:
+    """Return the desktop's command for opening any file."""
     if sys.platform == "darwin":
-        return "open"
-    return next((name for name in ("wslview", "xdg-open", "gio") if shutil.which(name)), "xdg-open")
+        return ["open"]
+    return next((line for line in _OPENERS if shutil.which(line[0])), ["xdg-open"])
 
 
 WAYS: dict[str, Callable[[str], list[str]]] = {
     "obsidian": _obsidian,
     "code": lambda path: ["code", path],
     "editor": lambda path: [*words(), path],
-    "files": lambda path: [_opener(), path],
+    "files": lambda path: [*_opener(), path],
 }
 """Where to open -> the command line for a path."""
 
