@@ -98,7 +98,7 @@ def commit(
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
         listed = sorted({file.change.oid for file in files if file.change.oid and message.was_wanted(file)})
         before = past.objects_of(repository.open_vault(config.vault), listed)
-        groups = [found for found in message.group(files, before) if session in (None, found.session)]
+        groups = [found for found in message.group(files, before) if session in (None, found.session or found.unpacked)]
         if mode.background and all(message.is_upkeep(found, before) for found in groups):
             return []  # such as a session's end on its page: the next commit includes it
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from mdmem import plural, timestamps
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
-from mdmem.vault import journal, layout, note, people
+from mdmem.vault import journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -47,13 +47,17 @@ class File(NamedTuple):
 class CommitGroup(NamedTuple):
     """The files of one commit.
 
-    session: the one that wrote them; "" for a person's changes.
+    session: the one that wrote them; "" for a person's changes, and for notes taken out of an archive.
     pages: generated pages that the message does not mention: start page, projects, days, other sessions.
+    unpacked: the session whose notes were taken out of their archive, which is the last file.
+    edited: paths of those among them that have changed since.
     """
 
     session: str
     files: list[File]
     pages: tuple[File, ...] = ()
+    unpacked: str = ""
+    edited: frozenset[str] = frozenset()
 
 
 def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({})) -> list[CommitGroup]:
@@ -64,7 +68,9 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     """
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
-    for file in files:
+    unpacked = list(_unpacked(files, before))
+    taken = {file.change.path for found in unpacked for file in found.files}
+    for file in files if not taken else [file for file in files if file.change.path not in taken]:
         sessions.setdefault("" if file.change.path in moved else _session_of(file, before), []).append(file)
     by_hand = sessions.pop("", [])
     for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
@@ -81,13 +87,26 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     # A session with nothing but its page joins the other pages.
     if listed or len(alone) > 1 or len(alone) < len(sessions):
         listed += [file for session in sorted(alone) for file in sessions.pop(session)]
-    groups = [CommitGroup(session, members) for session, members in sessions.items()]
-    groups.sort(key=happened)
+    groups = [*unpacked, *sorted((CommitGroup(*found) for found in sessions.items()), key=happened)]
     if groups:
         groups[-1] = groups[-1]._replace(pages=tuple(listed))
         listed = []
     groups += [CommitGroup("", [], tuple(listed))] if listed else []
     return [*groups, *([CommitGroup("", by_hand)] if by_hand else [])]
+
+
+def _unpacked(files: list[File], before: Mapping[str, bytes]) -> Iterator[CommitGroup]:
+    """Yield the notes of each session whose archive is gone because a change, or its going on, unpacked it."""
+    added = {file.change.path: file for file in files if file.change.kind == "added"}
+    for archive in files:
+        folder = layout.archived_in(archive.change.path) if archive.change.kind == "deleted" else ""
+        inside = packed.parse(before.get(archive.change.oid, b"")) if folder else {}
+        paths = [f"{folder}/{name}" for name in inside if f"{folder}/{name}" in added]
+        if paths:
+            found = [added[path] for path in paths]
+            session = next((str(file.meta["session"]) for file in found if file.meta.get("session")), "")
+            edited = frozenset(path for path in paths if added[path].data != inside[layout.split(path)[1]])
+            yield CommitGroup("", [*found, archive], (), session, edited)
 
 
 def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
@@ -103,6 +122,8 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
 
 def was_wanted(file: File) -> bool:
     """Whether only a file's earlier text can tell mdmem's change of it from a person's."""
+    if file.change.kind == "deleted":
+        return bool(layout.archived_in(file.change.path))
     return is_generated(file) or (file.change.kind == "changed" and file.meta.get("kind") in note.CAPTURED)
 
 
@@ -119,6 +140,8 @@ def is_generated(file: File) -> bool:
 
 def write(members: CommitGroup, root: str) -> str:
     """Write the commit message of a group: subject, prompts or changed files, trailers."""
+    if members.unpacked:
+        return _unpacking(members, root)
     if not members.session:
         return _by_hand(members.files) if members.files else _pages(members.pages)
     title = _session_title(members, root)
@@ -126,13 +149,24 @@ def write(members: CommitGroup, root: str) -> str:
     listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
     more = f"- and {len(asks) - MAX_LISTED} more\n" if len(asks) > MAX_LISTED else ""
     body = f"\n{listed}{more}" if listed else ""
-    project = next(
-        (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project")), ""
-    )
+    project = _project(members)
     if len(asks) == 1:
         title = asks[0]  # distinguishes single turns of a session
     kinds = counts(str(file.meta.get("kind")) for file in members.files)
     return f"{_subject(project, title, kinds)}\n{body}\n{_trailers(members)}"
+
+
+def _unpacking(members: CommitGroup, root: str) -> str:
+    count = plural.number(len(members.files) - 1, "note")
+    subject = _subject(_project(members), _session_title(members, root), f"unpacked: {count}")
+    edited = [_name(file) for file in members.files if file.change.path in members.edited]
+    listed = "".join(f"- edit {name}\n" for name in edited[:MAX_LISTED])
+    return f"{subject}\n" + (f"\n{listed}" if listed else "")
+
+
+def _project(members: CommitGroup) -> str:
+    named = (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project"))
+    return next(named, "")
 
 
 def happened(members: CommitGroup) -> float:

@@ -179,6 +179,42 @@ def test_a_change_takes_the_session_out_of_its_archive(old: Config, vault: Path)
     assert (vault / FOLDER / "001-001-bash-pytest-b1.md").is_file()
 
 
+def test_a_commit_says_that_a_session_was_unpacked_for_a_change(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    run_here("tag", PROMPT, "lexers", check=True)
+    put(vault, "notes/own.md", "Mine\n")
+
+    unpacked, by_hand = commit.commit(old).commits
+
+    assert unpacked.subject == "acme-notes-app: Why does the parser fail (unpacked: 5 notes)"
+    assert (unpacked.session, unpacked.files) == ("", 6)
+    assert git(vault, "log", "-1", "--format=%b", unpacked.oid) == "- edit Why does it fail, take 1?\n\n"
+    assert by_hand.subject == "By hand: add notes/own.md"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_session_that_goes_on_is_unpacked_in_a_commit_of_its_own(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    archives.bring_back(old, SESSION)
+    turn(vault, 2, session=SESSION, folder=FOLDER)
+
+    done = commit.commit(old, session=SESSION).commits
+
+    assert [one.session for one in done] == ["", SESSION]
+    assert ["unpacked: 5 notes" in one.subject for one in done] == [True, False]
+    assert "(1 prompt, 2 tool runs, 1 answer)" in done[1].subject
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_an_archive_that_a_person_deleted_is_a_change_by_hand(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    (vault / ARCHIVE).unlink()
+
+    (made,) = commit.commit(old).commits
+
+    assert made.subject == f"By hand: delete {ARCHIVE}"
+
+
 def test_editors_are_given_the_file_that_holds_an_archived_note(
     old: Config, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
