@@ -109,10 +109,10 @@ def _catch_up(settings: Config, *, quiet: bool) -> None:
         return
     folder = Path(late.folder(settings))
     if folder.is_dir() and any(folder.iterdir()):
-        from mdmem.history import forget
+        from mdmem.history import deletions
         from mdmem.transcripts import late as reading
 
-        reading.catch_up(settings, os.environ, forget.deleted(settings))
+        reading.catch_up(settings, os.environ, deletions.find_all(settings))
     if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
         try:
             host_memory.follow(settings, os.environ, startup.here() if quiet else "")

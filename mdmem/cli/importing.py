@@ -234,11 +234,11 @@ def _import(
 
 def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
-    from mdmem.history import forget
+    from mdmem.history import deletions
     from mdmem.history.purging import purge_record
     from mdmem.transcripts.importer import Import
 
-    deleted = {} if done.again else forget.deleted(settings)
+    deleted = None if done.again else deletions.find_all(settings)
     return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
 
 

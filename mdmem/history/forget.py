@@ -117,23 +117,6 @@ def _step(config: Config, target: Target) -> RewriteStep:
     return RewriteStep(target.path, data if data is not None and _digest(data) == target.digest else None, None)
 
 
-def deleted(config: Config) -> dict[str, str]:
-    """Return the captured notes that were deleted or archived, id -> file name; an import must not bring them back.
-
-    Empty for a vault without history.
-    """
-    try:
-        repo = repository.open_vault(config.vault)
-    except VaultError:
-        return {}
-    words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
-    here = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
-    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
-        return {}
-    ever = filter(disk.is_note_path, repository.each(repo, *words))
-    return {name: path.rpartition("/")[2] for path in ever if (name := find.id_in(path)) not in here}
-
-
 class GoneSession(NamedTuple):
     """A session without any note left. time: when the last one was deleted, ISO 8601; oid, subject: of that commit."""
 

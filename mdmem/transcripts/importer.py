@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem import files, privacy, system
 from mdmem.capture import pending
@@ -21,6 +22,9 @@ from mdmem.transcripts.replay import Replay
 from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, is_quiet
 from mdmem.transcripts.sources import Transcript
 from mdmem.vault import journal, layout
+
+if TYPE_CHECKING:
+    from mdmem.history.deletions import Deletions
 
 _FAILURES_IN_A_ROW = 5
 _TURN_EVENTS = 100
@@ -52,7 +56,7 @@ class Import:
     since: skip events before this time. ended: a turn that was over by this time is known to be over.
     told: called from time to time with the bytes of transcripts read. stopped: whether to end early.
     places: the folders of the sessions.
-    deleted: notes that their owner has deleted, id -> file name. purged: whether a note id was purged. Both stay away.
+    deleted: notes and sessions that their owner has deleted. purged: whether a note id was purged. Both stay away.
     """
 
     def __init__(
@@ -62,7 +66,7 @@ class Import:
         env: Mapping[str, str],
         *,
         stopped: Callable[[], int] = lambda: False,
-        deleted: Mapping[str, str] | None = None,
+        deleted: Deletions | None = None,
         purged: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.deleted = deleted
@@ -91,14 +95,14 @@ class Import:
                 if not _can_read(sources.file_of(transcript.path)):
                     self.tally.skipped["file that cannot be read"] += 1
                     continue
-                failed = self.tally.failed
+                failed, forgotten = self.tally.failed, self.tally.skipped[_DELETED]
                 over = self._transcript(transcript, now, scratch)
                 if self.stopped():
                     return
                 self.tally.files += 1
                 self._bytes += transcript.size
                 self.told(self._bytes)
-                if over and self.tally.failed == failed:
+                if over and (failed, forgotten) == (self.tally.failed, self.tally.skipped[_DELETED]):
                     self.done.add(transcript.path, transcript.size, transcript.changed_ns)
 
     def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
@@ -117,24 +121,33 @@ class Import:
         # a resumed session's file can contain several sessions
         for session, saved in itertools.groupby(read, key=lambda one: journal.session_id(one.event)):
             with self._replay(transcript, session, scratch, now) as replay:
+                forgotten = self._forgotten_at(session)
                 for turn in _by_turn(saved):
                     if self.stopped():
                         break
                     replay.foresee(one.event for one in turn)
-                    last = self._turn(replay, turn, last)
+                    last = self._turn(replay, turn, last, forgotten)
             self.tally.sessions += replay.added > 0
             self.tally.completed += replay.completed
             if self.stopped():
                 break
         return is_quiet(last, now)
 
-    def _turn(self, replay: Replay, saved: list[SavedEvent], last: float) -> float:
-        """Store the events of one turn; return the time of the last one."""
+    def _forgotten_at(self, session: str) -> float:
+        """Return when a session was deleted as a whole, in seconds since the epoch; 0 if it was not."""
+        gone = self.deleted.sessions if self.deleted else {}
+        return max((gone.get(tag, 0.0) for tag in journal.session_tags(session)), default=0.0)
+
+    def _turn(self, replay: Replay, saved: list[SavedEvent], last: float, forgotten: float) -> float:
+        """Store the events of one turn that are later than `forgotten`; return the time of the last one."""
         for one in saved:
             if self.stopped():
                 break
             last = one.at
             if one.at < self.since or one.passed_over:
+                continue
+            if one.at <= forgotten:
+                self.tally.skipped[_DELETED] += 1
                 continue
             self.places[one.event.cwd] = None
             self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
@@ -152,7 +165,7 @@ class Import:
             loose=transcript.source.loose,
             absent=absent,
             again=self.done.again,
-            deleted=self.deleted,
+            deleted=self.deleted and self.deleted.notes,
             purged=self.purged,
         )
 
@@ -209,6 +222,8 @@ class Import:
             if self.tally.added and self.config.durable and hasattr(os, "sync"):  # Windows can sync files only
                 os.sync()
 
+
+_DELETED = "event of a session that you deleted (--again imports it)"
 
 _REASONS = {
     pending.PAUSED: "event while storing was paused",

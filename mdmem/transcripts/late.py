@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import log
 from mdmem.capture.later import late
@@ -22,6 +22,9 @@ from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.saved import Source
+
+if TYPE_CHECKING:
+    from mdmem.history.deletions import Deletions
 
 MAX_BYTES = 256 * 1024 * 1024
 """A longer transcript is left to `mdmem import`."""
@@ -43,10 +46,10 @@ class Mark(NamedTuple):
     at: float
 
 
-def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] | None = None) -> int:
+def catch_up(config: Config, env: Mapping[str, str], deleted: Deletions | None = None) -> int:
     """Read the transcripts that hooks have marked; return how many notes are new or completed.
 
-    deleted: notes that their owner has deleted, id -> file name; they stay away.
+    deleted: notes and sessions that their owner has deleted; they stay away.
     """
     learned = 0
     for mark in _marks(config):
@@ -57,7 +60,7 @@ def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] 
     return learned
 
 
-def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[str, str] | None) -> int:
+def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Deletions | None) -> int:
     source = next((source for source in sources.SOURCES if source.agent == mark.agent), None)
     transcript = _settled(source, mark) if source else None
     if transcript is None or transcript.size > MAX_BYTES:

@@ -17,7 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
-from mdmem.history import batch, commit, forget, rewrite, session_log, sync
+from mdmem.history import batch, commit, deletions, forget, rewrite, session_log, sync
 from mdmem.history.gate import CommitGate
 from mdmem.history.purging import purge
 from mdmem.history.space import archive
@@ -376,7 +376,7 @@ def test_a_file_of_its_own_comes_before_the_packed_note(old: Config, vault: Path
 def test_an_archived_session_is_not_brought_back_by_an_import(old: Config) -> None:
     packed_vault(old)
 
-    assert {name for name in forget.deleted(old).values() if name.startswith("001-")} == set()
+    assert {name for name in deletions.find_all(old).notes.values() if name.startswith("001-")} == set()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.errors import GitError, NotFoundError
-from mdmem.history import commit, forget, rewrite, undo
+from mdmem.history import commit, deletions, forget, rewrite, undo
 from mdmem.history import pages as history_pages
 from mdmem.history.git import repository
 from mdmem.history.merging import merge
@@ -309,7 +309,7 @@ def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
     assert not path.exists()
     assert done.result.commits[0].subject == "Forget 1 note"
     assert "Embarrassing" not in git(vault, "log", "-1", "--format=%B")
-    assert forget.deleted(config) == {"7gk2q9m4x1": path.name}
+    assert deletions.find_all(config).notes == {"7gk2q9m4x1": path.name}
 
 
 @pytest.mark.slow
@@ -413,7 +413,7 @@ def test_a_note_that_is_there_again_is_not_named_as_deleted(vault: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_bytes(text)
 
-    assert forget.deleted(config) == {}
+    assert deletions.find_all(config).notes == {}
 
 
 def test_two_texts_from_one_are_merged_line_by_line_or_kept_both(vault: Path) -> None:

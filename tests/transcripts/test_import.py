@@ -18,16 +18,17 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
-from mdmem.history import commit, find, forget
+from mdmem.history import commit, deletions, find
 from mdmem.history.purging import purge, purge_record
 from mdmem.transcripts import replay
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.markdown import memories
 from mdmem.vault import note
 from tests.conftest import notes, session_pages
-from tests.helpers.history_vault import start
+from tests.helpers.history_vault import git, run_here, start
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -119,10 +120,62 @@ def test_what_its_owner_deleted_stays_away_when_nothing_but_history_recalls_it(v
     before = contents(vault, pages=False)
     shutil.rmtree(settings.state_dir)
 
-    tally = bring(TOOLS, deleted=forget.deleted(settings))
+    tally = bring(TOOLS, deleted=deletions.find_all(settings))
 
     assert not +tally.added
     assert contents(vault, pages=False) == before
+
+
+STORED = "7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301"
+"""The session of `TOOLS`."""
+
+
+def test_a_forgotten_session_stays_away_whatever_stored_it_until_that_is_undone(vault: Path) -> None:
+    settings = start(vault)
+    for number, said in enumerate(("Another id than the transcript's", "So has this")):
+        event = Event(agent="claude-code", name="UserPromptSubmit", session=STORED, cwd="/home/dev", prompt=said)
+        event.prompt_id = f"by-hook-{number}"
+        events.capture(settings, event, WRITTEN + number, {})
+    run_here("forget", STORED, "-y", check=True)
+    bring_again = ("import", str(TOOLS), "-y", "--json")
+
+    told = json.loads(run_here(*bring_again, check=True).stdout)
+    assert (told["added"], notes(vault)) == ({}, [])
+    assert told["skipped"]["event of a session that you deleted (--again imports it)"] >= 9
+
+    (oid,) = git(vault, "log", "--format=%h", "--grep=^Forget").split()
+    run_here("undo", oid, "-y", check=True)
+    assert json.loads(run_here(*bring_again, check=True).stdout)["added"]["prompt"] == 3
+    assert len(titles(vault, "prompt")) == 5
+
+
+def test_a_forgotten_session_that_goes_on_is_stored_from_then_on(vault: Path, tmp_path: Path) -> None:
+    settings = start(vault)
+    talk = Talk()
+    talk.typed("Before it was forgotten")
+    talk.said("An answer")
+    bring(talk.save(tmp_path))
+    run_here("forget", talk.session[:8], "-y", check=True)
+    talk.at = time.time() + 600
+    talk.typed("After it was forgotten")
+    talk.said("Another answer")
+
+    bring(talk.save(tmp_path), deleted=deletions.find_all(settings), now=LATER)
+
+    assert titles(vault, "prompt") == ["After it was forgotten"]
+    commit.commit(settings)
+    assert list(deletions.find_all(settings).sessions)
+
+
+def test_again_imports_a_forgotten_session(vault: Path) -> None:
+    start(vault)
+    run_here("import", str(TOOLS), "-y", check=True)
+    run_here("forget", STORED, "-y", check=True)
+
+    assert json.loads(run_here("import", str(TOOLS), "-y", "--json", check=True).stdout)["added"] == {}
+    run_here("import", str(TOOLS), "-y", "--again", check=True)
+
+    assert len(notes(vault)) == 9
 
 
 @pytest.mark.slow

@@ -1,0 +1,103 @@
+"""Deletions: captured notes and whole sessions that their owner has deleted, as history recalls them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from mdmem.config import Config
+from mdmem.errors import VaultError
+from mdmem.history import find
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk, layout
+
+
+class Deletions(NamedTuple):
+    """What an import must not bring back.
+
+    notes: deleted and archived notes, id -> file name.
+    sessions: sessions of which every note was deleted, the tag of the folder -> when, in seconds since the epoch. Their
+        notes may have had other ids than a transcript gives them.
+    """
+
+    notes: Mapping[str, str]
+    sessions: Mapping[str, float]
+
+
+def find_all(config: Config) -> Deletions:
+    """Return what was deleted, by anybody and in any way; nothing for a vault without history."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return Deletions({}, {})
+    here = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
+    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
+        return Deletions({}, {})
+    notes: dict[str, str] = {}
+    sessions: dict[str, _SessionNotes] = {}
+    for at, added, removed in _commits(repo):
+        notes.update((name, path.rpartition("/")[2]) for name, path in added.items() if name not in here)
+        for tag, (came, went) in _by_session(added, removed).items():
+            sessions.setdefault(tag, _SessionNotes()).change(at, came, went)
+    archived = {_tag(layout.archived_in(path)) for path in layout.archives(config.vault)}
+    ended = {tag: found.deleted_at(here) for tag, found in sessions.items() if tag not in archived}
+    return Deletions(notes, {tag: at for tag, at in ended.items() if at})
+
+
+class _SessionNotes:
+    """The notes of a session, by id: those that history still has, those it lost, and when it lost all."""
+
+    __slots__ = ("_ended", "_live", "_lost")
+
+    def __init__(self) -> None:
+        self._live: set[str] = set()
+        self._lost: set[str] = set()
+        self._ended = 0.0
+
+    def change(self, at: float, came: set[str], went: set[str]) -> None:
+        """Apply a commit, which adds and removes notes."""
+        if self._lost & came:
+            self._ended = 0.0  # its deletion was undone
+        self._lost = (self._lost - came) | went
+        self._live = (self._live | came) - went
+        if went and not self._live:
+            self._ended = at
+
+    def deleted_at(self, here: set[str]) -> float:
+        """Return when all notes it had by then were deleted; 0 if they were not. here: the ids of notes on disk."""
+        if self._live and self._live.isdisjoint(here):
+            return time.time()  # deleted by hand, and not committed yet
+        return self._ended if self._lost.isdisjoint(here) else 0.0
+
+
+def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str, str]]]:
+    """Yield each commit's time and its added and removed captured notes, id -> path; earlier commits first."""
+    form = ("--topo-order", "--reverse", "--no-renames", "--diff-filter=AD", "--name-status", "--format=%x01%ct")
+    at, added, removed = 0.0, dict[str, str](), dict[str, str]()
+    parts = repository.each(repo, "log", "-z", *form, "HEAD", "--", "journal")
+    for part in parts:
+        if part.startswith("\x01"):
+            yield at, added, removed
+            at, added, removed = float(part[1:]), {}, {}
+            continue
+        path = next(parts, "")
+        if disk.is_note_path(path) and (name := find.id_in(path)):
+            (added if part.strip() == "A" else removed)[name] = path
+    yield at, added, removed
+
+
+def _by_session(added: Mapping[str, str], removed: Mapping[str, str]) -> dict[str, tuple[set[str], set[str]]]:
+    """Return the ids of added and removed notes by their session's tag, without those that were only moved."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for place, (some, others) in enumerate(((added, removed), (removed, added))):
+        for name, path in some.items():
+            tag = _tag(layout.session_of(path)) if name not in others else ""
+            if tag:
+                found.setdefault(tag, (set(), set()))[place].add(name)
+    return found
+
+
+def _tag(folder: str) -> str:
+    return folder.rpartition("-")[2]
