@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from mdmem import plural, timestamps
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, NotFoundError, VaultError
+from mdmem.errors import AmbiguousError, NotFoundError
 from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
-from mdmem.history.message import SESSION_FORMAT
+from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, journal, layout, links, note
@@ -118,32 +118,58 @@ def _step(config: Config, target: Target) -> RewriteStep:
 
 
 class GoneSession(NamedTuple):
-    """A session without any note left. time: when the last one was deleted, ISO 8601; oid, subject: of that commit."""
+    """A session without any note left. name: its tag, as in its folder's name.
 
-    session: str
+    time: when the last note was deleted, ISO 8601. oid, subject: of that commit.
+    """
+
+    name: str
     time: str
     oid: str
     subject: str
 
+    @property
+    def sentence(self) -> str:
+        """How and when it was deleted, and how to restore it."""
+        how = {"Forget": "forgotten", "Undo:": "undone"}.get(self.subject.partition(" ")[0], "deleted")
+        when = timestamps.readable(self.time)
+        return f"The session {self.name} was {how} on {when}. `mdmem undo {self.oid[:8]}` restores its notes."
+
 
 def gone(config: Config, name: str) -> GoneSession | None:
-    """Find a deleted session whose id begins with `name`; None when history has none.
+    """Find a deleted session whose id, or folder's tag, begins with `name`; None when history has none.
 
     Raises VaultError or GitError when the vault is not a repository that git can read.
     """
     if len(name) < find.MIN_ID_CHARS:
         return None
     repo = repository.open_vault(config.vault)
-    form = f"--format=%x01{SESSION_FORMAT}"
-    grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}", "--no-renames", "--name-only")
-    told = os.fsdecode(repository.attempt(repo, "log", "-1", form, *grep, "-z", "HEAD", "--", "journal").out)
-    session, _, listed = told.removeprefix("\x01").partition("\n")
-    folder = next(filter(None, map(layout.session_of, listed.strip("\0\n").split("\0"))), "")
-    if not session or not folder:
-        return None
+    folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name)
     form = "--format=%aI%x00%H%x00%s"
-    last = os.fsdecode(repository.attempt(repo, "log", "-1", "--diff-filter=D", form, "HEAD", "--", folder).out)
-    return GoneSession(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
+    only = ("--diff-filter=D", form, "HEAD", "--", folder)
+    last = os.fsdecode(repository.attempt(repo, "log", "-1", *only).out).strip() if folder else ""
+    return GoneSession(folder.rpartition("-")[2], *last.split("\0", 2)) if last else None
+
+
+def _folder_by_trailer(repo: Repository, name: str) -> str:
+    grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}")
+    return _first_folder(repo, *grep, "HEAD", "--", "journal")
+
+
+def _folder_by_tag(repo: Repository, name: str) -> str:
+    """Return the folder of a deleted session that no commit names, as when it was deleted before its first commit."""
+    ends = (name[:8].lower(), name.rpartition("-")[2].lower())  # of an id, and of a folder's name
+    tags = {tag for tag in (*ends, *journal.session_tags(name)) if len(tag) >= find.MIN_ID_CHARS and tag.isalnum()}
+    places = (f":(glob)journal/**/*-{tag}*/*.md" for tag in sorted(tags))
+    found = _first_folder(repo, "--diff-filter=D", "HEAD", "--", *places)
+    return found if found.rpartition("-")[2].startswith(tuple(tags)) else ""
+
+
+def _first_folder(repo: Repository, *words: str) -> str:
+    """Return the first session folder in the last commit that `git log` lists for these words; "" for none."""
+    form = ("log", "-1", "-z", "--format=", "--no-renames", "--name-only")
+    told = os.fsdecode(repository.attempt(repo, *form, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out)
+    return next(filter(None, map(layout.session_of, told.strip("\0\n").split("\0"))), "")
 
 
 def _paths(config: Config, name: str) -> list[str]:

@@ -148,22 +148,17 @@ def _gone(config: Config, name: str) -> str:
         gone = forget.gone(config, name)
     except MdmemError:
         return ""
-    if gone is None:
-        return ""
-    how = {"Forget": "forgotten", "Undo:": "undone"}.get(gone.subject.partition(" ")[0], "deleted")
-    when = timestamps.readable(gone.time)
-    name = journal.session_tag(gone.session)
-    return f"The session {name} was {how} on {when}. `mdmem undo {gone.oid[:8]}` restores its notes."
+    return gone.sentence if gone else ""
 
 
 def candidates(view: View, name: str) -> list[str]:
     """Return the terms of sessions with this id, else of those whose id starts, or whose folder ends, with it."""
     if not name:
         return []
-    if view.count("facet", term_of(name)):
+    if view.notes("facet", term_of(name)):
         return [term_of(name)]
-    begun = list(view.starting_with("facet", term_of(name)))
-    every = view.starting_with("facet", KEY) if not begun else ()
+    begun = sorted(view.remaining("facet", term_of(name)))
+    every = sorted(view.remaining("facet", KEY)) if not begun else ()
     tagged = [term for term in every if journal.session_tag(term.removeprefix(KEY)) == name.lower()]
     return begun or tagged or _of_folder(view, name)
 

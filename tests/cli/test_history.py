@@ -336,6 +336,27 @@ def test_many_received_notes_are_indexed_by_a_process_that_ends_and_stand_on_the
     assert "acme-notes-app" in (second / "README.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("is_committed", [True, False])
+@pytest.mark.parametrize("name", [SESSION, SESSION[:8], FOLDER.rpartition("/")[2]])
+def test_a_forgotten_session_that_the_index_had_is_said_to_be_forgotten_by_every_name(
+    mdmem: Run, kept: Path, name: str, is_committed: bool
+) -> None:
+    captured(kept, "001-003-response-fixed-7gk2q9m4x1", "response", "Fixed for good")
+    for number in range(1, 9):  # so many that the index only marks the forgotten ones as deleted
+        turn(kept, number, session="other", folder=FOLDER.replace("0800", "0900").replace("00893aaf", "0ther000"))
+    if is_committed:
+        mdmem("commit", check=True)
+    mdmem("search", "fail", check=True)
+    done = mdmem("forget", SESSION, "--yes", check=True).stdout
+    way_back = re.findall(r"`mdmem undo (\w+)`", done)[0]
+
+    gone = mdmem("history", name)
+
+    assert (gone.returncode, gone.stdout) == (5, "")
+    assert "The session 00893aaf was forgotten on " in gone.stderr
+    assert f"`mdmem undo {way_back}` restores its notes." in gone.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_hand", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way_back(
