@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, UsageError, VaultError
-from mdmem.history import changes, commit, find, message, pages, past, rewrite
+from mdmem.history import changes, commit, find, forget, message, pages, past, rewrite
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
@@ -43,13 +43,13 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
     report: progress callback.
 
     Raises:
-        NotFoundError: when no session or commit has that name.
+        NotFoundError: when no session or commit has that name, or the session was deleted as a whole.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
     meant = _commit_now(config, target)
     commit.commit(config, report=report)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
-    found = _commits(repo, target, meant)
+    found = _commits(config, repo, target, meant)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
     unwritten: set[bytes | None] = set()
@@ -75,6 +75,8 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []
     steps.sort(key=lambda step: step.after is None)
+    if not steps and any(session for *_, session in found):
+        _refuse_deleted(config, target)
     return UndoPlan([(oid, subject) for oid, subject, _ in found], steps, list(kept))
 
 
@@ -141,7 +143,16 @@ def _commit_now(config: Config, target: str) -> str:
         return ""
 
 
-def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, str]]:
+def _refuse_deleted(config: Config, target: str) -> None:
+    """Raise NotFoundError if all notes of a session were deleted, naming the command that restores them."""
+    folders = find.session_folders(config, target)
+    if any(journal.numbers(layout.split(entry.path)[1]) for one in folders for entry in disk.walk(config.vault, one)):
+        return
+    if gone := forget.gone(config, target):
+        raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {gone.sentence}")
+
+
+def _commits(config: Config, repo: Repository, target: str, meant: str) -> list[tuple[str, str, str]]:
     """Return (id, subject, session) of the commits that `target` means, newest first, without merges.
 
     meant: the commit if `target` is no session; "" to look it up. For a commit named directly, the session is "".
@@ -158,6 +169,7 @@ def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, 
     try:
         oid = meant or find.commit_of(repo, target)
     except UsageError:
+        _refuse_deleted(config, target)
         raise NotFoundError(
             f"No session or commit is called {target!r}. `mdmem sessions` and `mdmem log --stat` list them."
         ) from None

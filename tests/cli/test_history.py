@@ -357,6 +357,24 @@ def test_a_forgotten_session_that_the_index_had_is_said_to_be_forgotten_by_every
     assert f"`mdmem undo {way_back}` restores its notes." in gone.stderr
 
 
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_undo_of_a_forgotten_session_names_the_undo_that_restores_it(
+    mdmem: Run, kept: Path, is_committed: bool
+) -> None:
+    if is_committed:
+        mdmem("commit", check=True)
+    done = mdmem("forget", SESSION, "--yes", check=True).stdout
+    way_back = re.findall(r"`mdmem undo (\w+)`", done)[0]
+
+    refused = mdmem("undo", SESSION[:8], "--yes")
+
+    assert (refused.returncode, refused.stdout) == (5, "")
+    assert "The session 00893aaf was forgotten on " in refused.stderr
+    assert f"`mdmem undo {way_back}` restores its notes." in refused.stderr
+    mdmem("undo", way_back, "--yes", check=True)
+    assert (kept / FOLDER).exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_hand", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way_back(
