@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mdmem.search.query import Filter, Query
     from mdmem.search.staged import Place
 
-_EVERY_ONE = frozenset(["tag", "file"])
+_EVERY_ONE = frozenset(["tag", "file", "is"])
 """Filters that a note can meet several times: given twice, both must hold. Of other filters, one suffices."""
 _WIDE = frozenset(["agent", "kind", "is"])
 """Filters that many notes meet."""

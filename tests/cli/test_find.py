@@ -56,6 +56,24 @@ def test_options_say_the_same_as_the_query_language(day: Day) -> None:
     assert len(day.json("search", "--on", "2026-09-15", "--kind", "prompt")) == 1
 
 
+def test_a_note_must_be_in_every_state_that_is_asked_for(day: Day) -> None:
+    (failed,) = (hit["id"] for hit in day.json("search", "is:failed"))
+    other = day.id("The parser took")
+    ways = [["list", "--failed", "--pinned"], ["list", "--is", "failed", "--is", "pinned"]]
+    ways += [["search", "is:failed is:pinned"], ["search", "--failed", "--is", "pinned"]]
+
+    def found() -> list[list[str]]:
+        return [[hit["id"] for hit in day.json(*way)] for way in ways]
+
+    day.run("pin", other)
+    try:
+        assert found() == [[]] * len(ways)
+        day.run("pin", failed)
+        assert found() == [[failed]] * len(ways)
+    finally:
+        day.run("unpin", other, failed)
+
+
 PLAIN = [
     ["parser"],
     ["29 February", "parser", "--json"],

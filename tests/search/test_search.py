@@ -422,6 +422,8 @@ def test_a_beginning_finds_every_word_that_begins_so(settings: Config) -> None:
         ("branch:main", {"7gk2q9m4x1"}),
         ("is:failed", {"c8d7e6f5g4"}),
         ("is:private", {"q1w2e3r4t5"}),
+        ("is:failed is:pinned", set()),
+        ("is:failed,pinned", {"c8d7e6f5g4", "storage"}),
         ("file:dates.py", {"x81kd0a3bz"}),
         ("file:src/dates.py", {"x81kd0a3bz"}),
         ("file:src/", {"x81kd0a3bz", "storage"}),

@@ -303,5 +303,11 @@ _FILTERS = (
     several("--branch", metavar="NAME", said="Only made on this branch of the code.", complete=branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    several("--is", "is_", metavar="STATE", said=f"Only with this state: {', '.join(STATES)}.", complete=states),
+    several(
+        "--is",
+        "is_",
+        metavar="STATE",
+        said=f"Only with this state; repeatable (all must match): {', '.join(STATES)}.",
+        complete=states,
+    ),
 )
