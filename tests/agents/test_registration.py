@@ -535,6 +535,30 @@ def test_the_launcher_starts_this_interpreter_and_skips_what_it_does_not_need() 
     assert shlex.split(line.partition(" -c ")[0]) == ["hook)", "exec", sys.executable, "-I", "-S", "-B"]
 
 
+@pytest.mark.parametrize("client", ["claude-code", "codex", "opencode"])
+def test_another_name_of_the_same_interpreter_is_the_same_registration(
+    client: str, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`python -m mdmem` and `python3 -m mdmem` of one environment are one mdmem, another environment's is another."""
+    names = [tmp_path / "bin" / "python", tmp_path / "bin" / "python3", tmp_path / "other" / "python"]
+    for name in names:
+        name.parent.mkdir(exist_ok=True)
+        name.symlink_to(sys.executable)
+
+    def states(name: Path) -> list[str]:
+        monkeypatch.setattr(sys, "executable", str(name))
+        return [registration.status(client).state, mcp_registration.status(client).state]
+
+    monkeypatch.setattr(sys, "executable", str(names[0]))
+    registration.register(client)
+    mcp_registration.register(client)
+
+    assert states(names[1]) == ["registered"] * 2
+    assert registration.register(client).action == mcp_registration.register(client).action == "unchanged"
+    assert states(names[0]) == ["registered"] * 2
+    assert states(names[2]) == ["outdated"] * 2
+
+
 @pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])
 @pytest.mark.parametrize("verb", ["hook", "inject", "commit"])
 @pytest.mark.parametrize("gone", ["interpreter", "package"])

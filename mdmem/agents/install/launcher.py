@@ -114,17 +114,34 @@ def words() -> list[str]:
     return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
 
 
-def text(users: list[str]) -> str:
-    """Return this mdmem's launcher for these settings files; it takes VERB AGENT [--vault VAULT]."""
+def interpreter(registered: str = "") -> str:
+    """Return the path of this interpreter; if `registered` is another name of it, such as `python3`, that one.
+
+    Interpreters of two virtual environments are not the same, though both may be links to the same file.
+    """
+    try:
+        is_this = os.path.isabs(registered) and os.path.samefile(registered, sys.executable)
+    except OSError:
+        return sys.executable
+    folders = (os.path.realpath(os.path.dirname(one)) for one in (registered, sys.executable))
+    return registered if is_this and len(set(folders)) == 1 else sys.executable
+
+
+def text(users: list[str], registered: str = "") -> str:
+    """Return this mdmem's launcher for these settings files; it takes VERB AGENT [--vault VAULT].
+
+    registered: a name to keep for this interpreter, if it is one.
+    """
     rescue = os.path.join(_PACKAGE, "launch.py")
     codes = {verb: code(verb) for verb in (*MODULES, "commit")}
     lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
     if _is_windows():
         return _PYTHON.format(users=lines, rescue=_literal(rescue), codes=_literal(codes))
-    python = shlex.quote(sys.executable)
+    program = interpreter(registered)
+    python = shlex.quote(program)
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
-    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), first=_with_perl(), cases=cases)
+    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), first=_with_perl(program), cases=cases)
 
 
 def code(verb: str) -> str:
@@ -147,7 +164,7 @@ def _alone(verb: str) -> str:
     )
 
 
-def _with_perl() -> str:
+def _with_perl(python: str) -> str:
     """Return the lines that hand a hook over to the watcher without starting Python, if the system allows that."""
     sendmsg = _SENDMSG.get(os.uname().machine) if sys.platform == "linux" else None
     if sendmsg is None:
@@ -156,7 +173,7 @@ def _with_perl() -> str:
         "socket": socket_path(),
         "hand_over": os.path.join(_PACKAGE, "hand_over.pl"),
         "rescue": os.path.join(_PACKAGE, "launch.py"),
-        "python": sys.executable,
+        "python": python,
         "otherwise": _alone("hook"),
     }
     quoted = {name: shlex.quote(word) for name, word in words.items()}
@@ -171,7 +188,7 @@ def socket_path() -> str:
 def is_current() -> bool:
     """Whether the launcher exists and starts this mdmem."""
     found = _read()
-    return found == text(_users(found)) and (_is_windows() or os.access(path(), os.X_OK))
+    return found == text(_users(found), _interpreter_in(found)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
 def is_missed_by(settings_file: str) -> bool:
@@ -209,6 +226,15 @@ def leave(settings_file: str) -> None:
             os.rmdir(os.path.dirname(path()))
     except OSError:
         return  # already gone, or harmless if it stays; the folder may hold other files
+
+
+def _interpreter_in(found: str) -> str:
+    """Return the interpreter that a launcher's text starts; "" if it names none."""
+    line = next((line for line in found.splitlines() if line.startswith("[ -x ")), "")
+    try:
+        return shlex.split(line)[2]
+    except (ValueError, IndexError):
+        return ""
 
 
 def _users(found: str) -> list[str]:

@@ -6,11 +6,10 @@ Used only by commands; a hook never loads it.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from mdmem.agents.install import entries, json_text, settings_file, toml_text
+from mdmem.agents.install import entries, json_text, launcher, settings_file, toml_text
 from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient, located
 from mdmem.agents.install.registration import SettingsChange, Status, put
 from mdmem.agents.install.settings_file import SettingsFile
@@ -82,10 +81,13 @@ def status(client: str, scope: str = "user") -> Status:
     return row._replace(state="registered" if text == file.text else "outdated", vault=named or "")
 
 
-def entry(vault: str | None = None) -> dict[str, Any]:
-    """Return the command that starts the server: this interpreter, by absolute path."""
+def entry(vault: str | None = None, registered: str = "") -> dict[str, Any]:
+    """Return the command that starts the server: this interpreter, by absolute path.
+
+    registered: a name to keep for this interpreter, if it is one.
+    """
     named = ["--vault", vault] if vault else []
-    return {"command": sys.executable, "args": ["-P", "-m", "mdmem", *named, "mcp"]}
+    return {"command": launcher.interpreter(registered), "args": ["-P", "-m", "mdmem", *named, "mcp"]}
 
 
 def vault_of(present: Mapping[str, Any]) -> str | None:
@@ -152,10 +154,11 @@ def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...])
 
 def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
     """Return `text` with the server registered."""
-    wanted = entry(vault)
+    before = _loads(found, text, path)
+    present = json_text.at(before, (*place, SERVER))
+    wanted = entry(vault, next(iter(_words(present)), "") if isinstance(present, dict) else "")
     if found.is_one_list:
         wanted = {"command": [wanted["command"], *wanted["args"]]}
-    before = _loads(found, text, path)
     with settings_file.changing(path):
         if found.is_toml:
             changed = toml_text.with_table(text, (*place, SERVER), wanted)
