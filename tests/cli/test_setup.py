@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
-from mdmem.cli.setup import install
+from mdmem.cli.setup import demo, install
 from mdmem.settings import SETTINGS
 from tests.conftest import session_pages
 from tests.helpers.plain_git import git
@@ -240,3 +240,24 @@ def test_the_demo_shows_the_whole_path_and_leaks_nothing(mdmem: Run, tmp_path: P
     notes = b"".join(path.read_bytes() for path in vault.glob("journal/**/*.md"))
     assert b"[PRIVATE]" in notes
     assert b"[REDACTED]" in notes
+
+
+def test_a_folder_with_a_demo_is_left_alone_and_said_to_have_one(ask: Run, tmp_path: Path) -> None:
+    demo.prepare(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+
+    done = ask("demo", "--at", str(tmp_path))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{tmp_path} has a demo already: `mdmem --vault {tmp_path}/vault search" in done.stderr
+    assert "delete the folder or name another one" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_demo_does_not_write_into_folders_that_are_not_its_own(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "file").touch()
+
+    assert "has a vault of its own already" in ask("demo", "--at", str(tmp_path)).stderr
+    assert "is a file. Name a folder" in ask("demo", "--at", str(tmp_path / "file")).stderr
+    assert list((tmp_path / "vault").iterdir()) == []

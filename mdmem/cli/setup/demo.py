@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -26,12 +27,14 @@ from mdmem.agents.install import launcher, registration
 from mdmem.cli.finding import hits
 from mdmem.cli.setup import install
 from mdmem.cli.terminal import render
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import repository
 
 RECORDING = Path(__file__).with_name("demo_day.jsonl")
 QUERY = "date parser ISO 8601"
+PARTS = ("vault", "notes-app", "home")
+"""The folders of a demo: vault, project, and what would be in the home folder."""
 
 
 class Scratch(NamedTuple):
@@ -55,6 +58,8 @@ def demo(at: Path | None) -> None:
     \b
     Example:  mdmem demo --at /tmp/mdmem-demo
     """
+    if at is not None:
+        _refuse_used(at)
     root = at or Path(tempfile.mkdtemp(prefix="mdmem-demo-"))
     try:
         _play(root, render.console())
@@ -62,6 +67,20 @@ def demo(at: Path | None) -> None:
         if at is None:
             _remove(root)
         raise
+
+
+def _refuse_used(root: Path) -> None:
+    """Raise UsageError if a folder has a demo, or anything else, in the places of a new one."""
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file. Name a folder: `mdmem demo --at DIR`.")
+    used = [name for name in PARTS if os.path.lexists(root / name)]
+    if len(used) == len(PARTS):
+        raise UsageError(
+            f"{root} has a demo already: `mdmem --vault {shlex.quote(str(root / 'vault'))} search failing test`"
+            " searches it. To replay the day again, delete the folder or name another one."
+        )
+    if used:
+        raise UsageError(f"{root} has a {used[0]} of its own already. Name another folder: `mdmem demo --at DIR`.")
 
 
 def _remove(root: Path) -> None:
@@ -102,7 +121,7 @@ def _play(root: Path, console: Console) -> None:
 
 def prepare(root: Path) -> Scratch:
     """Create an empty scratch vault and an empty git project below `root`."""
-    vault, project, home = root / "vault", root / "notes-app", root / "home"
+    vault, project, home = (root / name for name in PARTS)
     for folder in (vault, project, home / "state", home / "cache", home / "config", home / "run"):
         folder.mkdir(parents=True, mode=0o700)
     env = {name: value for name, value in os.environ.items() if not name.startswith("MDMEM_")}
