@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from mdmem import config
+from mdmem.agents.install import settings_file
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.errors import ConfigError, MdmemError
 from mdmem.system import windows
@@ -44,8 +45,10 @@ class System(NamedTuple):
     forget: Callable[[Path], list[list[str]]] = lambda _: []
 
 
-def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
+def install(vault: str, env: Mapping[str, str], *, now: bool, dry_run: bool = False) -> SettingsChange:
     """Write the service file of a vault's watcher, unless it is up to date. now: also enable and start it.
+
+    dry_run: change nothing; the result has the diff.
 
     Raises:
         ConfigError: when the file is not mdmem's, or cannot contain the vault's path.
@@ -58,6 +61,8 @@ def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
     if old is not None and MARK not in old:
         raise ConfigError(f"{path} is not mdmem's. Move it away, then run this again.")
     action = "created" if old is None else "unchanged" if old == text else "updated"
+    if dry_run:
+        return _change(path, action)._replace(diff=settings_file.diff(old or "", text, str(path)))
     if action != "unchanged":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -49,12 +49,20 @@ def test_the_service_is_written_started_only_when_asked_and_taken_out(
     vault: Path, home: Path, mdmem: Run, programs: Path
 ) -> None:
     file = unit_file(home, vault)
+    shown = mdmem("install", "service", "--now", "--dry-run", check=True).stdout
+    (planned,) = json.loads(mdmem("install", "service", "--dry-run", "--json", check=True).stdout)
+    assert shown == planned["diff"]
+    assert f"+++ {file}\n" in shown
+    assert '+ExecStart="' in shown
+    assert (planned["action"], file.exists(), asked(programs)) == ("created", False, [])
+
     done = mdmem("install", "service", check=True)
     assert f"systemctl --user enable --now {file.name}" in done.stdout
     assert asked(programs) == []
     text = file.read_text()
     assert f'ExecStart="{sys.executable}" "-m" "mdmem" "--vault" "{vault}" "watch"' in text
 
+    assert mdmem("install", "service", "--dry-run", check=True).stdout == f"Nothing to change in {file}.\n"
     (change,) = json.loads(mdmem("install", "service", "--json", check=True).stdout)
     assert (change["action"], change["path"]) == ("unchanged", str(file))
     file.write_text(text.replace("RestartSec=10", "RestartSec=99"))

@@ -187,7 +187,7 @@ class InstallRequest(NamedTuple):
     help="Also show today's notes, pauses and losses in Claude Code's status line.",
 )
 @click.option("--now", is_flag=True, help="With `service`: also start it now.")
-@click.option("--dry-run", is_flag=True, help="Show the diff of every settings file, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the diff of every file, and change nothing.")
 @options.yes
 @options.as_json("the changes as an array of objects")
 @click.pass_obj
@@ -218,11 +218,11 @@ def install(vault: str | None, /, **given: Any) -> None:
     if not asked.dry_run:
         launch.compile_all()  # hooks do not write bytecode themselves
     changes = list(_changes(asked, names, settings, settings.vault if vault else None))
+    if with_unit:
+        changes.append(unit.install(settings.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
     if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
         return
-    if with_unit and not asked.dry_run:
-        changes.append(unit.install(settings.vault, os.environ, now=asked.now))
     _print_changes(changes, as_json=asked.as_json)
     if not asked.as_json and not Path(settings.vault).is_dir():
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
