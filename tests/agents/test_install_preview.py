@@ -27,6 +27,18 @@ def test_a_dry_run_shows_the_diff_of_every_file_and_changes_nothing(ask: Run, ho
     assert not [path for path in paths if Path(path).exists()]
 
 
+@pytest.mark.parametrize("words", [["claude-desktop"], ["gemini", "claude-desktop"], ["claude-desktop", "--dry-run"]])
+def test_a_client_without_hooks_is_said_to_have_none_before_anything_is_changed(
+    ask: Run, home: Path, words: list[str]
+) -> None:
+    done = ask("install", *words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Claude Desktop has no hooks. `mdmem install claude-desktop --mcp` registers the MCP server" in done.stderr
+    assert not (home / ".gemini").exists()
+    assert "Did you mean claude-desktop?" in ask("install", "claude-deskto").stderr
+
+
 def test_the_diff_shows_only_what_changes(ask: Run, home: Path) -> None:
     file = home / ".gemini" / "settings.json"
     file.parent.mkdir()

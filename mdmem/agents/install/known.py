@@ -317,10 +317,13 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
 
 def known(agent: str) -> KnownAgent:
     """Return the row of the agent called `agent`. Raises UsageError when there is no such agent."""
+    if agent not in AGENTS and agent in CLIENTS:
+        tip = f"`mdmem install {agent} --mcp` registers the MCP server with it."
+        raise UsageError(f"{CLIENTS[agent].title} has no hooks. {tip}")
     if agent not in AGENTS:
         import difflib
 
-        near = difflib.get_close_matches(agent, AGENTS, 1)
+        near = difflib.get_close_matches(agent, CLIENTS, 1)
         tip = f" Did you mean {near[0]}?" if near else ""
         raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.{tip}")
     return AGENTS[agent]

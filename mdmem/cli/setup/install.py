@@ -203,7 +203,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     Example:  mdmem install claude-code --mcp
               mdmem install --all --yes
     """
-    from mdmem.agents.install import extra, mcp_registration
+    from mdmem.agents.install import extra, known, mcp_registration
     from mdmem.watcher import unit
 
     asked = InstallRequest(**given)
@@ -211,8 +211,8 @@ def install(vault: str | None, /, **given: Any) -> None:
     asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
     names = list(asked.agents) if asked.agents or with_unit else _found(asked)
     settings = config.load(vault)
-    for name in asked.agents if asked.with_mcp else ():
-        mcp_registration.known(name)
+    for name in asked.agents:  # check that all exist before changing anything
+        mcp_registration.known(name) if asked.with_mcp else known.known(name)
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:
