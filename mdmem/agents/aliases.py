@@ -50,6 +50,7 @@ ALIASES: dict[str, tuple[str, dict[str, str]]] = {
     "strreplace": ("Edit", _EDIT),  # Cursor
     "search_replace": ("Edit", _EDIT),
     "multiedit": ("MultiEdit", _EDIT),
+    "notebookedit": ("NotebookEdit", _NONE),
     "apply_patch": ("Patch", _PATCH),  # Codex CLI, Copilot, OpenCode
     "applypatch": ("Patch", _PATCH),
     "patch": ("Patch", _PATCH),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import privacy, timestamps
+from mdmem.agents import aliases
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import find
@@ -17,7 +18,6 @@ from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, journal, layout, note, people
 
-CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
 """Tools, in lower case, whose files are listed as touched."""
 
 UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
@@ -195,7 +195,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
 
 def _touched(meta: dict[str, object]) -> list[str]:
     files = meta.get("files")
-    if _text(meta, "tool").lower() not in CHANGING_TOOLS or meta.get("success") is False:
+    if not aliases.changes_files(_text(meta, "tool")) or meta.get("success") is False:
         return []
     return [str(file) for file in files] if isinstance(files, list) else []
 

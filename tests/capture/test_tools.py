@@ -694,7 +694,8 @@ def test_the_error_of_a_run_is_the_line_that_says_how_it_failed() -> None:
 
 
 def test_only_tools_that_write_change_files() -> None:
-    assert all(map(aliases.changes_files, ["Edit", "Write", "NotebookEdit", "MultiEdit", "apply_patch", "StrReplace"]))
+    changing = ["Edit", "Write", "NotebookEdit", "MultiEdit", "apply_patch", "StrReplace", "replace", "write_file"]
+    assert all(map(aliases.changes_files, [*changing, *map(str.lower, changing)]))
     assert not any(map(aliases.changes_files, ["Read", "view", "Grep", "Bash", "mcp__fs__write_file", ""]))
 
 

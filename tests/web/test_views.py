@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from mdmem import config, timestamps
+from mdmem.agents import Event
 from mdmem.agents.install import known
+from mdmem.capture import events
 from mdmem.config import Config
-from mdmem.history import review
+from mdmem.history import review, session_log
 from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
@@ -56,6 +58,31 @@ def fresh(settings: Config) -> View:
     found = index.current(settings)
     assert found is not None
     return found
+
+
+CHANGES = {
+    "NotebookEdit": {"notebook_path": "/app/study.ipynb", "cell_id": "c1", "new_source": "print(1)"},
+    "MultiEdit": {"file_path": "/app/many.py", "edits": [{"old_string": "a", "new_string": "b"}]},
+    "replace": {"file_path": "/app/gemini.py", "old_string": "a", "new_string": "b"},
+}
+"""Tools that change a file -> their input."""
+
+
+def test_a_file_that_any_tool_changed_is_on_the_sessions_page_and_in_the_log(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for number, (tool, given) in enumerate(CHANGES.items()):
+        event = Event(agent="claude-code", name="PostToolUse", session=FIRST, cwd="/app", tool=tool, tool_input=given)
+        event.tool_use_id, event.prompt_id = f"t{number}", "p1"
+        events.capture(day.config(), event, MORNING + number, day.env)
+    changed = ["gemini.py", "many.py", "study.ipynb"]
+
+    view = fresh(day.config())
+    (row,) = sessions.table(view)
+    (logged,) = session_log.sessions(day.config())
+
+    assert sorted(session._files(view, row)) == sorted(logged.files) == changed
+    assert row.edits == 3
+    assert [name for name in changed if name not in day.run("stats").stdout] == []
 
 
 def test_every_session_is_a_row_with_what_came_of_it(view: View) -> None:

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from mdmem.agents import aliases
 from mdmem.history.export import Exported
-from mdmem.history.session_log import CHANGING_TOOLS
 from mdmem.vault import journal, links
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession
@@ -70,7 +70,7 @@ def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
     places = ", ".join(f":{key}" for key in row)
     base.execute(f"INSERT INTO notes ({columns}) VALUES ({places})", row)  # noqa: S608 - our own names only
     files = meta.get("files")
-    changed = int(str(meta.get("tool", "")).lower() in CHANGING_TOOLS)
+    changed = int(aliases.changes_files(str(meta.get("tool", ""))))
     base.executemany(
         "INSERT INTO files VALUES (?,?,?)",
         [(_text(file), number, changed) for file in (files if isinstance(files, list) else ())],
