@@ -133,6 +133,12 @@ def test_the_budget_of_a_day_ends_the_calls_and_the_digest_is_complete_all_the_s
     assert len(server.requests) == 1
 
 
+def test_without_a_model_a_paragraph_that_was_asked_for_names_the_help_page(at: Work) -> None:
+    done = at.day.run(*SPAN, "--prose", env={"PATH": ""})
+    assert done.stdout == at.day.run(*SPAN).stdout
+    assert done.stderr == "No model wrote a paragraph. None is set up: `mdmem help cost` says how.\n"
+
+
 def test_a_server_that_fails_leaves_the_digest_complete(at: Work, server: Server) -> None:
     configure(at, server)
     server.status = 500

@@ -24,6 +24,7 @@ import pytest
 
 from mdmem import config
 from mdmem.search.expansion import calls, hyde, ledger, providers
+from tests.conftest import own_settings
 from tests.helpers.talk import Talk
 
 NOTE = "The date parser in dates.py failed on 2026-02-29 because parse_date took every February for 28 days."
@@ -559,6 +560,11 @@ def test_a_search_that_no_model_helps_is_the_plain_search_and_says_so(
 
     assert "a.md" in done.stdout
     assert "No model helped" in done.stderr
+    assert "None is set up: `mdmem help cost` says how." in done.stderr
+
+    own_settings('[expand]\nprovider = "compatible"\n')
+    assert "None answered: `mdmem stats --model` lists the calls." in mdmem("search", "--deep", "xylophone").stderr
+    assert [row["outcome"] for row in ledger.read(config.load(str(vault)))] == ["not started"]
 
 
 # -- in an injection -------------------------------------------------------------------------------

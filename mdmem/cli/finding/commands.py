@@ -114,12 +114,12 @@ def search(
 
 def _guess(settings: Config, text: str) -> str:
     """Have a model draft the note; without an answer, print that and return ""."""
-    from mdmem.search.expansion import hyde
+    from mdmem.search.expansion import calls, hyde
 
     guess = hyde.guess(settings, text, caller="search") if text else ""
     if text and not guess:
         click.echo(
-            "No model helped with this search: only your words were used. `mdmem stats --model` lists the calls.",
+            f"No model helped with this search: only your words were used. {calls.why_none(settings)}",
             err=True,
         )
     return guess

@@ -98,6 +98,13 @@ def chosen(config: Config, env: Mapping[str, str]) -> list[str]:
     return [wanted] if wanted else [name for name in PROVIDERS if PROVIDERS[name].is_there(config, env)]
 
 
+def why_none(config: Config, env: Mapping[str, str] | None = None) -> str:
+    """Return the sentence for the user that says why no model answered, and what to do."""
+    if chosen(config, os.environ if env is None else env):
+        return "None answered: `mdmem stats --model` lists the calls."
+    return "None is set up: `mdmem help cost` says how."
+
+
 _OTHER_NAMES = {
     "claude": "claude-cli",
     "claude-code": "claude-cli",

@@ -64,7 +64,7 @@ def write(config: Config, found: DigestNotes, *, env: Mapping[str, str] | None =
         return DigestProse("", problem=f"{why} (`learn.prose_chars`).")
     answer = calls.ask(config, calls.Question(TASK, said, CALLER, _MAX_TOKENS), env=env, each=SECONDS, seconds=SECONDS)
     if not answer.text:
-        return DigestProse("", problem="No model answered; `mdmem stats --model` lists the calls.")
+        return DigestProse("", problem=calls.why_none(config, env))
     return DigestProse(_as_markdown(config, answer.text, citations.marks(said)), f"{answer.provider} {answer.model}")
 
 
