@@ -16,7 +16,7 @@ from mdmem.health import checks
     multiple=True,
     metavar="CHECK",
     type=click.Choice([check.name for check in checks.CHECKS]),
-    help="Run only this check.",
+    help=f"Run only this check: {', '.join(check.name for check in checks.CHECKS)}; repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="Check every note and git object, not only new ones.")
 @options.as_json("an array of objects: check, severity, text, todo, fixable, done")

@@ -120,6 +120,19 @@ class LazyGroup(click.Group):
                 return command
         return None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an option of all commands that is given after it is told where it goes."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            found = next((one for one in self.params if isinstance(one, click.Option) and name in one.opts), None)
+            if found is None:
+                raise
+            value = f" {found.metavar}" if found.metavar else ""
+            told = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
+            raise click.UsageError(told, error.ctx) from None
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that was typed, or suggest the nearest one."""
         try:

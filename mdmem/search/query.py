@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
 KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
@@ -84,7 +84,15 @@ def with_filters(query: Query, now: datetime | None = None, **given: str | Itera
 
     An invalid value adds a hint, as in the query language.
     """
-    reader = _Reader(now)
+    return _with(query, _Reader(now), given)
+
+
+def with_options(query: Query, given: Mapping[str, str | Iterable[str] | None]) -> Query:
+    """Return what `with_filters` does, for a command line: a hint names `--tag` instead of `tag:`."""
+    return _with(query, _Reader(None, as_options=True), given)
+
+
+def _with(query: Query, reader: _Reader, given: Mapping[str, str | Iterable[str] | None]) -> Query:
     for key, value in given.items():
         for text in [value] if isinstance(value, str) else value or ():
             if not reader.filter(key, text, wanted=True):
@@ -105,8 +113,8 @@ def _tighter(choose: Callable[[float, float], float], a: float | None, b: float 
 class _Reader:
     """The parts of a query parsed so far."""
 
-    def __init__(self, now: datetime | None) -> None:
-        self._now = now
+    def __init__(self, now: datetime | None, *, as_options: bool = False) -> None:
+        self._now, self._as_options = now, as_options
         self._words: list[str] = []
         self._phrases: list[str] = []
         self._must: list[str] = []
@@ -187,15 +195,22 @@ class _Reader:
 
     def refusal(self, key: str, value: str) -> str:
         """Return why a filter was not accepted, and what is valid."""
-        if not value:
-            return f"`{key}:` needs a value, without a space after the colon."
+        if not value.strip(", "):
+            end = "." if self._as_options else ", without a space after the colon."
+            return f"{self._named(key)} needs a value{end}"
         if key in _TIMES:
             from mdmem import when
 
             return when.UNREAD.format(value)
         if key == "is":
-            return f"`is:{value:.40}` is unknown. Known states: {', '.join(STATES)}."
-        return f"Unknown filter `{key}:{value:.40}`."
+            return f"{self._named(key, value)} is unknown. Known states: {', '.join(STATES)}."
+        return f"Unknown filter {self._named(key, value)}."
+
+    def _named(self, key: str, value: str = "") -> str:
+        """Return a filter as it was written: `key:value`, or as an option."""
+        if self._as_options:
+            return f"--{key}: {value!r:.42}" if value else f"--{key}"
+        return f"`{key}:{value:.40}`"
 
     def _take_phrase(self, sign: str, phrase: str) -> None:
         if not phrase.strip():

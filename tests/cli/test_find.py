@@ -169,7 +169,10 @@ def test_hints_come_on_stderr_and_leave_the_json_alone(day: Day) -> None:
 
 def test_an_option_that_cannot_be_read_is_refused(day: Day) -> None:
     assert isinstance(day.attempt("search", "x", "--since", "bogus").exception, UsageError)
-    assert isinstance(day.attempt("search", "x", "--is", "purple").exception, UsageError)
+    done = day.attempt("search", "x", "--is", "purple")
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception).startswith("--is: 'purple' is unknown. Known states: pinned, ")
+    assert str(day.attempt("list", "--kind", ",").exception) == "--kind needs a value."
     assert day.attempt("search").exit_code == 2
 
 

@@ -16,6 +16,8 @@ from rich.cells import cell_len
 
 from mdmem import __main__
 from mdmem.cli.group import COMMANDS, cli
+from mdmem.health import checks
+from mdmem.search import query
 from tests.bench import every_command
 from tests.helpers import cli_day
 
@@ -42,6 +44,29 @@ def test_every_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
     assert "Example" in done.output
     assert f"mdmem {' '.join(words)}" in done.output.replace("--vault DIR ", "")
     assert max(map(len, done.output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", [words for words in EVERY if words != ("hook",)], ids="-".join)
+def test_an_option_of_every_command_after_the_command_is_told_where_it_goes(words: tuple[str, ...]) -> None:
+    for option in ("--vault", "--debug"):
+        done = click.testing.CliRunner().invoke(cli, [*words, option, "elsewhere", "parser"])
+        assert done.exit_code == 2
+        assert f"{option} goes before the command: mdmem {option} " in done.output
+
+
+@pytest.mark.parametrize("command", ["search", "list", "timeline", "stats"])
+def test_the_help_says_which_filters_may_be_repeated_and_how(command: str) -> None:
+    told = " ".join(click.testing.CliRunner().invoke(cli, [command, "--help"]).output.split())
+    for name in ("kind", "project", "session", "tool", "agent", "branch", "is"):
+        assert re.search(rf"--{name} [A-Z]+ [^-]*; repeatable \(any may match\)\.", told), name
+    for name in ("file", "tag"):
+        assert re.search(rf"--{name} [A-Z]+ [^-]*; repeatable \(all must match\)\.", told), name
+    assert all(state in told for state in query.STATES)
+
+
+def test_the_help_of_doctor_names_its_checks() -> None:
+    told = click.testing.CliRunner().invoke(cli, ["doctor", "--help"]).output
+    assert all(check.name in told for check in checks.CHECKS)
 
 
 def test_what_the_bench_of_sizes_measures_are_commands() -> None:

@@ -86,6 +86,7 @@ def search(
     "an exact phrase"   +required   -without   begin*
     kind: project: session: tool: file: tag: agent: branch:
     is:pinned|edited|failed|private|redacted|staged
+    is:candidate|proposed|dismissed|archived|retired
     since:2w   until:2026-09-01   on:yesterday
 
     \b

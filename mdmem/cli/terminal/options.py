@@ -15,6 +15,7 @@ from mdmem import config
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
+from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -244,7 +245,6 @@ def _agents(_: click.Context) -> Iterable[str]:
     return AGENTS
 
 
-STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
 notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
 open_work, proposals = _keyed(_open_work), _keyed(_proposals)
@@ -287,27 +287,23 @@ until = click.option("--until", metavar="TIME", help="Until the end of this time
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
 offset = number("--offset", default=0, said="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+agent = click.option("--agent", metavar="NAME", shell_complete=agents, help="Only from this agent.")
 one_session = click.option(
     "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
 )
 
-
+_ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
+_STATES = f"Only with this state: {', '.join(STATES)}; {_ALL}."
 _FILTERS = (
-    several("--kind", metavar="KIND", said="Only this kind: prompt, response, note, …", complete=kinds),
-    several("--project", metavar="NAME", said="Only this project.", complete=projects),
-    several("--session", metavar="ID", said="Only this session: its id or the beginning of it.", complete=sessions),
-    several("--tool", metavar="NAME", said="Only runs of this tool.", complete=tools),
-    several("--file", metavar="PATH", said="Only notes about this file: its name or the end of its path."),
-    several("--tag", metavar="TAG", said="Only with this tag; repeatable (all must match).", complete=tags),
-    several("--agent", metavar="NAME", said="Only from this agent.", complete=agents),
-    several("--branch", metavar="NAME", said="Only made on this branch of the code.", complete=branches),
+    several("--kind", metavar="KIND", said=f"Only this kind: prompt, response, note, …; {_ANY}.", complete=kinds),
+    several("--project", metavar="NAME", said=f"Only this project; {_ANY}.", complete=projects),
+    several("--session", metavar="ID", said=f"Only this session: its id or its beginning; {_ANY}.", complete=sessions),
+    several("--tool", metavar="NAME", said=f"Only runs of this tool; {_ANY}.", complete=tools),
+    several("--file", metavar="PATH", said=f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
+    several("--tag", metavar="TAG", said=f"Only with this tag; {_ALL}.", complete=tags),
+    several("--agent", metavar="NAME", said=f"Only from this agent; {_ANY}.", complete=agents),
+    several("--branch", metavar="NAME", said=f"Only made on this branch of the code; {_ANY}.", complete=branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    several(
-        "--is",
-        "is_",
-        metavar="STATE",
-        said=f"Only with this state; repeatable (all must match): {', '.join(STATES)}.",
-        complete=states,
-    ),
+    several("--is", "is_", metavar="STATE", said=_STATES, complete=states),
 )

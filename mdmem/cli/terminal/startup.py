@@ -27,11 +27,11 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
     asked = language.parse(text)
     if given.get("failed"):
         given = {**given, "is_": (*given.get("is_", ()), "failed")}
-    given = {key: value for key, value in given.items() if key != "failed"}
-    found = language.with_filters(asked, **{key.rstrip("_"): value for key, value in given.items() if value})
+    filters = {key.rstrip("_"): value for key, value in given.items() if value and key != "failed"}
+    found = language.with_options(asked, filters)
     refused = found.hints[len(asked.hints) :]
     if refused:
-        raise UsageError(refused[0].replace("`", "").replace(":", " ", refused[0].startswith("`")))
+        raise UsageError(refused[0])
     return found
 
 
