@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config, plural, timestamps
-from mdmem.cli.terminal import options, pager, progress, render, startup
+from mdmem.cli.terminal import extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
 from mdmem.vault import journal
@@ -135,6 +135,7 @@ def _update_index(settings: Config) -> None:
 @options.window
 @click.option("--file", metavar="PATH", default="", help="Only sessions that changed a file whose path contains this.")
 @options.one_session
+@options.agent
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
@@ -154,7 +155,7 @@ def log(
     from mdmem.views import sessions
 
     first, last = options.span(given)
-    filters = {key: given[key] or "" for key in ("project", "file", "session")}
+    filters = {key: given[key] or "" for key in ("project", "file", "session", "agent")}
     if stat:
         wanted = None
         if failed or any(filters.values()):
@@ -162,7 +163,8 @@ def log(
         found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
         _print_stats(islice(_within(found_stats, first, last), limit or None), as_json)
         return
-    found = list(islice(sessions.logged(settings, first, last, failed=failed, **filters), limit or None))
+    every = sessions.logged(settings, first, last, failed=failed, **filters)
+    found = list(islice(every, limit or None))
     if as_json:
         print_json(found)
     elif not found:
@@ -174,8 +176,8 @@ def log(
             click.echo(f"{when} {name:8} {safe(session.project)}: {safe(session.title)}")
     else:
         render.write(_journal(found))
-    if limit and len(found) == limit:
-        click.echo("There may be more: --limit 0 shows all.", err=True)
+    if limit and next(every, None):
+        extent.tell("session", len(found), None)
 
 
 def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:

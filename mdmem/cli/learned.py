@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import extent, options, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -105,8 +105,7 @@ def todo(
     old = sum(item.is_stale for item in found)
     if not found:
         click.echo("Nothing is open.", err=True)
-    elif limit and len(found) > limit:
-        click.echo(f"{plural.number(len(found) - limit, 'more item')}: --limit 0 shows all.", err=True)
+    extent.tell("item", len(rows), len(found))
     if old:
         click.echo(f"{plural.number(old, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 

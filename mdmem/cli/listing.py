@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import options, pager, render
+from mdmem.cli.terminal import extent, options, pager, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.vault import journal
@@ -30,12 +30,21 @@ if TYPE_CHECKING:
 @options.filters
 @click.option("--pinned", is_flag=True, help="Only pinned notes; the same as --is pinned.")
 @click.option("--sort", type=click.Choice(["newest", "oldest"]), default="newest", show_default=True)
+@options.offset
 @options.limit(30)
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, tool, success, files, …")
 @options.in_vault
 @pager.paged
 def list_notes(
-    settings: Config, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
+    settings: Config,
+    /,
+    pinned: bool,
+    sort: str,
+    offset: int,
+    limit: int,
+    as_json: bool,
+    is_: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """List notes, newest first. Pages of sessions and projects are listed only if you ask for their kind.
 
@@ -48,16 +57,16 @@ def list_notes(
 
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
-    def choose(view: View) -> tuple[list[int], tuple[int, tuple[str, ...]]]:
-        found, total = rows.newest(view, settings.vault, asked, limit=limit or None, oldest=sort == "oldest")
-        return found, (total, () if total else select.unmatched(view, asked))
+    def choose(view: View) -> tuple[list[int], tuple[int, int, tuple[str, ...]]]:
+        end = offset + limit if limit else None
+        found, total = rows.newest(view, settings.vault, asked, limit=end, oldest=sort == "oldest")
+        return found[offset:], (len(found[offset:]), total, () if total else select.unmatched(view, asked))
 
-    shown, (total, unmatched) = rows.each(settings, choose, rows.row)
+    found, (count, total, unmatched) = rows.each(settings, choose, rows.row)
     if as_json:
-        render.print_array(shown)
+        render.print_array(found)
         return
-    print_rows(shown)
-    more = total - limit if limit else 0
+    print_rows(found)
     if not total:
         asked_for = pinned or is_ or any(given.values())
         nothing = (
@@ -65,9 +74,8 @@ def list_notes(
             if asked_for
             else wording.none_yet(settings.vault)
         )
-        click.echo(" ".join([*map(render.safe, unmatched), nothing]), err=True)
-    elif more > 0:
-        click.echo(f"{plural.number(more, 'more note')}: --limit 0 shows all.", err=True)
+        extent.say(" ".join([*map(render.safe, unmatched), nothing]))
+    extent.tell("note", count, total, offset=offset, skips=True)
 
 
 def print_rows(found: Iterable[NoteRow]) -> None:
@@ -88,12 +96,20 @@ def _title(row: NoteRow) -> str:
 @options.window
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @click.option("--file", metavar="PATH", default="", help="Only sessions that touched a file whose path contains this.")
+@options.agent
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @options.in_vault
 @pager.paged
 def sessions(
-    settings: Config, project: str | None, failed: bool, file: str, limit: int, as_json: bool, **when: str | None
+    settings: Config,
+    project: str | None,
+    failed: bool,
+    file: str,
+    agent: str | None,
+    limit: int,
+    as_json: bool,
+    **when: str | None,
 ) -> None:
     """List sessions, newest first. `mdmem history ID` reads one.
 
@@ -104,7 +120,8 @@ def sessions(
     from mdmem.views import rows
     from mdmem.views import sessions as of_index
 
-    found = of_index.logged(settings, *options.span(when), failed=failed, project=project or "", file=file)
+    wanted = {"project": project or "", "file": file, "agent": agent or ""}
+    found = of_index.logged(settings, *options.span(when), failed=failed, **wanted)
     kept = list(islice(found, limit or None))
     if as_json:
         render.print_json(kept)
@@ -112,11 +129,11 @@ def sessions(
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     render.table(columns, [_session_row(one) for one in kept])
     if not kept:
-        asked_for = project or failed or file or any(when.values())
+        asked_for = failed or any(wanted.values()) or any(when.values())
         none = wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet."
-        click.echo("No matching sessions." if asked_for else none, err=True)
-    elif limit and len(kept) == limit:
-        click.echo("There may be more: --limit 0 shows all.", err=True)
+        extent.say("No matching sessions." if asked_for else none)
+    elif limit and next(found, None):
+        extent.tell("session", len(kept), None)
 
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:

@@ -64,12 +64,13 @@ class Stat(NamedTuple):
 
 
 def sessions(
-    config: Config, *, project: str = "", since: str = "", file: str = "", session: str = ""
+    config: Config, *, project: str = "", since: str = "", file: str = "", session: str = "", agent: str = ""
 ) -> Iterator[LoggedSession]:
     """Yield the sessions of the vault, newest first.
 
     project: exact name. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
     file: part of the path of a changed file. session: prefix of its id or of its folder's name, or its tag.
+    agent: exact name.
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
@@ -77,6 +78,8 @@ def sessions(
         if found is None or (since and found.started < since):
             continue
         if session and not (find.is_named(session, found.session) or folder.rpartition("/")[2].startswith(session)):
+            continue
+        if agent and found.agent != agent:
             continue
         if file and not any(file in path for path in found.files):
             continue

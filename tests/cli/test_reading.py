@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -63,8 +64,44 @@ def test_list_sorts_limits_and_says_how_many_are_left(day: Day) -> None:
     done = day.run("list", "--sort", "oldest", "--limit", "2")
     assert len(done.stdout.splitlines()) == 2
     assert "Why does the date parser fail" in done.stdout.splitlines()[0]
-    assert "7 more notes" in done.stderr
+    assert done.stderr == "1–2 of 9 notes; --limit 0 shows all, --offset 2 the next ones\n"
     assert day.run("list", "--limit", "0").stderr == ""
+
+
+def test_a_list_goes_on_where_the_last_one_ended(day: Day) -> None:
+    assert day.json("list", "--offset", "2", "--limit", "3") == day.json("list", "--limit", "0")[2:5]
+    done = day.run("list", "--offset", "2", "--limit", "3")
+    assert done.stderr == "3–5 of 9 notes; --limit 0 shows all, --offset 5 the next ones\n"
+    assert day.run("list", "--offset", "8").stderr == "9–9 of 9 notes\n"
+    assert len(day.json("list", "--offset", "8")) == 1
+
+
+@pytest.mark.parametrize("words", [("search", "parser"), ("list",), ("prompts",)])
+def test_results_past_the_last_one_are_said_to_be_none(day: Day, words: tuple[str, ...]) -> None:
+    done = day.run(*words, "--offset", "5000")
+    assert done.stdout == ""
+    assert re.search(r"(?m)^Only \d (note|prompt)s match; --offset 5000 skips all of them\.$", done.stderr)
+
+
+@pytest.mark.parametrize("command", ["sessions", "log"])
+def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: str) -> None:
+    assert day.run(command, "-n", "3").stderr == ""
+    assert day.run(command, "-n", "2").stderr == "1–2 of more than 2 sessions; --limit 0 shows all\n"
+    assert day.run(command, "-n", "1", "--project", "api").stderr == ""
+
+
+@pytest.mark.parametrize("command", ["sessions", "log"])
+def test_sessions_are_narrowed_by_agent(day: Day, command: str) -> None:
+    assert [one["session"] for one in day.json(command, "--agent", "codex")] == [OTHER]
+    assert "No" in day.run(command, "--agent", "gemini").output
+
+
+@pytest.mark.parametrize(
+    "words", [("list", "-n", "2"), ("sessions", "-n", "2"), ("log", "-n", "2"), ("search", "retry")]
+)
+def test_on_a_terminal_the_number_of_results_stands_below_them(day: Day, words: tuple[str, ...]) -> None:
+    lines = day.terminal(*words, env={"PAGER": "less"}).splitlines()
+    assert re.match(r"1–\d of ", lines[-1]), lines
 
 
 @pytest.mark.parametrize("words", [("list", "--limit", "0"), ("prompts", "--full")])

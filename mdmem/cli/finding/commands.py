@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.finding import hits
-from mdmem.cli.terminal import options, render, startup
+from mdmem.cli.terminal import extent, options, render, startup
 from mdmem.errors import UsageError
 from mdmem.search import staged
 from mdmem.vault import journal
@@ -184,7 +184,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
         hits.print_json(result)
     else:
         hits.print_hits(result)
-    hits.print_remarks(result, 0, "No other note shares its characteristic words.")
+    hits.print_remarks(result, "No other note shares its characteristic words.")
 
 
 @click.command()
@@ -240,11 +240,9 @@ def prompts(
         _print_prompts(shown, full=full)
     for hint in found.hints:
         click.echo(f"hint: {hint}", err=True)
-    last = offset + len(found.shown)
     if not found.total and not found.hints:
         click.echo("No prompt matches.", err=True)
-    elif found.total > last:
-        click.echo(f"{len(found.shown)} of {found.total}; --offset {last} shows more.", err=True)
+    extent.tell("prompt", len(found.shown), found.total, offset=offset, skips=True)
 
 
 def _print_prompts(shown: Iterable[FoundPrompt], *, full: bool) -> None:

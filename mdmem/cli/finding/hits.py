@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mdmem import plural
-from mdmem.cli.terminal import render, startup
+from mdmem.cli.terminal import extent, render, startup
 from mdmem.search import staged
 from mdmem.vault import attachments
 from mdmem.views import wording
@@ -41,7 +41,7 @@ def show(
         print_hits(result, first=offset + 1)
         render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        print_remarks(result, offset, NOTHING if result.total else _nothing(settings))
+        print_remarks(result, NOTHING if result.total else _nothing(settings), offset=offset, skips=True)
 
 
 def named(settings: Config, text: str, limit: int) -> list[str]:
@@ -116,14 +116,14 @@ def _nothing(settings: Config) -> str:
     return NOTHING + more
 
 
-def print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:
+def print_remarks(
+    result: SearchResult | WarmAnswer, nothing: str = NOTHING, *, offset: int = 0, skips: bool = False
+) -> None:
     """Print hints, a suggested spelling and the number of hits on stderr."""
     for hint in result.hints:
         print(f"hint: {hint}", file=sys.stderr, flush=True)
     if result.suggestion:
         print(f"Did you mean: {render.safe(result.suggestion)}", file=sys.stderr, flush=True)
-    last = offset + len(result.hits)
     if not result.total:
         print(nothing, file=sys.stderr, flush=True)
-    elif result.hits:
-        print(f"{offset + 1}–{last} of {plural.number(result.total, 'note')}", file=sys.stderr, flush=True)
+    extent.tell("note", len(result.hits), result.total, offset=offset, skips=skips, whole=bool(result.total))

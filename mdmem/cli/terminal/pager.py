@@ -20,7 +20,13 @@ LESS = "FRX"
 class _Kept(io.TextIOWrapper):
     """Collects output, and poses as a terminal so that it is styled like one."""
 
+    def __init__(self, held: io.BytesIO, encoding: str) -> None:
+        super().__init__(held, encoding=encoding, errors="replace", newline="\n")
+        self.remarks: list[str] = []
+        """Lines for stderr, which are printed after the output."""
+
     def isatty(self) -> bool:
+        """Whether this is a terminal: it poses as one."""
         return True
 
 
@@ -33,7 +39,7 @@ def paged(command: Callable[..., Any]) -> Callable[..., Any]:
         if not line:
             return command(*words, **given)
         held = io.BytesIO()
-        terminal, kept = sys.stdout, _Kept(held, encoding=sys.stdout.encoding, errors="replace", newline="\n")
+        terminal, kept = sys.stdout, _Kept(held, sys.stdout.encoding)
         sys.stdout = kept
         try:
             return command(*words, **given)
@@ -41,6 +47,8 @@ def paged(command: Callable[..., Any]) -> Callable[..., Any]:
             sys.stdout = terminal
             kept.flush()
             _show(held.getvalue(), line)
+            for text in kept.remarks:
+                print(text, file=sys.stderr, flush=True)
 
     return shown
 
