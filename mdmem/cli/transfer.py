@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import time
 from contextlib import suppress
 from functools import partial
@@ -22,6 +23,7 @@ from mdmem.views import wording
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.sync import Synced
+    from mdmem.views.exports import ExportCounts
 
 
 @click.command()
@@ -181,7 +183,7 @@ def clone(
 )
 @options.project
 @options.window
-@options.as_json("an object: path, notes")
+@options.as_json("an object: path, notes, pages")
 @options.in_vault
 def export(
     settings: Config,
@@ -193,6 +195,7 @@ def export(
     **when: str | None,
 ) -> None:
     """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
+    With `-` as FILE and --format, write to stdout.
 
     `mdmem export site DIR` writes a searchable site of plain files: open its index.html; no server is needed.
 
@@ -200,20 +203,24 @@ def export(
     Example:  mdmem export week.html --since 1w
               mdmem export site ~/memory-site --project notes-app
               mdmem export vault.db
+              mdmem export - --format jsonl | jq .title
     """
     start, end = options.span(when)
+    to_stdout = target == ("-",)
+    if to_stdout and as_json:
+        raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
         count, said = _export(
             settings, target, form, project=project or "", since=start, until=end, progress=bar.report
         )
     if as_json:
-        print_json({"path": str(Path(target[-1])), "notes": count})
+        print_json({"path": str(Path(target[-1])), **count._asdict()})
         return
-    click.echo(said)
+    click.echo(said, err=to_stdout)
 
 
-def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[int, str]:
-    """Write the export; return the number of notes, and the message."""
+def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[ExportCounts, str]:
+    """Write the export; return how much it has, and the message."""
     from mdmem.views import exports
     from mdmem.views.vault_pages import upkeep
 
@@ -222,14 +229,26 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:
         count = exports.site(settings, path, **wanted)
-        return count, f"{plural.number(count, 'note')}: open {path / 'index.html'}"
+        return count, f"{plural.number(count.notes, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
         raise UsageError("Name one file, or `site` and a folder.")
     if target[0] == "site" and form is None:
         raise UsageError("Name the folder for the site: mdmem export site DIR")
+    if target == ("-",):
+        if form is None:
+            raise UsageError("Name the format for stdout: mdmem export - --format jsonl")
+        count = exports.write(settings, path, form, stdout=sys.stdout.buffer, **wanted)
+        return count, f"{_counted(count, form)}."
     ending = path.suffix[1:].lower()
-    count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **wanted)
-    return count, f"{plural.number(count, 'note')} in {path}."
+    form = form or exports.FORMS.get(ending, ending)
+    count = exports.write(settings, path, form, **wanted)
+    return count, f"{_counted(count, form)} in {path}."
+
+
+def _counted(count: ExportCounts, form: str) -> str:
+    """Return how much a file has. A page to read has no pages of sessions: it is made like them."""
+    pages = f" and {plural.number(count.pages, 'page')}" if count.pages and form != "html" else ""
+    return f"{plural.number(count.notes, 'note')}{pages}"
 
 
 @click.command()

@@ -144,21 +144,17 @@ def backup(config: Config, target: Path) -> Backup:
     return Backup(target, target.stat().st_size, count, missing)
 
 
-def _zip(notes: Iterable[Exported], file: BinaryIO) -> int:
-    count = 0
+def _zip(notes: Iterable[Exported], file: BinaryIO) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for count, one in enumerate(notes, 1):  # noqa: B007 - its last value is the count
+        for one in notes:
             name = one.path.encode("utf-8", "replace").decode("utf-8")
             archive.writestr(zipfile.ZipInfo(name, EARLIEST), one.data, zipfile.ZIP_DEFLATED)
-    return count
 
 
-def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> int:
-    count = 0
-    for count, one in enumerate(notes, 1):  # noqa: B007 - its last value is the count
+def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> None:
+    for one in notes:
         row = {**one.parsed.meta, "path": one.path, "body": one.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
-    return count
 
 
-WRITERS: dict[str, Callable[[Iterable[Exported], BinaryIO], int]] = {"zip": _zip, "jsonl": _jsonl}
+WRITERS: dict[str, Callable[[Iterable[Exported], BinaryIO], None]] = {"zip": _zip, "jsonl": _jsonl}

@@ -304,7 +304,7 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
     assert (tmp_path / "b.bundle").stat().st_mode & 0o777 == 0o600
     assert backup == {"path": str(tmp_path / "b.bundle"), "bytes": (tmp_path / "b.bundle").stat().st_size,
                       "commits": 2, "missing": []}  # fmt: skip
-    assert exported.startswith("6 notes")
+    assert exported.startswith("4 notes and 2 pages ")
 
 
 @pytest.mark.slow

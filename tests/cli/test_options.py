@@ -131,7 +131,7 @@ def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
     out = day.vault.parent / "none.jsonl"
     assert "0 notes" in day.run("export", str(out), "--until", "2026-09-13").stdout
     other = str(out.with_name("other.jsonl"))
-    assert day.json("export", other, "--until", "2026-09-13") == {"path": other, "notes": 0}
+    assert day.json("export", other, "--until", "2026-09-13") == {"path": other, "notes": 0, "pages": 0}
 
 
 def test_deleting_as_json_does_not_ask(day: Day) -> None:

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
-from mdmem.errors import UsageError
+from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import exports
 from mdmem.views.exports import articles
 from mdmem.views.vault_pages import upkeep
@@ -70,7 +70,7 @@ def read(path: Path) -> Tags:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site") / "out"
-    assert exports.site(config.load(SAMPLE), target) > 20
+    assert exports.site(config.load(SAMPLE), target).notes > 20
     return target
 
 
@@ -179,7 +179,7 @@ def test_a_note_whose_name_is_not_utf_8_is_part_of_a_site(tmp_path: Path) -> Non
     day = cli_day.empty(tmp_path)
     (day.vault / "notes").mkdir(exist_ok=True)
     Path(os.fsdecode(os.fsencode(day.vault / "notes") + b"/n\xff.md")).write_text("# Odd\n\nwords\n", encoding="utf-8")
-    assert exports.site(day.config(), tmp_path / "site") == 1
+    assert exports.site(day.config(), tmp_path / "site") == (1, 0)
     (target,) = re.findall(r'href="(pages/[^"]+)"', (tmp_path / "site/index.html").read_text("utf-8"))
     assert "words" in (tmp_path / "site" / unquote(target, errors="surrogateescape")).read_text("utf-8")
 
@@ -255,7 +255,7 @@ def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> 
 def test_a_note_whose_file_name_is_no_text_is_exported(form: str, vault: Path, tmp_path: Path) -> None:
     (vault / "notes").mkdir()
     (vault / "notes" / os.fsdecode(b"caf\xe9.md")).write_text("# Espresso\n")
-    assert exports.write(config.load(str(vault)), tmp_path / "out", form) == 1
+    assert exports.write(config.load(str(vault)), tmp_path / "out", form) == (1, 0)
 
 
 def test_a_site_that_is_stopped_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
@@ -280,10 +280,58 @@ def test_the_page_of_a_week_is_read_as_conversations(tmp_path: Path) -> None:
     assert "```" not in text
 
 
+def test_an_exported_page_the_command_and_the_figures_count_the_same_notes(tmp_path: Path) -> None:
+    day: Day = cli_day.make(tmp_path)
+    day.run("note", "Releases are cut on Tuesdays.")
+    count = day.json("stats")["notes"]
+    page, lines = tmp_path / "week.html", tmp_path / "week.jsonl"
+    assert day.run("export", str(page)).stdout == f"{count} notes in {page}.\n"
+    assert f"<p>{count} notes, 3 sessions.</p>" in page.read_text("utf-8")
+    done = day.run("export", str(lines)).stdout
+    pages = len(lines.read_text("utf-8").splitlines()) - count
+    assert done == f"{count} notes and {pages} pages in {lines}.\n"
+    assert day.json("export", str(tmp_path / "site")  , "--format", "zip") == {
+        "path": str(tmp_path / "site"), "notes": count, "pages": pages,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("target", [["x.html"], ["x.db"], ["-", "--format", "jsonl"], ["site", "x"]])
+def test_a_project_without_notes_is_named_and_no_file_written(tmp_path: Path, target: list[str]) -> None:
+    day: Day = cli_day.make(tmp_path)
+    words = [word.replace("x", str(tmp_path / "x")) for word in target]
+    done = day.attempt("export", *words, "--project", "bogus")
+    assert isinstance(done.exception, NotFoundError)
+    assert str(done.exception) == "No note has project:bogus; nothing was written."
+    then = day.attempt("export", *words, "--project", "api", "--until", "2026-09-01")
+    assert str(then.exception) == "No note has project:api in this time; nothing was written."
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x")] == []
+
+
+@pytest.mark.parametrize("form", ["jsonl", "html", "zip"])
+def test_a_dash_exports_to_stdout(tmp_path: Path, form: str) -> None:
+    day: Day = cli_day.make(tmp_path)
+    day.run("export", str(tmp_path / f"out.{form}"))
+    done = day.run("export", "-", "--format", form)
+    if form != "zip":  # with sizes behind the files where it cannot seek
+        assert done.stdout_bytes == (tmp_path / f"out.{form}").read_bytes()
+    assert done.stderr.startswith("9 notes")
+    assert not (Path.cwd() / "-").exists()
+
+
+def test_what_cannot_go_to_stdout_is_refused(tmp_path: Path) -> None:
+    day: Day = cli_day.make(tmp_path)
+    for words, said in (
+        (["-", "--format", "sqlite"], "A database needs a file"),
+        (["-"], "Name the format"),
+        (["-", "--format", "jsonl", "--json"], "--json does not go with `-`"),
+    ):
+        assert said in str(day.attempt("export", *words).exception)
+
+
 def test_a_database_can_be_searched_and_joined(tmp_path: Path) -> None:
     count = exports.write(config.load(SAMPLE), tmp_path / "vault.db", "sqlite")
     with closing(sqlite3.connect(tmp_path / "vault.db")) as base:
-        assert base.execute("SELECT count(*) FROM notes").fetchone() == (count,)
+        assert base.execute("SELECT count(*) FROM notes").fetchone() == (sum(count),)
         assert base.execute("SELECT count(*), sum(failed) FROM sessions").fetchone() == (3, 2)
         found = base.execute("SELECT title FROM notes_fts WHERE notes_fts MATCH 'utc' ORDER BY rank LIMIT 3").fetchall()
         assert ("Times are stored in UTC",) in found

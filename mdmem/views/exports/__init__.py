@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import UsageError
+from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import export
+from mdmem.history.export import Exported
+from mdmem.vault import note
 
 FORMS = {
     "zip": "zip",
@@ -21,39 +25,86 @@ FORMS = {
 """File ending -> format."""
 
 
-def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
-    """Write notes to `target`, which must not exist; return their number.
+class ExportCounts(NamedTuple):
+    """How much was exported. pages: of sessions and projects, which do not count as notes."""
 
-    form: "zip", "jsonl", "html" or "sqlite". wanted: as `export.select` takes it.
+    notes: int
+    pages: int
+
+
+def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = None, **wanted: Any) -> ExportCounts:
+    """Write notes to `target`, which must not exist; return how many.
+
+    form: "zip", "jsonl", "html" or "sqlite". stdout: written to instead. wanted: as `export.select` takes it.
 
     Raises:
-        UsageError: when there is no such form, or the file exists.
+        UsageError: when there is no such form, the file exists, or a database should be written to stdout.
+        NotFoundError: when the wanted project has no note.
         OSError: when it cannot be written.
     """
     if form not in FORMS.values():
         known = ", ".join(f".{ending}" for ending in FORMS)
         what = f"There is no format {form!r:.40}. " if form else ""
         raise UsageError(f"{what}The file's ending tells the format: {known}. `mdmem export site DIR` writes a site.")
-    notes = export.select(config, **wanted)
+    if stdout is None:
+        export.refuse(target)
+    notes = _Counted(config, wanted)
+    if stdout is not None:
+        _write(notes, stdout, form)
+        return notes.counts
     with export.new_file(target) as file:
-        if form in export.WRITERS:
-            return export.WRITERS[form](notes, file)
         if form == "sqlite":
             from mdmem.views.exports import database
 
-            return database.write(notes, target)
-        from mdmem.views.exports import articles
+            database.write(notes, target)
+        else:
+            _write(notes, file, form)
+    return notes.counts
 
-        return articles.write(notes, file)
+
+def _write(notes: Iterable[Exported], file: BinaryIO, form: str) -> None:
+    if form == "sqlite":
+        raise UsageError("A database needs a file: mdmem export FILE.db")
+    if form in export.WRITERS:
+        export.WRITERS[form](notes, file)
+        return
+    from mdmem.views.exports import articles
+
+    articles.write(notes, file)
 
 
-def site(config: Config, target: Path, **wanted: Any) -> int:
-    """Write notes as a site of files into the folder `target`; return their number. wanted: as for `write`.
+class _Counted:
+    """Notes to export; `counts` is how many were read so far.
+
+    Raises NotFoundError if there is none of the wanted project.
+    """
+
+    def __init__(self, config: Config, wanted: Mapping[str, Any]) -> None:
+        self.counts = ExportCounts(0, 0)
+        notes = export.select(config, **wanted)
+        first, project = list(islice(notes, 1)), wanted.get("project")
+        if project and not first:
+            in_time = " in this time" if wanted.get("since") or wanted.get("until") else ""
+            raise NotFoundError(f"No note has project:{project:.80}{in_time}; nothing was written.")
+        self._notes = chain(first, notes)
+
+    def __iter__(self) -> Iterator[Exported]:
+        for one in self._notes:
+            is_page = one.parsed.meta.get("kind") in note.PAGES
+            self.counts = ExportCounts(self.counts.notes + (not is_page), self.counts.pages + is_page)
+            yield one
+
+
+def site(config: Config, target: Path, **wanted: Any) -> ExportCounts:
+    """Write notes as a site of files into the folder `target`; return how many. wanted: as for `write`.
 
     Raises:
         UsageError: when the folder is not empty.
+        NotFoundError: when the wanted project has no note.
         OSError: when it cannot be written.
     """
     from mdmem.views.exports import static_site as work
 
-    return work.write(config, export.select(config, **wanted), target)
+    notes = _Counted(config, wanted)
+    work.write(config, notes, target)
+    return notes.counts

@@ -183,26 +183,24 @@ def anchor(one: Exported) -> str:
     return f"n-{hashlib.sha256(os.fsencode(one.path)).hexdigest()[:10]}"
 
 
-def write(notes: Iterable[Exported], file: BinaryIO) -> int:
-    """Write all notes as one page, by day, sessions as conversations; return their number."""
+def write(notes: Iterable[Exported], file: BinaryIO) -> None:
+    """Write all notes as one page, by day, sessions as conversations."""
     order: list[tuple[str, bool, str, str, int]] = []
-    count = shown = sessions = 0
+    shown = sessions = 0
     with TextBuffer() as held:
         for one in grouped(notes):
             if isinstance(one, ExportedSession):
-                count += len(one.notes) + bool(one.page)
                 shown += len(one.notes)
                 sessions += 1
                 number = held.add(_encoded(f'<h3 dir="auto">{markup.line(one.title)}</h3>\n{session(one)}'))
                 order.append((wording.day(one.started), False, one.started, one.folder, number))
                 continue
-            count += 1
-            shown += 1
             if not is_page(one):
+                shown += 1
                 number = held.add(_encoded(f'<h3 dir="auto">{markup.line(title_of(one))}</h3>\n{said(one)}'))
                 order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
-        counted = f"{plural.number(shown, 'note')} of {plural.number(sessions, 'session')}"
+        counted = f"{plural.number(shown, 'note')}, {plural.number(sessions, 'session')}"
         file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
         last: str | None = None
         for day, *_, number in sorted(order):
@@ -211,7 +209,6 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> int:
                 last = day
             file.write(held.read(number))
         file.write(_encoded(after))
-    return count
 
 
 def _encoded(text: str) -> bytes:

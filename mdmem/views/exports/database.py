@@ -18,18 +18,16 @@ from mdmem.views.exports.articles import ExportedSession
 SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
 
-def write(notes: Iterable[Exported], target: Path) -> int:
-    """Write the database to `target`, a new file; return the number of notes.
+def write(notes: Iterable[Exported], target: Path) -> None:
+    """Write the database to `target`, a new file.
 
     Raises OSError when it cannot be written.
     """
-    count = 0
     try:
         with closing(sqlite3.connect(target)) as base:
             base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")
 
             def added() -> Iterator[Exported]:
-                nonlocal count
                 for count, one in enumerate(notes, 1):
                     _add(base, count, one)
                     yield one
@@ -43,7 +41,6 @@ def write(notes: Iterable[Exported], target: Path) -> int:
             base.execute("PRAGMA optimize")
     except sqlite3.Error as error:
         raise OSError(f"{target} could not be written ({error}).") from error
-    return count
 
 
 def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:

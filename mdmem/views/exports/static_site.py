@@ -29,8 +29,8 @@ MAX_TEXT_CHARS = 600
 SCRIPT = Path(__file__).with_name("search.js").read_text(encoding="utf-8")
 
 
-def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
-    """Write the site into the folder `target`, which must be missing or empty; return the number of notes.
+def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
+    """Write the site into the folder `target`, which must be missing or empty.
 
     The pictures that notes show are copied into its folder `files`.
 
@@ -44,7 +44,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
     target.mkdir(parents=True, exist_ok=True)
     try:
         with TextBuffer() as held, TextBuffer() as rows:
-            return _Site(config, target, held, rows).write(notes)
+            _Site(config, target, held, rows).write(notes)
     except BaseException:
         for path in target.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -79,8 +79,8 @@ class _Site:
         self._created: list[str] = []
         self._rows_came = array("L")
 
-    def write(self, notes: Iterable[Exported]) -> int:
-        """Write all pages; return the number of notes."""
+    def write(self, notes: Iterable[Exported]) -> None:
+        """Write all pages."""
         for one in articles.grouped(self._counted(notes)):
             if isinstance(one, ExportedSession):
                 self._take(one)
@@ -95,7 +95,6 @@ class _Site:
         text = articles.document("Memory", self._index())
         (self._target / "index.html").write_text(text, encoding="utf-8", errors="replace")
         self._put_search()
-        return len(self._held)
 
     def _counted(self, notes: Iterable[Exported]) -> Iterator[Exported]:
         for number, one in enumerate(notes):
