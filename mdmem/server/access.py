@@ -51,7 +51,7 @@ class Access(NamedTuple):
 
     def require(self, needs: float) -> None:
         """Raise UsageError when this request's trust is below `needs`, or its context is invalid."""
-        if isinstance(self.internal, str) and self.internal != context.MISSING:
+        if isinstance(self.internal, str) and self.internal not in context.ABSENT:
             raise UsageError(self.internal)
         if self.trust >= needs:
             return
@@ -143,7 +143,7 @@ def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context],
 def _journal_trust(settings: Config, internal: Context | str) -> float:
     """Return a connection's trust in the ordinary journal: 1 if it is the owner's own."""
     if isinstance(internal, str):
-        return 1.0 if internal == context.MISSING else 0.0
+        return 1.0 if internal in context.ABSENT else 0.0
     own = internal.ghost_type == "user" and internal.accessor == internal.owner
     return 1.0 if own else context.trust(settings, internal)
 

@@ -111,8 +111,12 @@ def test_the_environment_makes_a_context_on_stdio() -> None:
     assert context.from_env(env) == Context("ghost", "space", "music-lovers")
     with pytest.raises(UsageError, match="MDMEM_GHOST_GROUP must be set"):
         context.from_env({**env, "MDMEM_GHOST_TYPE": "group"})
-    with pytest.raises(UsageError, match="Internal context required"):
+    with pytest.raises(
+        UsageError, match=r"^Internal context required\. .* On stdio, set MDMEM_INTERNAL_TYPE instead\.$"
+    ):
         context.from_env({})
+    with pytest.raises(UsageError, match=r"MDMEM_INTERNAL_TYPE instead\. It is needed beside MDMEM_GHOST_TYPE\.$"):
+        context.from_env({"MDMEM_GHOST_TYPE": "user"})
 
 
 def test_python_gives_a_context_in_either_form() -> None:

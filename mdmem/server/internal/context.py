@@ -35,6 +35,10 @@ HEADERS = {
 VARIABLES = {key: f"MDMEM_{key.upper()}" for key in HEADERS}
 """Part of a context -> its environment variable on stdio."""
 
+MISSING_ON_STDIO = f"{MISSING} On stdio, set {VARIABLES['internal_type']} instead."
+ABSENT = (MISSING, MISSING_ON_STDIO)
+"""The messages when there is no context at all."""
+
 OWNER_KEYS = {"user": "ghost_owner", "space": "ghost_space", "group": "ghost_group"}
 """Type of ghost -> the part of a context that names its owner."""
 
@@ -113,7 +117,8 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
     if not kind:
         beside = [names[key] for key in ("ghost_type", *OWNER_KEYS.values(), "conversation_id") if given.get(key)]
         # A partial context must not count as the owner's own call.
-        raise UsageError(f"{MISSING} It is needed beside {beside[0]}." if beside else MISSING)
+        missing = MISSING_ON_STDIO if names is VARIABLES else MISSING
+        raise UsageError(f"{missing} It is needed beside {beside[0]}." if beside else missing)
     if kind not in ("ghost", "agent"):
         raise UsageError(f"{names['internal_type']} must be ghost or agent, not {kind!r:.40}.")
     accessor = _id(given, "user_id", names)
@@ -153,7 +158,7 @@ def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Contex
     try:
         first = read_first()
     except UsageError as error:
-        if str(error) != MISSING or not any(meta.get(name) for name in NESTED):
+        if str(error) not in ABSENT or not any(meta.get(name) for name in NESTED):
             raise
         return read(meta)
     if any(meta.get(name) for name in NESTED) and read(meta) != first:
