@@ -39,11 +39,11 @@ def show(given_vault: str | None) -> None:
 
 def _not_heard() -> str:
     """Return what to do when no agent has sent an event yet."""
-    from mdmem.agents.install import registration
+    from mdmem.agents.install import known, registration
 
     names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))
     if not names:
-        return "No agent is registered yet: `mdmem install`."
+        return f"No agent is registered yet: {known.advice()}."
     return f"Not heard from yet: {', '.join(names)}. Start a new session there."
 
 
@@ -72,7 +72,8 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         yield []
         yield [("Left open", "bold"), (f"  {len(left)} in all: `mdmem todo`" if len(left) > MOST else "", "dim")]
     for item in left[:MOST]:
-        why = f"{item.project}, {wording.day(item.created)}: {open_work.LABELS[item.kind].lower()}"
+        where = ", ".join(filter(None, [item.project, wording.day(item.created)]))
+        why = f"{where}: {open_work.LABELS[item.kind].lower()}"
         yield [("  ", ""), (render.safe(item.text), ""), (f"  {render.safe(why)}", "dim")]
     try:
         waiting = start_page.asked(view, review_queue.waiting(settings, view).numbers)

@@ -146,7 +146,7 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
         yield note(f"{found.title} is on this machine but not registered.", f"`mdmem install {found.agent}`")
     if not present:
         names = ", ".join(found.title for found in missing) or "none"
-        yield warning(f"No agent is registered. On this machine: {names}.", "`mdmem install` registers the hooks.")
+        yield warning(f"No agent is registered. On this machine: {names}.", f"{known.advice()} registers the hooks.")
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:

@@ -43,10 +43,16 @@ def plain(text: str) -> str:
 
 def test_in_a_new_vault_it_says_what_comes_next(ask: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     ask("init", check=True)
-    assert "No agent is registered yet: `mdmem install`." in ask().stdout
+    assert "No agent is registered yet: `mdmem install claude-code`." in ask().stdout
 
     ask("install", "claude-code", check=True)
     assert "Not heard from yet: Claude Code. Start a new session there." in ask().stdout
+
+
+def test_a_task_without_a_project_is_shown_with_its_day_alone(day: Day) -> None:
+    day.run("note", "--kind", "task", "Order more tea")
+    (line,) = [line for line in day.run().stdout.splitlines() if "tea" in line]
+    assert re.fullmatch(r"  Order more tea  \d{4}-\d\d-\d\d: to do", line)
 
 
 def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: Path) -> None:

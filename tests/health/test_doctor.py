@@ -237,7 +237,12 @@ def test_mdmems_own_templates_are_valid(day: Day) -> None:
 
 
 def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "No agent is registered" in wrong(look(day, "agents"))[0]["text"]
+    found = wrong(look(day, "agents"))[0]
+    assert "No agent is registered" in found["text"]
+    assert found["todo"] == "`mdmem install claude-code` registers the hooks."
+    (Path(day.env["HOME"]) / ".codex").mkdir()
+    assert wrong(look(day, "agents"))[0]["todo"] == "`mdmem install` registers the hooks."
+    (Path(day.env["HOME"]) / ".codex").rmdir()
     day.run("install", "claude-code")
     assert "Claude Code (user) is registered" in [one["text"] for one in look(day, "agents")]
     assert look(day, "events")[0]["text"] == "Not heard from yet: Claude Code."

@@ -338,6 +338,11 @@ class DetectedAgent(NamedTuple):
     program: str
 
 
+def advice() -> str:
+    """Return the command that registers the hooks; without a known agent on this machine, one must be named."""
+    return "`mdmem install`" if detect() else "`mdmem install claude-code`"
+
+
 def detect() -> list[DetectedAgent]:
     """Find the agents with a settings folder or a program on PATH, without starting anything."""
     found = []
