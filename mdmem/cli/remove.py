@@ -16,6 +16,7 @@ from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.vault import note
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
@@ -69,7 +70,8 @@ def forget(
         click.echo("No note matches; nothing was forgotten.")
         return 0
     for target in targets[:SHOWN]:
-        click.echo(f"{target.id or '-':10} {wording.day(target.created):10} {safe(target.title or target.path)}")
+        name = target.id or note.id_of_path(target.path)
+        click.echo(f"{name:10} {wording.day(target.created):10} {safe(target.title or target.path)}")
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     for path in worded:
@@ -147,12 +149,14 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
             places = plural.number(planned.other_case, "file or object contains", "files and objects contain")
             click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(again)} finds these too.")
     found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
-    if not really or not (found or yes):
+    if not really or not found:
         if as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
-            click.echo("Nothing was changed. --apply does it." if found else "There is nothing to purge.")
-        return 1 if yes else 0  # --yes without --apply: the caller expected a change
+            click.echo(
+                "Nothing was changed. --apply does it." if found else "Found nowhere: there is nothing to purge."
+            )
+        return 1 if yes and not really else 0  # --yes without --apply: the caller expected a change
     if not yes:
         options.confirm("This rewrites every commit and cannot be undone. Continue?")
     with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:

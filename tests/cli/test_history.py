@@ -280,11 +280,15 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
 
     shown = mdmem("purge", "Falcon", check=True).stdout
     assert mdmem("purge", "Falcon", "--yes").returncode == 1
-    assert "There is nothing to purge." in mdmem("purge", "Condor", "--apply", check=True).stdout
+    for words in (["--apply"], ["--apply", "--yes"]):
+        nowhere = mdmem("purge", "Condor", *words, check=True).stdout
+        assert nowhere.splitlines()[-1] == "Found nowhere: there is nothing to purge."
+        assert "Proof" not in nowhere
+        assert "ther machines" not in nowhere
     done = mdmem("purge", "Falcon", "--apply", "--yes", check=True).stdout
 
     assert "Nothing was changed" in shown
-    assert "There is nothing to purge." in mdmem("purge", "Falcon", check=True).stdout
+    assert "there is nothing to purge." in mdmem("purge", "Falcon", check=True).stdout
     assert "none contains it" in done
     assert "Falcon" not in git(kept, "log", "-p")
 

@@ -287,3 +287,10 @@ def test_notes_are_written_by_a_process(day: Day, mdmem: Run) -> None:
     done = mdmem("note", "From a pipe.", "--tag", "pipe", env=day.env, check=True)
     assert done.stdout.startswith("[mem:")
     assert mdmem("note", "-", input="", env=day.env).returncode == 2
+
+
+def test_a_note_without_an_id_of_its_own_is_forgotten_under_the_one_that_a_list_shows(day: Day) -> None:
+    (day.vault / "notes" / "mine.md").write_text("# Mine\n\nBy hand.\n")
+    name = day.id("Mine")
+    done = day.attempt("forget", "notes/mine.md", stdin="n\n")
+    assert done.stdout.splitlines()[0].split() == [name, "notes/mine.md"]
