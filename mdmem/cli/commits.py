@@ -17,7 +17,7 @@ from mdmem import config, plural, timestamps
 from mdmem.cli.terminal import extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
-from mdmem.vault import journal
+from mdmem.vault import journal, layout
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
@@ -248,8 +248,11 @@ def why(settings: Config, name: str, as_json: bool) -> None:
 
 def _print_origin(found: Origin) -> None:
     rows = [
-        ("note", f"{found.title}  ({found.path})"),
-        ("captured", f"{timestamps.readable(found.created)} {found.agent}".strip()),
+        ("note", f"{found.title}  ({found.path})" if found.title else found.path),
+        (
+            "captured" if layout.session_of(found.path) else "written",
+            f"{timestamps.readable(found.created)} {found.agent}".strip(),
+        ),
         ("project", found.project),
         ("session", found.session),
         ("asked", found.ask),

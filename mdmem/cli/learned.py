@@ -233,6 +233,7 @@ def digest(
               mdmem digest latest
     """
     if session or for_agent:
+        _refuse_beside_session(by, when)
         found, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
         found, text = _of_time(settings, project or "", by, when)
@@ -242,6 +243,12 @@ def digest(
         head, _, body = text.partition("\n")
         text = f"{head}\n\n{added.text}\n\n*Written by {added.model}; what follows is from the notes.*\n{body}"
     click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
+
+
+def _refuse_beside_session(by: str, when: dict[str, str | None]) -> None:
+    given = ["by"] if by != "session" else [key for key, value in when.items() if value]
+    if given:
+        raise UsageError(f"--{given[0]} does not go with a session: a digest is of one session, or of a time.")
 
 
 def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:

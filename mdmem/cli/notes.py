@@ -178,11 +178,13 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
     if remove and not tags:
         raise UsageError("Name the tags to remove: `mdmem tag NOTE --remove TAG`.")
     path = _path(settings, reference)
+    now = had = user_notes.tags_of(notes.load(settings.vault, path).meta.get("tags"))
     if tags:
         now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
-    else:
-        now = user_notes.tags_of(notes.load(settings.vault, path).meta.get("tags"))
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
+    missing = [name for name in user_notes.clean_tags(tags) if name not in had] if remove else []
+    if missing:
+        click.echo(f"The note has no tag {' or '.join(map(render.safe, missing))}.", err=True)
 
 
 @click.command()

@@ -201,6 +201,13 @@ def test_tags_are_put_on_taken_off_and_listed(day: Day) -> None:
     assert isinstance(day.attempt("tag", name, "--remove").exception, UsageError)
 
 
+def test_a_tag_that_cannot_be_removed_because_the_note_has_none_is_named(day: Day) -> None:
+    name = day.id("The parser took")
+    done = day.run("tag", name, "--remove", "nope", "response")
+    assert done.stderr == "The note has no tag nope.\n"
+    assert "response" not in done.stdout
+
+
 def test_pins_are_set_and_taken_off_again_to_the_byte(day: Day) -> None:
     name, path = day.id("The parser took"), day.path("The parser took")
     before = path.read_bytes()

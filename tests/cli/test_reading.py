@@ -378,6 +378,13 @@ def test_a_digest_groups_by_project_and_names_notes_that_were_written(day: Day, 
     assert mine.json("digest", *september, "--project", "api")["sessions"][0]["session"] == OTHER
 
 
+@pytest.mark.parametrize("words", [("--by", "week"), ("--since", "1w"), ("--on", "monday")])
+def test_the_digest_of_a_session_takes_no_time(day: Day, words: tuple[str, ...]) -> None:
+    refused = day.attempt("digest", "latest", *words).exception
+    assert isinstance(refused, UsageError)
+    assert str(refused).startswith(f"{words[0]} does not go with a session")
+
+
 def test_a_digest_of_a_quiet_time_says_so(day: Day) -> None:
     assert "Nothing was stored" in day.run("digest", "--since", "2020-01-01", "--until", "2020-01-02").stdout
 

@@ -361,6 +361,8 @@ def uninstall(
         changes.append(unit.uninstall(root, os.environ, now=now))
     said = [one for one in changes if not every or one.action != "unchanged"]
     _print_changes(said, as_json=as_json, unchanged="not registered in")
+    if not (said or failed or as_json):
+        click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
     for other in failed[1:]:
         click.echo(f"mdmem: {other}", err=True)
     if failed:
