@@ -45,6 +45,21 @@ def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypat
             ask(*shlex.split(line, comments=True)[1:], check=True)
 
 
+def test_the_lines_with_ids_run_on_the_sample_vault_as_it_says(home: Path, tmp_path: Path) -> None:
+    script = tmp_path / "mdmem"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
+    script.chmod(0o755)
+    told = TEXT.partition("The ids are from the sample vault;")[2].partition("Every command")[0]
+    begin = [" ".join(line.split()) for line in re.findall(r"`([^`]+)`", told)]
+    block = TEXT.partition("## In daily use")[2].partition("```console\n")[2].partition("```")[0]
+    lines = [line.removeprefix("$ ") for line in block.splitlines() if re.search(r"show|history|why", line)]
+    assert (len(begin), len(lines)) == (3, 3)
+    todo = "\n".join(["set -e", *begin, *lines, "mdmem diff", "mdmem backup ~/all.bundle"])
+    env = {"HOME": str(home), "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["/bin/sh", "-c", todo], cwd=REPO, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def _unknown(line: str) -> str:
     """Return the first word of a command line that no command or option is called; "" when all are known."""
     command: click.Command = cli
@@ -83,6 +98,12 @@ def test_the_table_of_rooms_inside_rooms_is_whole() -> None:
         assert any(row.startswith(f"| `{outer}/`") and f"`{inner}/`" in row for row in rows), f"{outer}/{inner}"
 
 
+def test_the_table_of_commands_has_the_groups_of_the_help() -> None:
+    rows = dict(re.findall(r"(?m)^\| (\w+) \| (`.*`) \|$", TEXT.partition("| to | commands |")[2].partition("\n\n")[0]))
+    listed = {row: {words.split()[0] for words in re.findall(r"`([^`]+)`", names)} for row, names in rows.items()}
+    assert listed == {group.lower(): set(names) for group, names in COMMANDS.items()}
+
+
 def test_every_command_is_named() -> None:
     for group in COMMANDS.values():
         for name in group:
@@ -103,7 +124,7 @@ def test_the_note_at_its_beginning_is_one_of_the_sample_vault() -> None:
     assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.helpers.readme`"
 
 
-@pytest.mark.parametrize("path", readme.documents(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*readme.documents(), *(REPO / ".github").glob("*.md")], ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     prose = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", prose):
