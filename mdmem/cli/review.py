@@ -144,7 +144,9 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
         click.echo(f"both versions  {safe(_place(choice))}")
     for screen in screens:
         click.echo(_line(screen))
-    click.echo(f"{plural.number(sum(len(one.all) for one in screens), 'note')} to review.")
+    notes = plural.number(sum(len(one.all) for one in screens), "note")
+    places = f"{plural.number(len(choices), 'place')} with both versions and " if choices else ""
+    click.echo(f"{places}{notes} to review.")
 
 
 def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, complete: bool) -> int:
@@ -157,17 +159,19 @@ def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, compl
 
 
 def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
-    return {key: value for key, value in item._asdict().items() if key not in ("oid", "named")}
+    return {key: value for key, value in item._asdict().items() if key not in ("oid", "named", "merge")}
 
 
 def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
     """Ask which version stays where two machines changed the same line; return False for quit."""
-    from mdmem.history.merging import undecided
+    from mdmem.history.merging import undecided, whose
 
     for number, choice in enumerate(choices, 1):
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
-        for key, text in (("1", choice.one), ("2", choice.other)):
-            click.echo(f"  {key}  {safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
+        mine = whose.mine(settings, choice)
+        for key, name, text in (("1", "one", choice.one), ("2", "other", choice.other)):
+            owner = ("(this machine's)  " if name == mine else "(the other machine's)  ") if mine else ""
+            click.echo(f"  {key}  {owner}{safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
         answer = options.choose(OF_TWO, "s")
         if answer == "quit":
             return False
@@ -345,9 +349,12 @@ def _line(screen: ReviewScreen) -> str:
 
 
 def _counted(screen: ReviewScreen) -> str:
+    """Count a session's notes by kind, deleted ones apart."""
     from mdmem.history import message
 
-    return message.counts(item.kind for item in screen.all)
+    gone = plural.number(sum(item.change == "deleted" for item in screen.all), "deleted note")
+    left = message.counts(item.kind for item in screen.all if item.change != "deleted")
+    return ", ".join(part for part in (left, gone) if part and not part.startswith("0 "))
 
 
 def _show_session(screen: ReviewScreen, place: str) -> None:

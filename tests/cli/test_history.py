@@ -442,6 +442,16 @@ def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_i
     assert mdmem("review", "--list", check=True).stdout == "0 notes to review.\n"
 
 
+def test_a_review_lists_deleted_notes_as_deleted(mdmem: Run, kept: Path) -> None:
+    mdmem("review", "--done", check=True)
+    next((kept / FOLDER).glob("*-prompt-*")).unlink()
+
+    (line, count) = mdmem("review", "--list", check=True).stdout.splitlines()
+
+    assert line.endswith("(1 deleted note)")
+    assert count == "1 note to review."
+
+
 @pytest.mark.slow
 def test_a_session_is_dropped_whole_and_going_back_takes_a_decision_back(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/mine.md", "# My own\n\nwords\n")

@@ -170,6 +170,25 @@ def test_sync_says_where_both_versions_are_and_review_asks_which_stays(two: tupl
 
 
 @pytest.mark.slow
+def test_a_review_says_which_version_was_this_machines_and_counts_the_places(
+    two: tuple[Config, Config], tmp_path: Path
+) -> None:
+    first, second = two
+    sync.sync(second)
+    sync.sync(first)  # gets the merge that the other one made
+
+    listed = asked(first, "review", "--list")
+    assert listed.splitlines()[-1].startswith("2 places with both versions and ")
+    here, there = asked(first, "review", input="s\ns\n"), asked(second, "review", input="s\ns\n")
+    assert "  1  (the other machine's)  - we keep floats\n  2  (this machine's)  - we keep ints\n" in here
+    assert "  1  (this machine's)  - we keep floats\n  2  (the other machine's)  - we keep ints\n" in there
+    assert "  1  (the other machine's)  On floats\n  2  (this machine's)  On ints\n" in here
+
+    third = machine(tmp_path / "third", tmp_path / "remote.git")
+    assert "  1  - we keep floats\n  2  - we keep ints\n" in asked(third, "review", input="s\ns\n")
+
+
+@pytest.mark.slow
 def test_a_note_with_two_versions_is_followed_and_an_edit_or_keeping_both_decides(two: tuple[Config, Config]) -> None:
     first, second = two
     sync.sync(second)

@@ -63,7 +63,7 @@ class KeptPlace(NamedTuple):
 class OpenChoice(NamedTuple):
     """A place that waits for a decision: its current path, and both versions as the note has them.
 
-    line: 0 for a front matter key. named: its names in commit messages.
+    line: 0 for a front matter key. named: its names in commit messages. merge: the newest commit that names it.
     """
 
     path: str
@@ -72,6 +72,7 @@ class OpenChoice(NamedTuple):
     other: str
     key: str = ""
     named: tuple[str, ...] = ()
+    merge: str = ""
 
 
 def places(path: str, merged: Both) -> list[KeptPlace]:
@@ -93,12 +94,15 @@ def waiting(config: Config) -> list[OpenChoice]:
     repo = repository.open_vault(config.vault)
     named = [(oid, place) for oid, name in _named(config, repo) if (place := _parse(name))]
     texts = _texts(repo, [f"{oid}:{place.path}" for oid, place in named])
-    found: dict[OpenChoice, list[str]] = {}
-    for was, (_, place) in zip(texts, named, strict=True):
+    found: dict[OpenChoice, list[tuple[str, str]]] = {}
+    for was, (oid, place) in zip(texts, named, strict=True):
         choice = _open(config, was, place) if was is not None else None
         if choice:  # two machines may have made the same merge
-            found.setdefault(choice, []).append(place.name)
-    return sorted(choice._replace(named=tuple(dict.fromkeys(names))) for choice, names in found.items())
+            found.setdefault(choice, []).append((oid, place.name))
+    return sorted(
+        choice._replace(named=tuple(dict.fromkeys(name for _, name in made)), merge=made[0][0])
+        for choice, made in found.items()
+    )
 
 
 def hint(config: Config) -> str:
@@ -208,8 +212,8 @@ def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
         return OpenChoice(path, 0, str(one), str(other), place.key) if None not in (one, other) else None
     lines = was.decode("utf-8", "surrogateescape").split("\n")
     texts = ["\n".join(lines[first - 1 : last]) for first, last in place.lines]
-    at = _line_of(now.decode("utf-8", "surrogateescape"), texts[0])
-    held = at and _line_of(now.decode("utf-8", "surrogateescape"), texts[1])
+    at = line_of(now.decode("utf-8", "surrogateescape"), texts[0])
+    held = at and line_of(now.decode("utf-8", "surrogateescape"), texts[1])
     return OpenChoice(path, at, texts[0], texts[1]) if held else None
 
 
@@ -222,7 +226,7 @@ def _moved(config: Config, data: bytes) -> str:
     return ""
 
 
-def _line_of(text: str, block: str) -> int:
+def line_of(text: str, block: str) -> int:
     """Return the line number, from 1, at which these whole lines begin in a text; 0 when it lacks them."""
     at = f"\n{text}\n".find(f"\n{block}\n")
     return text.count("\n", 0, at) + 1 if at >= 0 else 0
@@ -238,7 +242,7 @@ def _without(data: bytes, choice: OpenChoice, keep: str) -> bytes | None:
         return editing.set_keys(data, values)
     text = data.decode("utf-8", "surrogateescape")
     kept, gone = (choice.one, choice.other) if keep == "one" else (choice.other, choice.one)
-    place, rest = _line_of(text, kept), _line_of(text, gone)
+    place, rest = line_of(text, kept), line_of(text, gone)
     if not (place and rest):
         return None
     lines = text.split("\n")
