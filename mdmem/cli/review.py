@@ -16,7 +16,7 @@ from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
-from mdmem.vault import journal, note
+from mdmem.vault import journal, note, user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
@@ -321,9 +321,9 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
     elif answer == "retitle":
         changes["title"] = note.one_line(click.prompt("Title", default=item.title))
     elif answer == "tag":
-        typed = click.prompt("Tags, with spaces between", default="")
+        typed = user_notes.typed_tags(click.prompt("Tags, with commas or spaces between", default=""))
         had = note.parse(work.text_of(settings, item)).meta.get("tags")
-        changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed.split()]))
+        changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed]))
     elif answer == "superseded":
         changes["superseded_by"] = _known(settings, click.prompt("Replaced by which note (id)"))
     return [work.decide(settings, item, **changes)]

@@ -209,6 +209,11 @@ def tags_of(value: Any) -> list[str]:
     return [str(tag) for tag in value] if isinstance(value, list) else []
 
 
+def typed_tags(text: str) -> list[str]:
+    """Parse the tags of a form: with commas between, or spaces if there is no comma. As words of a command are."""
+    return clean_tags(text.split(",") if "," in text else text.split())
+
+
 def clean_tags(tags: Iterable[Any]) -> list[str]:
     """Normalize tags for storage: no `#`, no white space, each once; `a,b` counts as two.
 

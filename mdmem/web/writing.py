@@ -77,7 +77,7 @@ def _pin(request: PageRequest) -> Response:
 
 def _tag(request: PageRequest) -> Response:
     opened = _opened(request)
-    words = request.form.get("tags", "").split()
+    words = user_notes.typed_tags(request.form.get("tags", ""))
     change = user_notes.remove_tags if request.form.get("remove") else user_notes.add_tags
     change(request.config, opened.path, words)
     done = f"{'Removed' if request.form.get('remove') else 'Added'} {plural.number(len(words), 'tag')}."
@@ -91,7 +91,13 @@ def _add(request: PageRequest) -> Response:
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
     try:
         made = decisions.add(
-            request.config, form.get("title", ""), text, kind=kind, project=project, tags=tags.split(), now=time.time()
+            request.config,
+            form.get("title", ""),
+            text,
+            kind=kind,
+            project=project,
+            tags=user_notes.typed_tags(tags),
+            now=time.time(),
         )
     except (MdmemError, OSError) as error:
         return notes.new_form(request, {**form, "text": text}, str(error))

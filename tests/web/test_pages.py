@@ -684,6 +684,24 @@ def test_a_new_note_that_cannot_be_saved_stays_in_its_form(web: Web, cookie: str
     assert "<option selected>lesson</option>" in body
     assert "<option selected>notes-app</option>" in body
     assert 'value="one two"' in body
+@pytest.mark.parametrize(
+    ("typed", "wanted"), [("foo, bar baz", ["foo", "bar-baz"]), ("foo bar", ["foo", "bar"]), ("#foo,", ["foo"])]
+)
+def test_tags_of_a_form_are_separated_by_commas_or_else_by_spaces(
+    web: Web, cookie: str, typed: str, wanted: list[str]
+) -> None:
+    page = get(web, cookie, "/new")
+    assert "Tags, with commas between (or spaces, if there is no comma)" in page
+    fields = {"csrf": csrf(page), "title": "Tagged here", "kind": "note", "project": ""}
+    assert post(web, cookie, "add", **fields, text="Words.", tags=typed)[0] == 303
+    (file,) = (web.vault / "notes").rglob("*tagged-here*.md")
+    path = file.relative_to(web.vault).as_posix()
+    post(web, cookie, "tag", csrf=fields["csrf"], note=path, tags="last of all, x")
+    made = note.parse(file.read_bytes()).meta["tags"]
+    file.unlink()
+    assert made == [*wanted, "last-of-all", "x"]
+
+
     assert sorted((web.vault / "notes").rglob("*.md")) == before
 
 
