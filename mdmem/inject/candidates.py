@@ -70,7 +70,7 @@ def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
 
 
 def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
-    """Return what a query finds, best first, each with how it is shown or why not.
+    """Return what a query finds, each with how it is shown or why not: first what fits, in its order, then the rest.
 
     shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
     """
@@ -97,7 +97,8 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     limit = at.config.settings.inject.recall_limit
     found: list[Found] = []
     count = 0
-    for answer in (*kept, *(one for one in answers if one not in kept)):
+    rest = sorted((one for one in answers if one not in kept), key=lambda one: one.score, reverse=True)
+    for answer in (*kept, *rest):
         if answer not in kept or count >= limit:
             found.append(Found(answer, None, why if answer not in kept else "no room"))
             continue

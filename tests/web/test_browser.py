@@ -386,6 +386,31 @@ def test_a_narrow_window_shows_which_page_is_open(web: Web, page: Page) -> None:
         assert place["x"] + place["width"] <= 360
 
 
+def test_a_preview_on_a_narrow_window_shows_every_cell(web: Web, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{web.served.url}/preview?prompt=what+did+we+decide+about+the+date+parser")
+    cells = page.locator("table.stacked tbody td")
+    assert cells.count() >= 4
+    for cell in cells.all():
+        place = cell.bounding_box()
+        assert place is not None
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 390
+        assert cell.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.get_by_role("columnheader", name="Shown").count() == 1
+    assert violations(page) == []
+
+
+def test_the_search_box_of_every_page_searches_with_enter(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/help/web")
+    assert "where Enter searches" in " ".join(str(page.locator("main").text_content()).split())
+    page.keyboard.press("/")
+    page.keyboard.type("parser")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=parser#asked")
+    page.locator("a.hit:focus").wait_for()
+
+
 def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
     path = a_note(web, "Edited in two places")
     page.goto(f"{web.served.url}/edit/{path}")

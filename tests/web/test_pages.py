@@ -951,6 +951,22 @@ def test_a_hook_that_takes_too_long_is_said_not_to_be_measured(
 # -- live ------------------------------------------------------------------------------------------
 
 
+    assert "<code>mdmem install claude-code</code> registers the hooks." in body
+    assert "`" not in body
+
+
+def test_a_preview_lists_what_fits_first_and_the_rest_by_score(web: Web, cookie: str) -> None:
+    for number in range(3):
+        a_note(web, f"Preview of the walrus {number}", "Walrus ledger, and " + "other words " * 30 * number)
+    rows: list[tuple[str, str]] = []
+    while len(rows) < 3:  # until the pages have seen the files
+        body = get(web, cookie, "/preview?prompt=do+you+remember+the+walrus+ledger+of+uploads")
+        rows = re.findall(r'data-label="Score">([\d.]+)</td>.*?data-label="Shown">(.*?)</td>', body)
+    shown = [">yes<" in text for _, text in rows]
+    rest = [float(score) for (score, _), is_shown in zip(rows, shown, strict=True) if not is_shown]
+    assert shown == sorted(shown, reverse=True)
+    assert rest == sorted(rest, reverse=True)
+    assert "First what fits" in body
 def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
     import http.client
 
