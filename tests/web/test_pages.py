@@ -344,6 +344,18 @@ def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path
     assert "packed in this file" in page
 
 
+def test_growth_of_a_single_day_is_shown_with_times(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for hour in (8, 9):
+        head = f"---\ntitle: At {hour}\ncreated: 2026-09-14T{hour:02d}:00:00Z\n---\n\nWords.\n"
+        (day.vault / "notes" / f"{hour}.md").write_text(head)
+    with serving(day.vault, day.env) as served:
+        body = served.ask("/health", headers={"Cookie": served.enter()})[2]
+
+    assert re.search(r"<figcaption><span>2026-09-14 08:00</span>.*<span>2026-09-14 09:00</span></figcaption>", body)
+    assert "from 2026-09-14 08:00 to 2026-09-14 09:00" in body
+
+
 def test_a_vault_that_is_away_is_said_and_is_no_fault_of_the_server(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
     away = day.vault.with_name("away")
@@ -672,18 +684,6 @@ def test_a_new_note_passes_the_gate_and_is_shown(web: Web, cookie: str) -> None:
     file.unlink()
 
 
-def test_a_new_note_that_cannot_be_saved_stays_in_its_form(web: Web, cookie: str) -> None:
-    before = sorted((web.vault / "notes").rglob("*.md"))
-    fields = {"csrf": token(web, cookie), "title": "", "kind": "lesson", "project": "notes-app", "tags": "one two"}
-
-    status, _, body = post(web, cookie, "add", **fields, text="<private>all of it</private>")
-
-    assert status == 400
-    assert "Nothing was saved: There is nothing to store" in body
-    assert escape("<private>all of it</private>") in body
-    assert "<option selected>lesson</option>" in body
-    assert "<option selected>notes-app</option>" in body
-    assert 'value="one two"' in body
 @pytest.mark.parametrize(
     ("typed", "wanted"), [("foo, bar baz", ["foo", "bar-baz"]), ("foo bar", ["foo", "bar"]), ("#foo,", ["foo"])]
 )
@@ -702,6 +702,18 @@ def test_tags_of_a_form_are_separated_by_commas_or_else_by_spaces(
     assert made == [*wanted, "last-of-all", "x"]
 
 
+def test_a_new_note_that_cannot_be_saved_stays_in_its_form(web: Web, cookie: str) -> None:
+    before = sorted((web.vault / "notes").rglob("*.md"))
+    fields = {"csrf": token(web, cookie), "title": "", "kind": "lesson", "project": "notes-app", "tags": "one two"}
+
+    status, _, body = post(web, cookie, "add", **fields, text="<private>all of it</private>")
+
+    assert status == 400
+    assert "Nothing was saved: There is nothing to store" in body
+    assert escape("<private>all of it</private>") in body
+    assert "<option selected>lesson</option>" in body
+    assert "<option selected>notes-app</option>" in body
+    assert 'value="one two"' in body
     assert sorted((web.vault / "notes").rglob("*.md")) == before
 
 
@@ -939,18 +951,6 @@ def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     body = get(web, cookie, "/health")
     assert "CPU of a hook" in body
     assert "python" in body
-
-
-def test_a_hook_that_takes_too_long_is_said_not_to_be_measured(
-    web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health, "MOST_SECONDS", 0.0001)
-    assert health.hook_cost() is None
-
-
-# -- live ------------------------------------------------------------------------------------------
-
-
     assert "<code>mdmem install claude-code</code> registers the hooks." in body
     assert "`" not in body
 
@@ -967,6 +967,18 @@ def test_a_preview_lists_what_fits_first_and_the_rest_by_score(web: Web, cookie:
     assert shown == sorted(shown, reverse=True)
     assert rest == sorted(rest, reverse=True)
     assert "First what fits" in body
+
+
+def test_a_hook_that_takes_too_long_is_said_not_to_be_measured(
+    web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "MOST_SECONDS", 0.0001)
+    assert health.hook_cost() is None
+
+
+# -- live ------------------------------------------------------------------------------------------
+
+
 def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
     import http.client
 
