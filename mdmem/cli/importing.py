@@ -226,7 +226,8 @@ def _import(
     folders = plan.folders
     if not (asked.paths or asked.looks):
         folders = _memory(settings, asked, run.places)  # the sessions' folders are known only now
-    run.folders(folders)
+    with progress.ProgressBar("Importing files") as bar:
+        run.folders(folders, bar.step)
     if not stopped():
         host_memory.remember(settings, folders)
     return run.tally

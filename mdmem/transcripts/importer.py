@@ -16,6 +16,7 @@ from mdmem import files, privacy, system
 from mdmem.capture import pending
 from mdmem.config import Config
 from mdmem.errors import VaultError
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.transcripts import markdown, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
@@ -187,15 +188,18 @@ class Import:
         elif outcome.ignored in _REASONS:
             self.tally.skipped[_REASONS[outcome.ignored]] += 1
 
-    def folders(self, found: Iterable[markdown.MarkdownFolder]) -> None:
-        """Copy folders of markdown. Raises OSError or VaultError when the vault cannot be written."""
+    def folders(self, found: Iterable[markdown.MarkdownFolder], report: ProgressCallback = ignore) -> None:
+        """Copy folders of markdown; report: progress callback, counts files.
+
+        Raises OSError or VaultError when the vault cannot be written.
+        """
         rules = privacy.Rules.of(self.config.settings)
+        every = [(folder, name) for folder in found for name in markdown.files(folder)]
         with self._synced():
-            for folder in found:
-                for name in markdown.files(folder):
-                    if self.stopped():
-                        return
-                    self._file(folder, name, rules)
+            for folder, name in reporting(every, "Importing files", report):
+                if self.stopped():
+                    return
+                self._file(folder, name, rules)
 
     def _file(self, folder: markdown.MarkdownFolder, name: str, rules: privacy.Rules) -> None:
         path = folder.root / name

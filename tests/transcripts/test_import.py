@@ -23,8 +23,9 @@ from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, deletions, find
 from mdmem.history.purging import purge, purge_record
-from mdmem.transcripts import replay
+from mdmem.transcripts import replay, sources
 from mdmem.transcripts.imported import ImportedFiles
+from mdmem.transcripts.importer import Import
 from mdmem.transcripts.markdown import memories
 from mdmem.vault import note
 from tests.conftest import notes, session_pages
@@ -683,6 +684,22 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
 
     assert titles(vault, "prompt") == ["Before", "After"]
     assert process.returncode == 0
+
+
+def test_the_copying_of_a_folder_of_markdown_is_reported_file_by_file(vault: Path, tmp_path: Path) -> None:
+    folders = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for number in range(3):
+            (tmp_path / name / f"{number}.md").write_text(f"# {name} {number}\n")
+        folders += sources.find([tmp_path / name], {}).folders
+    told: list[tuple[int, int]] = []
+    run = Import(config.load(), ImportedFiles(config.load()), {})
+
+    run.folders(folders, lambda _, done, total: told.append((done, total)))
+
+    assert told == [(done, 6) for done in range(6)]
+    assert run.tally.added["note"] == 6
 
 
 def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: Path) -> None:
