@@ -7,8 +7,8 @@ import sys
 import time
 
 from mdmem import config as configs
-from mdmem.capture import losses
-from mdmem.vault import exclusions, journal, layout, pauses
+from mdmem.capture import losses, todays_notes
+from mdmem.vault import exclusions, pauses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,28 +33,9 @@ def line(config: Config, now: float) -> str:
     elif pause is not None:
         parts = [f"paused until {time.strftime('%H:%M', time.localtime(pause.ends))}" if pause.ends else "paused"]
     else:
-        count = notes_today(config, now)
+        count = todays_notes.count(config, now)
         parts = [f"{count} {'note' if count == 1 else 'notes'} today"]
     lost = len(losses.recent(config, now, 1))
     if lost:
         parts.append(f"{lost} {'event' if lost == 1 else 'events'} lost, see `mdmem doctor`")
     return f"mdmem: {' · '.join(parts)}"
-
-
-def notes_today(config: Config, now: float) -> int:
-    """Count the notes stored since midnight, in sessions that began today or yesterday."""
-    local = time.localtime(now)
-    midnight = now - local.tm_hour * 3600 - local.tm_min * 60 - local.tm_sec
-    days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, midnight - 1)}
-    return sum(_count(f"{config.vault}/{folder}", midnight) for folder in layout.sessions_of(config.vault, days))
-
-
-def _count(folder: str, since: float) -> int:
-    try:
-        is_new = os.stat(folder).st_mtime >= since
-        with os.scandir(folder) as scan:
-            found = [item for item in scan if is_new or layout.is_part(item.name)]
-        parts = sum(_count(item.path, since) for item in found if layout.is_part(item.name))
-        return parts + sum(bool(journal.numbers(item.name)) and item.stat().st_mtime >= since for item in found)
-    except OSError:
-        return 0

@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.capture import events, queued, status_line
+from mdmem.capture import events, queued, todays_notes
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, session_log, sync
@@ -182,7 +182,7 @@ def test_a_busy_day_is_spread_over_several_folders(tmp_path: Path, monkeypatch: 
     assert len(day.json("log")) == len(day.json("sessions")) == 11
     for path in day.vault.rglob("*"):
         os.utime(path, (MORNING + 60, MORNING + 60))
-    assert status_line.notes_today(day.config(), MORNING + 3600) == 11
+    assert todays_notes.count(day.config(), MORNING + 3600) == 11
 
 
 # -- what changes a vault --------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from mdmem.agents import Event
-from mdmem.capture import events, losses, status_line
+from mdmem.capture import events, losses, todays_notes
 from mdmem.errors import ConfigError, UsageError
 from mdmem.vault import disk, note
 from tests.conftest import REPO
@@ -59,9 +59,36 @@ def test_notes_of_the_day_before_are_not_counted(day: Day, tmp_path: Path) -> No
     now = time.time()
     event = Event(agent="claude-code", name="UserPromptSubmit", session="s-1", cwd=str(tmp_path), prompt="Then")
     events.capture(day.config(), event, now, day.env)
-    assert status_line.notes_today(day.config(), now) == 1
-    assert status_line.notes_today(day.config(), now + 86_400) == 0
-    assert status_line.notes_today(day.config(), now + 30 * 86_400) == 0
+    assert todays_notes.count(day.config(), now) == 1
+    assert todays_notes.count(day.config(), now + 86_400) == 0
+    assert todays_notes.count(day.config(), now + 30 * 86_400) == 0
+
+
+def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day, tmp_path: Path) -> None:
+    now, settings = time.time(), day.config()
+
+    def stored(session: str, prompt: str, when: float) -> None:
+        event = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
+        assert events.capture(settings, event, when, day.env).stored
+
+    stored("s-1", "Yesterday's, as an import brings it", now - 86_400)
+    stored("s-1", "Today, in a session from yesterday", now)
+    stored("s-2", "Long ago", now - 9 * 86_400)
+    stored("s-2", "Today, in a session from long ago", now)
+    day.run("note", "Written by a command.")
+    for name, text in (
+        ("ideas/plan.md", "By hand, in a folder without a date.\n"),
+        ("top.md", "---\ntitle: At the top\n---\n\nBy hand.\n"),
+        ("notes/imported/old.md", "---\ndate: 2024-05-01\n---\n\nCopied today.\n"),
+        ("notes/2024-05-02.md", "A daily note of long ago.\n"),
+        ("internal/agent/a.md", "---\nkind: agent\ntitle: inside\n---\n\nA memory of an agent's.\n"),
+        ("templates/notes/mine.md", "No note.\n"),
+    ):
+        (day.vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (day.vault / name).write_text(text)
+
+    assert day.run("status", "--line").stdout == "mdmem: 5 notes today\n"
+    assert "Today: 5 notes, " in day.run().stdout
 
 
 def test_a_status_line_of_the_users_own_stays(day: Day) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from mdmem.agents import Event
-from mdmem.capture import events, status_line
+from mdmem.capture import events, todays_notes
 from mdmem.capture.pending import Outcome
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
@@ -138,7 +138,7 @@ def test_every_command_that_reads_finds_the_notes_in_parts(made: Day) -> None:
         os.utime(file, (START + 60, START + 60))
     for folder in (made.vault / FOLDER).rglob(""):
         os.utime(folder, (START + 60, START + 60))
-    assert status_line.notes_today(settings, START + 3_600) == RUNS + 4
+    assert todays_notes.count(settings, START + 3_600) == RUNS + 4
 
 
 @pytest.mark.slow

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from mdmem import timestamps
 from mdmem.history.git import repository
 from mdmem.history.merging import both
-from mdmem.search.index import document
-from mdmem.vault import front_matter, journal, note
+from mdmem.vault import creation, front_matter, journal, note
 from tests.conftest import notes
 from tests.helpers.history_vault import run_here
 from tests.helpers.talk import START, Talk
@@ -51,7 +50,7 @@ def test_every_reader_takes_a_notes_time_for_the_same_moment(seconds: int, name:
     assert written == f"---\ncreated: {text}\n---\n"
     assert note.parse(f"{written}\n").meta == {"created": text}
     moment = datetime.fromtimestamp(seconds, UTC)
-    assert document.read_time(text) == moment
+    assert creation.read_time(text) == moment
     assert yaml.safe_load(text) in (moment, moment.replace(tzinfo=None))
     assert frontmatter.loads(f"{written}\n")["created"] in (moment, moment.replace(tzinfo=None))
 

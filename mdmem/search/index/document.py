@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, entities, errors, wordings
-from mdmem.vault import disk, journal, links, note, people
+from mdmem.vault import creation, disk, journal, links, note, people
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -31,20 +31,18 @@ LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "blocked_by"
 MAX_FILES = 64
 """Maximum number of a note's file names that `file:` can find."""
 
-_CREATED = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
 _SHOWN = (
     "id", "project", "session", "tool", "agent", "branch", "staged", "commit", "cwd", "prompt", "sequence", "success",
     "private", "redacted",
 )  # fmt: skip
 # Not words that anybody searches for, or indexed separately.
-_NO_WORDS = frozenset([*_CREATED, "id", "session", "title", "commit", "cwd", "kind", "ended", "digest", "staged"])
+_NO_WORDS = frozenset([*creation.KEYS, "id", "session", "title", "commit", "cwd", "kind", "ended", "digest", "staged"])
 # These repeat the body: their words count as body text if it lacks them.
 _BODY = ("command", "pattern", "url", "error", "files")
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _HEADING = re.compile(r"^#{1,3}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _KNOWN_FILES = """
 py pyi pyx ipynb js jsx mjs cjs ts tsx vue svelte java kt kts scala groovy gradle go rs c h cc cpp cxx hh hpp m mm
@@ -86,7 +84,7 @@ def build(
     parsed = people.cleaned(root, read, rules)
     edited = _says(parsed, "edited") or (parsed is not read and note.is_edited(parsed))
     meta, body = parsed.meta, _own_words(parsed)
-    created = when_made(meta, entry.path)
+    created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
     title = _text(meta.get("title")) or (heading[1] if heading else "")
@@ -145,7 +143,7 @@ def _name_words(path: str) -> str:
     name = links.stem(path.rpartition("/")[2])
     if _NUMBERED.match(name):
         return ""
-    words = _DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
+    words = creation.DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
     return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
 
 
@@ -169,32 +167,6 @@ def _date_counts(day: date) -> dict[str, int]:
 def date_words(moment: date) -> str:
     """Return a date as people write it."""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-
-
-def read_time(text: str) -> datetime | None:
-    """Parse a date or time in ISO 8601, in UTC if it has no zone; None for anything else."""
-    text = text.strip()
-    if not "0" <= text[:1] <= "9":  # parsing errors are slower
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return moment if 1 < moment.year < 9999 else None
-
-
-def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
-    """Return when a note was created, by its front matter or a date in its path, or None."""
-    for key in _CREATED:
-        moment = read_time(_text(meta.get(key)))
-        if moment:
-            return moment
-    for found in reversed(_DATE.findall(path)):
-        moment = read_time("-".join(found))
-        if moment:
-            return moment
-    return None
 
 
 def _flags(parsed: note.Parsed, path: str, kind: str, *, edited: bool) -> int:
@@ -231,7 +203,9 @@ def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
         named_again = key == "page" or (key == "aliases" and value == [title])
         if key not in _NO_WORDS and key not in _BODY and not named_again:
             is_id = key in LINK_KEYS
-            yield from (text for text in _texts(value) if not read_time(text) and not (is_id and "[" not in text))
+            yield from (
+                text for text in _texts(value) if not creation.read_time(text) and not (is_id and "[" not in text)
+            )
 
 
 def _body_text(meta: Mapping[str, Any], body: str) -> str:

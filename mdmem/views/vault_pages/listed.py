@@ -13,9 +13,8 @@ from mdmem.capture import page
 from mdmem.config import Config
 from mdmem.history import pages, private
 from mdmem.history.git import part
-from mdmem.search.index import document
 from mdmem.search.index.view import View
-from mdmem.vault import disk, generated, journal, layout, note, people
+from mdmem.vault import creation, disk, generated, journal, layout, note, people
 from mdmem.views import rows, sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -122,7 +121,7 @@ class Listing:
         path = self.view.path(number)
         if path not in self._dated:
             parsed = note.load(self.root, path)
-            self._dated[path] = document.when_made(parsed.meta, path) is not None
+            self._dated[path] = creation.when_made(parsed.meta, path) is not None
         return known if self._dated[path] else 0
 
 

@@ -1,0 +1,42 @@
+"""When a note was created: by its front matter, or a date in its path."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+KEYS = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
+"""Front matter keys that may say it; the first one that can be read counts."""
+DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+
+
+def read_time(text: str) -> datetime | None:
+    """Parse a date or time in ISO 8601, in UTC if it has no zone; None for anything else."""
+    text = text.strip()
+    if not "0" <= text[:1] <= "9":  # parsing errors are slower
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if 1 < moment.year < 9999 else None
+
+
+def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
+    """Return when a note was created, by its front matter or a date in its path, or None."""
+    for key in KEYS:
+        value = meta.get(key)
+        moment = read_time(value) if isinstance(value, str) else None
+        if moment:
+            return moment
+    for found in reversed(DATE.findall(path)):
+        moment = read_time("-".join(found))
+        if moment:
+            return moment
+    return None
