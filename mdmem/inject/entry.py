@@ -8,7 +8,7 @@ from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
 from mdmem.search import turn_groups
-from mdmem.search.asking import shape
+from mdmem.search.asking import failures
 from mdmem.values import Value
 from mdmem.vault import journal, layout, people
 
@@ -207,7 +207,7 @@ def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
     yield f"$ {run.command[:120]}{mark}"
     printed = excerpts.printed(run.body) if count else []
     lines = printed[-count:]
-    why = shape.failure("\n".join(printed)) if run.failed else ""
+    why = failures.failure("\n".join(printed)) if run.failed else ""
     if why not in "\n".join(lines):
         lines = [why, *lines[1:]]
     yield from (f"  {line.strip()[:150]}" for line in lines)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.search.asking import phrases, prose, shape
+from mdmem.search.asking import failures, phrases, prose, shape
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 
 ASKING = [
@@ -357,8 +357,8 @@ def test_an_order_whose_relative_clause_speaks_of_the_past_does_not_ask() -> Non
 
 
 def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
-    assert shape.error_line("it is there today: KeyError: 'tenant_id' in export.py") != ""
-    assert shape.error_line("one: two: three") == ""
+    assert failures.error_line("it is there today: KeyError: 'tenant_id' in export.py") != ""
+    assert failures.error_line("one: two: three") == ""
 
 
 @pytest.mark.parametrize(
@@ -598,10 +598,63 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
     assert shape.of(prompt) is None
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the DATEV import chokes on umlauts, use the same trick as with the bank importer",
+        "test_reminder is flaky too, do it the way you did for the webhook one",
+        "do customers next, like you did invoices and payments",
+        "chinese names are boxes in the delivery note, we had that with the japanese ones",
+        "the MT940 parser needs the encoding fallback we built for sparkasse",
+        "I need another index, same as the one for open invoices",
+        "apply the FakeClock approach from the webhook test to the reminders test",
+        "I think we once measured why gmx puts us in spam. dig that up",
+        "datev revenue accounts, which ones were it",
+    ],
+)
+def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) -> None:
+    asked = shape.of(prompt)
+
+    assert asked is not None
+    assert asked.grade == LIKELY
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "use the same approach as the other tests",
+        "use the fix from the docs",
+        "follow the pattern from the other modules",
+        "do it like the other tests",
+        "keep the same name as before",
+        "do the same for the footer",
+        "as you did above, but for the footer",
+        "apply the patch from upstream",
+        "set it up the way the docs describe",
+    ],
+)
+def test_an_order_that_points_to_what_is_here_does_not_ask(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "is_error"),
+    [
+        ('psycopg.errors.ObjectInUse: database "test_ledger" is being accessed by other users', True),
+        ("sqlalchemy.exc.NoResultFound: No row was found when one was required", True),
+        ("requests.exceptions.ReadTimeout: timed out", True),
+        ("com.acme.Service: started in 3 s", False),
+        ("src.errors.handler: rename it", False),
+    ],
+)
+def test_an_error_is_known_by_the_module_of_its_name(line: str, is_error: bool) -> None:
+    assert (failures.error_line(line) == line) is is_error
+
+
 def test_the_first_line_of_npm_tells_its_error() -> None:
     pasted = "npm ERR! code EBADENGINE\nnpm ERR! engine Unsupported engine\nnpm ERR! A complete log can be found in /x"
 
-    assert shape.error_line(pasted) == "npm ERR! code EBADENGINE"
+    assert failures.error_line(pasted) == "npm ERR! code EBADENGINE"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mdmem.search.asking import orders, references
+
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
 """How surely a sentence asks about the past: by its words alone; by speaking of the past; as a question; not at all."""
 
@@ -130,7 +132,7 @@ def judge(words: list[str], *, asks: bool) -> int:
         question = wh = False
     if question and (sure := _asks_surely(words, held, wh=wh, past=past, back=back)) != NOT:
         return sure
-    grade = _without_question(words, held, past=past, back=back)
+    grade = max(_without_question(words, held, past=past, back=back), LIKELY * references.points_back(words))
     if not question:
         return max(grade, _in_passing(words, held, past=past))
     if not past and (_defines(words, first) or (held & _GENERAL and first != "why")):
@@ -275,25 +277,8 @@ def names(words: list[str]) -> bool:
 
 SOUGHT = _TROUBLE | _OUTCOME
 """What is looked for of something, behind its name: `the devnonce bug`."""
-_ORDERS_OF_WORK = _words(
-    "add adjust align allow apply archive ask assign attach avoid backport bring build bump call catch center "
-    "change check clean clear clone close commit compare compile connect continue convert copy create cut debug "
-    "define delete deploy describe detect disable disconnect do document double download draft draw drop edit emit "
-    "enable encode enforce ensure escape evaluate execute expand explain export expose extend extract fetch fill "
-    "find finish fix format generate get give go handle hide highlight ignore implement import improve include "
-    "increase initialize inline insert inspect install investigate isolate join keep leave link list load log look "
-    "lower make mark measure merge migrate mock move name normalize notify open optimize order override parse pass "
-    "persist pin populate port prepare prevent print proceed profile propagate provide publish pull push put raise "
-    "read rebase redo reduce refactor reformat regenerate register reject release remember remove rename render "
-    "reorder replace replicate report reproduce rerun reset resize resolve restart restore restrict retry return "
-    "reuse revert review rework rewrite rollback rotate run sanitize save scaffold search send separate serialize "
-    "set setup ship show shrink simplify skip sort split squash start stash stop store strip stub submit summarize "
-    "support suppress swap switch sync take tell test throw tidy toggle track transform translate trim truncate try "
-    "turn tweak undo unify uninstall unwrap update upgrade upload use validate verify wait wire work wrap write"
-)
-"""Verbs that orders begin with."""
 _NAMING_NOTHING = (
-    _ORDERS_OF_WORK | _LEADING | _MODAL | SUBJECTS | _THE | _YOU | _INVERTED
+    orders.VERBS | _LEADING | _MODAL | SUBJECTS | _THE | _YOU | _INVERTED
     | _words("yes yep yeah no nope not sure good great nice perfect cool looks lgtm fine right thx done same more less")
     | _words("if when once after before instead let lets then or because since i im ill he she they there here")
 )  # fmt: skip

@@ -68,7 +68,7 @@ LANGUAGES: dict[str, Language] = {
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener",
         "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
-        why="warum wieso weshalb",
+        why="warum wieso weshalb weswegen",
         counts="viele viel",
         again="wieder erneut nochmal nochmals",
         notes="notizen notiz erinnerungen",
@@ -301,13 +301,15 @@ UNSPACED: dict[str, Unspaced] = {
         here="この これ ここ",
     ),
     "zh": Unspaced(
-        "？ ? 为什么 為什麼 为何 為何 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 是否 有没有 有沒有",
+        "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
+        "是否 有没有 有沒有",
         "我们 我們 咱们 咱們",
         "了 过 過 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎",
         "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
-        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候",
+        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候 那次 那回",
         "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
-        why="为什么 為什麼 为何 為何",
+        sure="来着 來著",
+        why="为什么 為什麼 为何 為何 为啥 為啥",
         here="这 這",
     ),
     "ko": Unspaced(

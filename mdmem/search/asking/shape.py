@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.agents import prompts
-from mdmem.search.asking import english, prose
+from mdmem.search.asking import english, failures, prose
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -11,8 +11,6 @@ from mdmem.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.search.asking.languages import Language, Unspaced
-
-MAX_ERROR_CHARS = 300
 
 
 class Shape(Value):
@@ -100,8 +98,8 @@ def _of(prompt: str) -> Shape | None:
         if best == SURE:
             break
     if best == NOT:
-        error = error_line(prompt)
-        message = error or _message(prompt)
+        error = failures.error_line(prompt)
+        message = error or failures.message(prompt)
         return Shape(LIKELY if error else POSSIBLE, "error", message, message) if message else None
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
     about = _with_named(about, prompt)
@@ -144,7 +142,7 @@ _LEAST_LETTERS = 3
 
 def _with_named(topic: str, prompt: str) -> str:
     """Return a topic with a prompt's quotations and the error in its pasted text added."""
-    error = error_line(prompt)
+    error = failures.error_line(prompt)
     words = set(topic.split())
     is_new = not words or not words <= set(error.split())  # else the question itself names the error
     return " ".join([topic, *prose.quotations(prompt), *([error] if is_new and error not in topic else [])]).strip()
@@ -356,92 +354,3 @@ _BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
 
 def _bare(word: str) -> str:
     return prose.fold(word.strip(".,:;?!¿¡\"'()[]…"))
-
-
-def error_line(prompt: str) -> str:
-    """Return the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
-    text = prompt if len(prompt) <= 8_000 else f"{prompt[:4_000]}\n{prompt[-4_000:]}"
-    found = ""
-    for line in text.splitlines():
-        bare = line.strip()
-        *names, rest = bare.split(":", MAX_COLONS)
-        lasts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
-        stated = any(last.endswith(_ERROR_ENDS) for last in lasts) or bare.lower().startswith(_ERROR_STARTS)
-        states = names and rest.strip() and stated
-        is_code = not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())
-        if states or (not found and (is_code or bare.lower().startswith(_OF_NPM))):
-            found = bare[:MAX_ERROR_CHARS]
-    return found
-
-
-def _message(prompt: str) -> str:
-    """Return the last line that states a failure as programs do: `make: *** No rule to make target 'gen'`; "" for none.
-
-    Such a line has code and mentions no person; the failure is at the start or after the name of what failed.
-    """
-    found = ""
-    for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
-        typed = line.split()
-        words = _plain(typed)
-        told = [at for at, word in enumerate(words) if word in _FAILURES]
-        if len(words) < 3 or not told:
-            continue
-        stated = any(word.endswith(":") for word in typed[:4]) or (told[0] <= 2 and words[told[0]] in _STATED)
-        begins = typed[0][:1].isupper() and told[0] < 2 and words[told[0]] in _STATED and len(words) > 3
-        if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, typed))):
-            found = line.strip()[:MAX_ERROR_CHARS]
-        elif not _STATED.isdisjoint(words):
-            found = next((one.strip(" .!") for one, _ in prose.sentences(line) if _is_message(one.split())), found)
-    return found
-
-
-def _plain(typed: list[str]) -> list[str]:
-    return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
-
-
-def _is_message(typed: list[str]) -> bool:
-    """Whether a sentence ends in what a program could not do: `Host key verification failed.`"""
-    words = _plain(typed)
-    is_named = typed[0][:1].isupper() and words[0] not in _NOT_NAMED
-    return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
-
-
-_CONDITIONS = frozenset(["if", "unless", "because", "since", "until", "after", "before"])
-_NOT_NAMED = frozenset(["the", "a", "an", "this", "that", "it", "all", "some", "every", "both"])
-
-
-def _is_code(word: str) -> bool:
-    """Whether a word has characters unusual in prose: `make:`, `(publickey)`, `'app'`, `0x2e8a:0xc`, `***`."""
-    return not word.rstrip(",.!?;").replace("-", "").replace("'", "" if word[:1] != "'" else "'").isalnum()
-
-
-MAX_MESSAGE_CHARS = 2_000
-"""A longer prompt is a task with its material, or names its error."""
-_STATED = frozenset(
-    ["cannot", "can't", "could", "couldn't", "unable", "failed", "denied", "refused", "rejected", "fault", "panicked",
-     "undefined", "undeclared", "aborted", "conflict", "violates"]
-)  # fmt: skip
-"""Words by which programs state a failure, but people rarely give an order."""
-_FAILURES = _STATED | frozenset(
-    ["error", "fail", "invalid", "missing", "unknown", "unexpected", "unsupported", "incompatible", "duplicate",
-     "stopped", "exceeded", "timeout", "timed", "no", "not", "isn't", "doesn't"]
-)  # fmt: skip
-_PERSONAL = "i i'm i'd me my we our us you your please should would must want need let let's when do don't"
-_PEOPLE = frozenset(_PERSONAL.split())
-
-
-def failure(output: str) -> str:
-    """Return the line of a failed run's output that says why: an error line, else the last one; "" for none."""
-    lines = [line.strip() for line in output[-4_000:].splitlines() if len(line.split()) > 1]
-    return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
-
-
-MAX_COLONS = 3
-"""Number of colons within which a line's error name is searched: `the same as last week: KeyError: 'id'`."""
-_ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
-_ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
-_OF_NPM = ("npm err!", "npm error")
-"""What its lines begin with, of which the first tells the error's code."""
-_ERRNO = frozenset(
-    ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EACCES", "EADDRINUSE", "ETIMEDOUT", "EPIPE", "EPERM", "ENOTFOUND"]
-)

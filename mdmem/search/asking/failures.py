@@ -1,0 +1,106 @@
+"""Failures: finds the line of a prompt, or of a run's output, that states what failed."""
+
+from __future__ import annotations
+
+from mdmem.search.asking import prose
+
+MAX_ERROR_CHARS = 300
+"""Maximum length of a line that is returned."""
+
+
+def error_line(prompt: str) -> str:
+    """Return the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
+    text = prompt if len(prompt) <= 8_000 else f"{prompt[:4_000]}\n{prompt[-4_000:]}"
+    found = ""
+    for line in text.splitlines():
+        bare = line.strip()
+        *names, rest = bare.split(":", MAX_COLONS)
+        lasts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
+        stated = any(last.endswith(_ERROR_ENDS) for last in lasts) or bare.lower().startswith(_ERROR_STARTS)
+        stated = stated or bool(names and _is_in_errors(names[0]))
+        states = names and rest.strip() and stated
+        is_code = not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())
+        if states or (not found and (is_code or bare.lower().startswith(_OF_NPM))):
+            found = bare[:MAX_ERROR_CHARS]
+    return found
+
+
+def _is_in_errors(name: str) -> bool:
+    """Whether a name is that of an error by its module: `sqlalchemy.exc.NoResultFound`."""
+    *modules, last = name.strip("( ").rpartition(" ")[2].split(".")
+    return last[:1].isupper() and last.isalnum() and not _OF_ERRORS.isdisjoint(modules)
+
+
+def message(prompt: str) -> str:
+    """Return the last line that states a failure as programs do: `make: *** No rule to make target 'gen'`; "" for none.
+
+    Such a line has code and mentions no person; the failure is at the start or after the name of what failed.
+    """
+    found = ""
+    for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
+        typed = line.split()
+        words = _plain(typed)
+        told = [at for at, word in enumerate(words) if word in _FAILURES]
+        if len(words) < 3 or not told:
+            continue
+        stated = any(word.endswith(":") for word in typed[:4]) or (told[0] <= 2 and words[told[0]] in _STATED)
+        begins = typed[0][:1].isupper() and told[0] < 2 and words[told[0]] in _STATED and len(words) > 3
+        if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, typed))):
+            found = line.strip()[:MAX_ERROR_CHARS]
+        elif not _STATED.isdisjoint(words):
+            found = next((one.strip(" .!") for one, _ in prose.sentences(line) if _is_message(one.split())), found)
+    return found
+
+
+def _plain(typed: list[str]) -> list[str]:
+    return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
+
+
+def _is_message(typed: list[str]) -> bool:
+    """Whether a sentence ends in what a program could not do: `Host key verification failed.`"""
+    words = _plain(typed)
+    is_named = typed[0][:1].isupper() and words[0] not in _NOT_NAMED
+    return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
+
+
+_CONDITIONS = frozenset(["if", "unless", "because", "since", "until", "after", "before"])
+_NOT_NAMED = frozenset(["the", "a", "an", "this", "that", "it", "all", "some", "every", "both"])
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word has characters unusual in prose: `make:`, `(publickey)`, `'app'`, `0x2e8a:0xc`, `***`."""
+    return not word.rstrip(",.!?;").replace("-", "").replace("'", "" if word[:1] != "'" else "'").isalnum()
+
+
+MAX_MESSAGE_CHARS = 2_000
+"""A longer prompt is a task with its material, or names its error."""
+_STATED = frozenset(
+    ["cannot", "can't", "could", "couldn't", "unable", "failed", "denied", "refused", "rejected", "fault", "panicked",
+     "undefined", "undeclared", "aborted", "conflict", "violates"]
+)  # fmt: skip
+"""Words by which programs state a failure, but people rarely give an order."""
+_FAILURES = _STATED | frozenset(
+    ["error", "fail", "invalid", "missing", "unknown", "unexpected", "unsupported", "incompatible", "duplicate",
+     "stopped", "exceeded", "timeout", "timed", "no", "not", "isn't", "doesn't"]
+)  # fmt: skip
+_PERSONAL = "i i'm i'd me my we our us you your please should would must want need let let's when do don't"
+_PEOPLE = frozenset(_PERSONAL.split())
+
+
+def failure(output: str) -> str:
+    """Return the line of a failed run's output that says why: an error line, else the last one; "" for none."""
+    lines = [line.strip() for line in output[-4_000:].splitlines() if len(line.split()) > 1]
+    return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
+
+
+MAX_COLONS = 3
+"""Number of colons within which a line's error name is searched: `the same as last week: KeyError: 'id'`."""
+_ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
+_ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
+_OF_ERRORS = frozenset(["errors", "exceptions", "exc", "error", "exception"])
+"""Modules of errors whose own names may end otherwise: `psycopg.errors.ObjectInUse`."""
+_OF_NPM = ("npm err!", "npm error")
+"""What its lines begin with, of which the first tells the error's code."""
+_ERRNO = frozenset(
+    ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EACCES", "EADDRINUSE", "ETIMEDOUT", "EPIPE", "EPERM", "ENOTFOUND"]
+)

@@ -1,0 +1,67 @@
+"""References: finds where an English order or statement points to how something was done before.
+
+`do it the way you did for the webhook test`, `use the same trick as with the bank importer`, `we had that with the
+Japanese ones`. Such a sentence asks nothing, and still needs what it points to.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def _each(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WHO = _each("we you i")
+_DID = _each(
+    "did had built used made wrote solved fixed got tried chose decided handled measured added introduced wired"
+)
+_MANNER = _each(
+    "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
+)
+_POINTS = _each("for with in on to from when")
+_OF = _each("of from for in with")
+_AS = _each("as like")
+_THAT = _each("that this it those these")
+_ONE = _each("one ones thing kind way")
+_ELSEWHERE = _each("doc docs documentation readme upstream other others example examples spec article link")
+"""Where something may come from that is no earlier work."""
+_USE = _each("use apply reuse take do try copy follow repeat")
+
+
+def points_back(words: list[str]) -> bool:
+    """Whether a sentence points to earlier work. words: folded."""
+    if _same_as(words) or any(_begins(words[at:], *row) for at in range(len(words)) for row in _ROWS):
+        return True
+    uses = words[0] in _USE and any(_begins(words[at:], _MANNER, _OF) for at in range(2, len(words)))
+    return uses and _ELSEWHERE.isdisjoint(words)
+
+
+_ROWS: tuple[tuple[frozenset[str], ...], ...] = (
+    (_each("way how as like"), _WHO, _DID, _POINTS | _THAT | _each("the our")),
+    (_WHO, _DID, _THAT, _POINTS),
+    (_WHO, _each("built had made used chose measured wrote"), _POINTS),
+    (_each("like"), _WHO, _each("did had")),
+    (_each("dig"), _THAT, _each("up")),
+    (_each("from"), _each("experience")),
+    (_each("which"), _each("one ones"), _each("was were"), _THAT | _each("they")),
+)
+"""Runs of words that point to earlier work."""
+
+
+def _same_as(words: list[str]) -> bool:
+    """Whether something shall be the same as something named: `same trick as with the importer`."""
+    for at, word in enumerate(words):
+        if word == "same":
+            rest = words[at + 1 :]
+            rest = rest[1:] if rest[:1] and rest[0] in _MANNER else rest
+            if _begins(rest, _AS, _POINTS | _WHO) or _begins(rest, _AS, _each("the"), _ONE):
+                return True
+    return False
+
+
+def _begins(words: list[str], *row: Iterable[str]) -> bool:
+    return len(words) >= len(row) and all(word in some for word, some in zip(words, row, strict=False))
