@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOST = "mdmem failed, and this event is lost. Run `mdmem doctor` to see why."
-_FORMS = {
+FORMS = {
     "claude-code": '{"systemMessage": "%s"}\n',
     "codex": '{"systemMessage": "%s"}\n',
     "gemini": '{"systemMessage": "%s"}\n',
@@ -25,7 +25,7 @@ _FORMS = {
 
 def last_words(agent: str) -> bytes:
     """Return the message that an event is lost, in the agent's format, for when nothing else of mdmem works."""
-    form = _FORMS.get(agent, "")
+    form = FORMS.get(agent, "")
     return (form % LOST).encode() if form else b""
 
 

@@ -575,6 +575,34 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.parametrize(
+    ("agent", "event", "key"),
+    [
+        ("claude-code", "SessionStart", "systemMessage"),
+        ("codex", "UserPromptSubmit", "systemMessage"),
+        ("gemini", "BeforeAgent", "systemMessage"),
+        ("cursor", "beforeSubmitPrompt", "user_message"),
+        ("opencode", "SessionStart", "message"),
+        ("copilot", "SessionStart", ""),
+        ("claude-code", "PostToolUse", ""),
+    ],
+)
+def test_a_hook_whose_python_is_gone_says_so_when_a_session_begins_and_on_each_prompt(
+    agent: str, event: str, key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "it\"s'gone" / "python"))
+    line = registered("hook", agent, str(tmp_path))
+
+    for separators in ((",", ":"), (", ", ": ")):
+        sent = {"session_id": "a", "hook_event_name": event, "prompt": 'a "hook_event_name":"SessionStart" \0' * 9}
+        done = run(line, input=json.dumps(sent, separators=separators).encode())
+
+        assert (done.returncode, done.stderr) == (0, b"")
+        said = json.loads(done.stdout)[key] if key else done.stdout.decode()
+        assert (f"is gone ({sys.executable})" in said) == bool(key)
+        assert bool(said) == bool(key)
+
+
 def test_a_command_in_a_projects_settings_is_silent_where_nobody_has_mdmem(home: Path) -> None:
     line = command_line.command("hook", "codex", shared=True)
 

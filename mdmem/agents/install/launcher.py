@@ -1,4 +1,6 @@
-"""Launcher: the short program that agents start for mdmem; it exits silently with 0 if mdmem is gone.
+"""Launcher: the short program that agents start for mdmem; it exits silently with 0 if mdmem was uninstalled.
+
+If the Python that mdmem was installed with is gone, it tells the user at the start of a session and on each prompt.
 
 It is in the user's data folder, so its path stays the same when mdmem is upgraded, moved or uninstalled. On POSIX it
 is a shell script, on Windows a Python file. It lists the settings files that use it, and is removed with the last one.
@@ -74,10 +76,25 @@ exec({otherwise})
 
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
-{users}[ -x {python} ] && [ -f {rescue} ] || exit 0
+{users}[ -x {python} ] || {{
+{gone}exit 0
+}}
+[ -f {rescue} ] || exit 0
 {first}case $1 in
 {cases}esac
 """
+
+# Without Python, the shell tells the user at each of `_TOLD_AT`; in a prompt's text, the quotes would be escaped.
+_GONE = """exec 2>/dev/null
+[ "$1" = hook ] && case $(cat) in {events}) case $2 in
+{cases}esac ;;
+esac
+"""
+_TOLD_AT = ("SessionStart", "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
+_GONE_WORDS = (
+    "mdmem stores nothing: the Python that it was installed with is gone (%s). Install mdmem again, then run"
+    " `mdmem install`."
+)
 
 # Perl's environment variables must not change the script's behavior or make it print warnings.
 _WITH_PERL = """if [ "$1" = hook ] && [ -S {socket} ] && [ -x {perl} ] && [ -f {hand_over} ]; then
@@ -141,7 +158,21 @@ def text(users: list[str], registered: str = "") -> str:
     python = shlex.quote(program)
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
-    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), first=_with_perl(program), cases=cases)
+    rescue = shlex.quote(rescue)
+    first, gone = _with_perl(program), _gone(program)
+    return _SHELL.format(users=lines, python=python, gone=gone, rescue=rescue, first=first, cases=cases)
+
+
+def _gone(program: str) -> str:
+    """Return the lines that tell the user that the interpreter is gone, for agents that show messages."""
+    names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
+    events = "|".join(f"*{shlex.quote(name)}*" for name in names)
+    told = json.dumps(_GONE_WORDS % program)[1:-1]
+    cases = ""
+    for form in dict.fromkeys(launch.FORMS.values()):
+        agents = "|".join(agent for agent, its in launch.FORMS.items() if its == form)
+        cases += f"{agents}) printf '%s\\n' {shlex.quote(form.strip() % told)} ;;\n"
+    return _GONE.format(events=events, cases=cases)
 
 
 def code(verb: str) -> str:
