@@ -18,6 +18,10 @@ class NoPayloadError(ValueError):
     """The payload is not a JSON object: cut off, binary, or not meant for a hook."""
 
 
+class PayloadTooLongError(ValueError):
+    """The payload is longer than `MAX_PAYLOAD_BYTES`."""
+
+
 def read_stdin(seconds: float | None = None) -> bytes:
     """Read all of stdin, but keep at most one byte more than `MAX_PAYLOAD_BYTES`; b"" if it is closed.
 
@@ -61,10 +65,10 @@ def decode(data: bytes) -> dict[str, Any]:
 
     Raises:
         NoPayloadError: when it is not a JSON object. The message never quotes it.
-        ValueError: when it is longer than `MAX_PAYLOAD_BYTES`.
+        PayloadTooLongError: when it is longer than `MAX_PAYLOAD_BYTES`.
     """
     if len(data) > MAX_PAYLOAD_BYTES:
-        raise ValueError("payload too long")
+        raise PayloadTooLongError("payload too long")
     code = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     # Not "utf-8-sig", whose codec would be one more module to import.
     text = data.decode(code, "replace").removeprefix("\ufeff").lstrip()

@@ -24,6 +24,12 @@ UNMARKED = (
     "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, or has lost what is"
     " private in this session, so it could not be recognized later. Run `mdmem doctor` to see why."
 )
+UNREAD = {
+    "NoPayloadError": "what the agent sent is cut off, damaged or in an unknown form",
+    "PayloadTooLongError": "what the agent sent is longer than 64 MB",
+}
+"""`Outcome.error` of an event that cannot be read -> the cause."""
+UNREADABLE = "mdmem could not read this event, and it is lost: {why}. `mdmem import` may find it in the transcript."
 DOCTOR = "Run `mdmem doctor` to see why."
 
 
@@ -57,7 +63,11 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
     if outcome.error == UNSEEN:
         is_told = event.name == "Stop" or not outcome.counted or _is_first(config, event, "unseen")
         return [UNSEEN_PROMPT] if is_told else []
-    return [LOST.format(why=outcome.why or DOCTOR)] if not outcome.counted or _is_first(config, event, "lost") else []
+    if outcome.counted and event.session and not _is_first(config, event, "lost"):
+        return []
+    if outcome.error in UNREAD:
+        return [UNREADABLE.format(why=UNREAD[outcome.error])]
+    return [LOST.format(why=outcome.why or DOCTOR)]
 
 
 def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:

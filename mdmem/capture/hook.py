@@ -154,12 +154,15 @@ class Delivery:
 
         self.agent = agents.load(self.name)
         self.settings = config.load(self.vault, self.env)
-        self.event = agents.Event(agent=self.agent.NAME, name="PostToolUse")  # a placeholder until the payload is read
+        self.event = agents.Event(agent=self.agent.NAME, name="unknown")  # a placeholder until the payload is read
         try:
             self.event = self.agent.read(payload.decode(self.data or b""), self.env)
-        except payload.NoPayloadError as error:
-            said = f"{len(self.data or b'')} bytes are not a payload"
-            self.outcome = _failed(self.settings, said, error, "no payload")
+        except (payload.NoPayloadError, payload.PayloadTooLongError) as error:
+            from mdmem.capture import unread
+
+            self.event = unread.event(self.agent, self.data or b"", self.env)
+            self.outcome = unread.outcome(self.settings, self.event, self.data or b"", error, self.env)
+            return self._answer(self.settings, self.event, self.outcome)
         if "unread" in self.event.extra:
             self.outcome = _unread(self.settings, self.event.extra["unread"])
         elif self.outcome is None or self.outcome.is_lost:
@@ -259,13 +262,13 @@ def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[st
     return Delivery(words, vault, os.environ if env is None else env, data).deliver()
 
 
-def _failed(config: Config, what: str, error: BaseException, ignored: str = "") -> Outcome:
+def _failed(config: Config, what: str, error: BaseException) -> Outcome:
     from mdmem import log
     from mdmem.capture.pending import Outcome
     from mdmem.hook_errors import PatternError
 
     log.write(config, what, error)
-    outcome = Outcome(ignored)
+    outcome = Outcome()
     outcome.error = type(error).__name__
     outcome.why = str(error) if isinstance(error, PatternError) else ""
     return outcome

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from mdmem import plural, system, timestamps
-from mdmem.capture import losses, queued, retry_queue
+from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import UNSEEN
 from mdmem.config import Config
 from mdmem.errors import MdmemError, SettingsWarning
@@ -220,9 +220,11 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
         when = timestamps.iso_time(row["time"])
-        todo = "`mdmem import` may find it" if row["why"] == UNSEEN else "`mdmem doctor --only log` may say why"
+        why = feedback.UNREAD.get(row["why"], row["why"])
+        is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
+        todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
         yield error(
-            f"An event of {row['agent']} was lost at {when}: {row['event']} ({row['why']}).",
+            f"An event of {row['agent']} was lost at {when}: {row['event']} ({why}).",
             f"{todo}; this is shown for {losses.DAYS} days.",
         )
     if len(found) > LOSSES_SHOWN:

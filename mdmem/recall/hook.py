@@ -57,6 +57,8 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
     event, settings = delivery.event, delivery.settings
     if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
+    if "unread" in event.extra:
+        return b""  # nothing is known to ask with
     if event.name != _ALWAYS and "answer" not in event.extra and _asks_by_itself(delivery):
         return b""
     if delivery.is_spoken_for():

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -16,6 +17,10 @@ import frontmatter
 import pytest
 
 import mdmem
+from mdmem import config
+from mdmem.agents import payload as payloads
+from mdmem.capture import hook as capturing
+from mdmem.capture import losses
 from mdmem.vault.note import CAPTURED
 from tests.conftest import PAYLOADS, notes, own_settings
 from tests.helpers.claude import (
@@ -178,22 +183,72 @@ def test_the_same_event_from_many_hooks_at_the_same_moment_leaves_one_note(vault
     "data",
     [
         b"",
-        b"{",
-        b"null",
-        b"[1, 2]",
-        b'"text"',
-        b"\x00\x01\x02\xff",
-        b"[" * 100_000,
-        b'{"a":' * 50_000,
+        b" \n",
+        b"{}",
         b'{"hook_event_name": "UserPromptSubmit"}',
         b'{"hook_event_name": ["UserPromptSubmit"], "session_id": {}, "cwd": 7, "prompt": [1]}',
-        json.dumps(prompt("half")).encode()[:-9],
     ],
-    ids=lambda data: data[:12].decode("latin-1") + f"…{len(data)}",
 )
-def test_what_is_no_payload_leaves_nothing_and_says_nothing(vault: Path, hook: Hook, data: bytes) -> None:
+def test_a_payload_without_an_event_leaves_nothing_and_says_nothing(vault: Path, hook: Hook, data: bytes) -> None:
     assert hook(data).stdout == ""
     assert notes(vault) == []
+    assert list(losses.recent(config.load(), time.time())) == []
+
+
+CUT = json.dumps(prompt("half")).encode()[:-9]
+
+
+@pytest.mark.parametrize(
+    ("data", "event"),
+    [
+        (CUT, "UserPromptSubmit"),
+        (json.dumps(bash("x")).encode()[:-9], "PostToolUse"),
+        (CUT.replace(b"prompt", b'deep": ' + b"[" * 1500 + b"]" * 1500 + b', "prompt', 1) + b'"}', "UserPromptSubmit"),
+        (b"{", "unknown"),
+        (b"null", "unknown"),
+        (b"[1, 2]", "unknown"),
+        (b'"text"', "unknown"),
+        (b"\x00\x01\x02\xff", "unknown"),
+        (b"[" * 100_000, "unknown"),
+        (b'{"a":' * 50_000, "unknown"),
+    ],
+    ids=lambda data: data[:12].decode("latin-1") + f"…{len(data)}" if isinstance(data, bytes) else data,
+)
+def test_an_event_that_cannot_be_read_is_told_and_recorded_as_lost(
+    vault: Path, hook: Hook, data: bytes, event: str
+) -> None:
+    said = json.loads(hook(data).stdout)["systemMessage"]
+
+    assert "cut off, damaged or in an unknown form" in said
+    assert "it is lost" in said
+    assert notes(vault) == []
+    (row,) = losses.recent(config.load(), time.time())
+    assert (row["agent"], row["event"], row["why"]) == ("claude-code", event, "NoPayloadError")
+
+
+def test_events_of_one_session_that_cannot_be_read_are_told_once_and_all_recorded(vault: Path, hook: Hook) -> None:
+    assert [bool(hook(CUT).stdout) for _ in range(3)] == [True, False, False]
+    assert len(losses.recent(config.load(), time.time())) == 3
+
+
+def test_an_event_that_would_not_be_stored_is_not_lost_if_it_cannot_be_read(vault: Path, hook: Hook) -> None:
+    of_sub_agent = CUT.replace(b"{", b'{"agent_id": "a1", ', 1)
+
+    assert hook(of_sub_agent).stdout == ""
+    assert hook(CUT, env={"MDMEM_DISABLED": "1"}).stdout == ""
+    assert losses.recent(config.load(), time.time()) == []
+
+
+def test_a_payload_over_the_limit_is_told_and_recorded_with_its_event_and_its_length(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(payloads, "MAX_PAYLOAD_BYTES", 4096)
+
+    said = json.loads(capturing.run(["claude-code"], json.dumps(prompt("x" * 9000)).encode()))["systemMessage"]
+
+    assert "longer than 64 MB" in said
+    (row,) = losses.recent(config.load(), time.time())
+    assert (row["event"], row["why"]) == ("UserPromptSubmit", "PayloadTooLongError")
 
 
 @pytest.mark.parametrize(

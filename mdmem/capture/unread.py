@@ -1,0 +1,61 @@
+"""Unread: an event whose payload cannot be read. It is lost, unless nothing of it would have been stored."""
+
+from __future__ import annotations
+
+import re
+
+from mdmem import agents
+from mdmem.agents import payload
+from mdmem.capture import pending
+from mdmem.hashing import short
+from mdmem.vault import exclusions, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mdmem.agents import Agent, Event
+    from mdmem.capture.pending import Outcome
+    from mdmem.config import Config
+
+ERRORS = (payload.NoPayloadError, payload.PayloadTooLongError)
+"""Why a payload cannot be read."""
+
+_LOOKED_AT_BYTES = 256 * 1024
+"""The size of the payload's beginning and of its end that are searched for the event's name and session."""
+
+_FIELD = re.compile(
+    rb'"(hook_event_name|hookEventName|session_id|sessionId|conversation_id|agent_id|cwd)"\s*:\s*"([^"\\]{1,4096})"'
+)
+
+
+def event(agent: Agent, data: bytes, env: Mapping[str, str]) -> Event:
+    """Return what can be told of an event: its name ("unknown" if not even that), session, sub-agent and folder."""
+    ends = data[:_LOOKED_AT_BYTES] + b"\n" + data[max(len(data) - _LOOKED_AT_BYTES, _LOOKED_AT_BYTES) :]
+    fields: dict[str, str] = {}
+    for key, value in _FIELD.findall(ends):  # the first one counts: the agent's own come before those of a tool
+        fields.setdefault(key.decode(), value.decode("utf-8", "replace"))
+    try:
+        found = agent.read(fields, env)
+    except Exception:  # noqa: BLE001 - a payload of a few fields may be more than the agent's module can take
+        found = agents.Event(agent=agent.NAME, name="")
+    found.name = found.name or "unknown"
+    found.extra["unread"] = "payload"
+    return found
+
+
+def outcome(config: Config, event: Event, data: bytes, error: Exception, env: Mapping[str, str]) -> Outcome:
+    """Log the event; return that it is lost, or why nothing of it would have been stored."""
+    from mdmem import log
+
+    if not data.strip():
+        found = pending.Outcome("no payload")
+    elif exclusions.is_off(config, short(journal.session_id(event), 16), env):
+        found = pending.Outcome(pending.SWITCHED_OFF)
+    elif event.subagent and not config.settings.capture.subagents:
+        found = pending.Outcome(pending.SUBAGENT)
+    else:
+        found = pending.Outcome()
+    found.error = type(error).__name__
+    log.write(config, f"{len(data)} bytes are not a payload", error)
+    return found
