@@ -25,10 +25,11 @@ from mdmem.learn import decisions
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
-from mdmem.vault import archives, disk, generated, journal, layout, packed, user_notes
+from mdmem.vault import archives, disk, generated, journal, layout, packed, shut, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
+from mdmem.vault.shut import ShutFolders
 from mdmem.views import rows, wording
 from mdmem.views.vault_pages import upkeep
 
@@ -45,6 +46,10 @@ OLD_SECONDS = 3600
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: front matter, tags, and leftovers of merges."""
     found = _Found(scope)
+    for folder in shut.every(config.vault) if scope.is_whole else ():
+        named = shlex.quote(str(Path(config.vault, folder)))
+        text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
+        found.add("", warning(text, f"`sudo chown $USER {named}; chmod u+rwx {named}`"))
     marks = array("q")
     count = 0
     paths = _paths(config, scope)
@@ -258,13 +263,14 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
     here = part.of(config.vault)
+    folders = shut.ShutFolders(config.vault)
     count = 0
     for path in chain(["README.md"], (one for one in _paths(config, scope) if one != "README.md")):
         text = _linking(config, path)
         for one in note_links.written(text) if text else ():
             if one.how != "id":  # an id may be that of a forgotten note
                 count += 1
-                if not _is_there(config.vault, here, one, path.rpartition("/")[0]):
+                if not _is_there(config.vault, here, folders, one, path.rpartition("/")[0]):
                     pending.append((path, one))
         if len(pending) > AT_ONCE:
             lost += _leading_nowhere(config, pending)
@@ -361,13 +367,16 @@ def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
     return found
 
 
-def _is_there(root: str, here: VaultPart | None, one: WrittenLink, folder: str) -> bool:
+def _is_there(root: str, here: VaultPart | None, folders: ShutFolders, one: WrittenLink, folder: str) -> bool:
     """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
 
-    So does a link to what the part of a vault that is here leaves out: another machine has that.
+    So does a link to what the part of a vault that is here leaves out: another machine has that. A link into one of
+    the folders that may not be read may lead to a file, too.
     """
     path = posixpath.normpath(posixpath.join(folder, one.target))
     inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
     if one.how != "markdown" or not inside:
         return False
-    return os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path) or not part.is_part(here, path)
+    if os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path):
+        return True
+    return folders.hold(path) or not part.is_part(here, path)

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from mdmem.errors import GitError
+from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, front_matter, layout, note, packed, people
+from mdmem.vault.shut import ShutFolders
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
@@ -20,12 +21,27 @@ def says_so(meta: Mapping[str, object]) -> bool:
 
 
 def projects(root: str) -> frozenset[str]:
-    """Return the journal folders of projects that stay on this machine."""
+    """Return the journal folders of projects that stay on this machine.
+
+    Raises VaultError when a project's page may not be read.
+    """
     try:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
         return frozenset()
-    return frozenset(name for name in names if says_so(note.load(root, f"journal/{name}/project.md").meta))
+    return frozenset(name for name in names if _keeps(root, f"journal/{name}/project.md"))
+
+
+def _keeps(root: str, page: str) -> bool:
+    try:
+        return says_so(note.load(root, page).meta)
+    except PermissionError as error:
+        if ShutFolders(root).hold(page):
+            return False  # nothing of this project can be read
+        raise VaultError(
+            f"{page} cannot be read, so nothing tells whether the project's notes may leave this machine. "
+            f"Run `sudo chown $USER {shlex.quote(f'{root}/{page}')}; chmod u+rw {shlex.quote(f'{root}/{page}')}`."
+        ) from error
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:

@@ -42,7 +42,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     tasks: dict[str, Listed] = {}
     waits: dict[str, set[str]] = {}
     for path in paths:
-        parsed = people.read(config.vault, path)
+        parsed = people.readable(config.vault, path)
         at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
         tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
         if parsed.meta.get("success") is False:

@@ -173,7 +173,7 @@ class _Project:
     def _written(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""
         for number in self._view.notes("facet", "kind:task") & self._notes:
-            parsed = people.read(self._config.vault, self._view.path(number))
+            parsed = people.readable(self._config.vault, self._view.path(number))
             meta = parsed.meta
             over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
             if meta and not over:
@@ -201,7 +201,7 @@ class _Project:
                 for other in [key for key in open_ if key[0] == project and runs.closes(command, key[1])]:
                     del open_[other]
         for number in open_.values():
-            meta = people.read(self._config.vault, view.path(number)).meta
+            meta = people.readable(self._config.vault, view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
                 yield self._item(number, _FAILED, runs.line(str(view.facts(number)["title"])),
                                  detail=str(meta.get("error", "")))  # fmt: skip

@@ -59,6 +59,16 @@ def read(vault: str, path: str) -> note.Parsed:
     return cleaned(vault, note.load(vault, path))
 
 
+def readable(vault: str, path: str) -> note.Parsed:
+    """Return what `read` does; a note that may not be read is empty too."""
+    try:
+        return read(vault, path)
+    except PermissionError:
+        from mdmem.vault import note
+
+        return note.parse(b"")
+
+
 def shown(vault: str, text: str) -> str:
     """Return the cleaned text of a note; what hooks stored is not cleaned again."""
     from mdmem.vault import note

@@ -167,7 +167,8 @@ def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
     if len(entries) <= most:
         return None
     in_journal = (entry for entry in entries if entry.path.startswith("journal/"))
-    comparison = scan.Comparison(view, list(islice(in_journal, FIRST_NOTES)))
+    seen = scan.Seen(config.vault, list(islice(in_journal, FIRST_NOTES)), [])
+    comparison = scan.Comparison(view, seen)
     diff = Diff([entry for entry, _ in comparison], [])
     changes = _write(config, diff, UpdateLimits(wait_seconds), is_new=view is None) if diff else Changes()
     return changes._replace(complete=False)
@@ -211,7 +212,7 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
     """
     started_ns = time.time_ns()
     seen = scan.everywhere(config.vault, limits.met)
-    walk = scan.Comparison(view, seen.entries)
+    walk = scan.Comparison(view, seen)
     differing = iter(walk)
     left = False
     if limits.deadline is None:

@@ -11,6 +11,7 @@ from mdmem.search.index.update_process import update_in_process
 from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
 from mdmem.vault.layout import split
+from mdmem.vault.shut import ShutFolders
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -80,8 +81,9 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
         count += 1
         if progress is not None:
             progress(count, max(count, view.live))
+    shut = ShutFolders(config.vault)
     for note in view.all:
-        if not met[note]:
+        if not (met[note] or shut.hold(view.path(note))):
             path = view.path(note)
             found = view.notes("facet", path_facet(path))
             (doubled if any(met[one] for one in found) else extra).append(path)
@@ -89,6 +91,8 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
 
 
 def _agrees(config: Config, view: View, note: int, path: str) -> bool:
-    data = disk.readable(config.vault, path) or b""
+    data = disk.readable(config.vault, path)
+    if data is None:
+        return True  # it may not be read; the index keeps what it knows
     by_id = view.notes("facet", f"id:{view.facts(note)['id']}".lower())
     return view.number("digest", note) == layout.digest(data) and view.find(path) == note and note in by_id

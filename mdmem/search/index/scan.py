@@ -15,6 +15,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import disk, people
 from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
+from mdmem.vault.shut import ShutFolders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -40,6 +41,7 @@ class Seen(NamedTuple):
     both None for the whole vault. unchanged: for a shallow scan, the folders that existed before.
     """
 
+    root: str
     entries: Iterable[WalkedFile]
     folders: list[str]
     shallow: frozenset[str] | None = None
@@ -94,7 +96,10 @@ class Newest:
 
 
 class Diff(NamedTuple):
-    """The differences of vault and index: new or changed files, and paths of missing files."""
+    """The differences of vault and index: new or changed files, and paths of missing files.
+
+    A file in a folder that may not be read is not missing.
+    """
 
     files: list[WalkedFile]
     gone: list[str]
@@ -141,7 +146,7 @@ def everywhere(root: str, met: MetFile | None = None) -> Seen:
     """Scan every file, with one lstat each. met: called for each."""
     folders: list[str] = []
     newest = Newest(_walk(root, visited=folders, met=met))
-    return Seen(newest, folders, newest=newest)
+    return Seen(root, newest, folders, newest=newest)
 
 
 def newest(root: str, limit: int) -> list[WalkedFile]:
@@ -173,7 +178,7 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
             entries |= {entry.path: entry for entry in _walk(root, path, folders)}
         elif stat.S_ISREG(found.st_mode) and disk.is_note_path(path, ours=ours) and not hides(path):
             entries[path] = WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
-    return Seen(list(entries.values()), folders, deep=tuple(relative))
+    return Seen(root, list(entries.values()), folders, deep=tuple(relative))
 
 
 def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None = None) -> Seen:
@@ -188,7 +193,7 @@ def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None 
     for folder in changed:
         if folder_time(root, folder) is not None:
             entries |= {entry.path: entry for entry in _walk(root, folder, folders, skip=times)}
-    return Seen(list(entries.values()), folders, shallow=frozenset(changed), unchanged=times)
+    return Seen(root, list(entries.values()), folders, shallow=frozenset(changed), unchanged=times)
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
@@ -211,7 +216,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             gone.append(path)
         elif _is_other(root, view, note, found):
             changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
-    return Diff(changed, gone)
+    return Diff(changed, list(ShutFolders(root).without(gone)))
 
 
 def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, list[Stamped]]:
@@ -233,7 +238,8 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
         if found[-1] != one and (note := view.find(path)) is not None:
             others.append(note)
     diff = at_notes(root, view, others)
-    return Diff(diff.files, [*diff.gone, *(path for path in gone if view.find(path) is not None)]), found
+    missing = ShutFolders(root).without(path for path in gone if view.find(path) is not None)
+    return Diff(diff.files, [*diff.gone, *missing]), found
 
 
 def _kept(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tuple[int, int, int]]]]:
@@ -262,7 +268,7 @@ def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
     if mtime_ns != -1:
         return False
     data = disk.readable(root, view.path(note))
-    return data is None or layout.digest(data) != view.number("digest", note)
+    return data is not None and layout.digest(data) != view.number("digest", note)
 
 
 def folder_time(root: str, folder: str) -> int | None:
@@ -278,7 +284,7 @@ def differences(view: View | None, seen: Seen) -> Diff:
     if view is None:
         return Diff(list(seen.entries), [])
     if seen.shallow is None and seen.deep is None:
-        walk = Comparison(view, seen.entries)
+        walk = Comparison(view, seen)
         return Diff([entry for entry, _ in walk], list(walk.gone()))
     known = _known(view, seen)
     files = []
@@ -286,7 +292,7 @@ def differences(view: View | None, seen: Seen) -> Diff:
         note = known.pop(entry.path, None)
         if note is None or view.stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
             files.append(entry)
-    return Diff(files, list(known))
+    return Diff(files, list(ShutFolders(seen.root).without(known)))
 
 
 class Comparison:
@@ -296,9 +302,10 @@ class Comparison:
     `gone` has been called.
     """
 
-    def __init__(self, view: View | None, entries: Iterable[WalkedFile]) -> None:
+    def __init__(self, view: View | None, seen: Seen) -> None:
         self._view = view and View(view.leaves, view.files)
-        self._entries = entries
+        self._entries = seen.entries
+        self._shut = ShutFolders(seen.root)
         self._met = bytearray(view.size if view else 0)
         self.is_complete = False
 
@@ -330,7 +337,8 @@ class Comparison:
         """Yield the paths of indexed notes that the vault lacks, after the walk has ended."""
         if self._view is not None and self.is_complete:
             view, self._view = View(self._view.leaves, self._view.files), None
-            yield from (view.path(note) for note, met in enumerate(self._met) if not (met or note in view.deleted))
+            missing = (note for note, met in enumerate(self._met) if not (met or note in view.deleted))
+            yield from self._shut.without(map(view.path, missing))
 
 
 def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int, int]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.search.index.view import View, cached_with_view
-from mdmem.vault import front_matter, generated, note
+from mdmem.vault import disk, front_matter, generated, note
 from mdmem.views import rows
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -65,7 +65,7 @@ def any_day(seconds: float) -> set[str]:
 
 def date_of(root: str, path: str) -> str:
     """Return the date in a note; "" if it has none: its file's time differs between machines."""
-    return str(note.load(root, path).meta.get("created", ""))[:10]
+    return str(note.parse(disk.readable(root, path) or b"").meta.get("created", ""))[:10]
 
 
 def first(day: str) -> bytes:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 from mdmem import plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
-from mdmem.history import pages, private
-from mdmem.history.git import part
+from mdmem.errors import GitError, VaultError
+from mdmem.history import pages, past, private
+from mdmem.history.git import part, repository
 from mdmem.search.index.view import View
 from mdmem.vault import creation, disk, generated, journal, layout, note, people
 from mdmem.views import rows, sessions
@@ -75,14 +77,27 @@ class Listing:
         if path not in known:
             if len(self._lately) >= MAX_KNOWN:
                 self._lately.clear()
-            data = disk.read_path(self.root, path)
+            try:
+                data = disk.read_path(self.root, path)
+            except PermissionError:
+                known[path] = path in self._committed  # whatever it says now, its name has left already
+                return known[path]
             leaves = data is not None and not private.stays(path, data, self._private)
             known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path, data) == path)
         return known[path]
 
+    @cached_property
+    def _committed(self) -> Container[str]:
+        """The notes of the last commit; of a vault without a repository, none can leave."""
+        try:
+            repo = repository.open_vault(self.root)
+            return past.tree(repo, "HEAD")
+        except (VaultError, GitError):
+            return ()
+
     def _is_of(self, path: str, project: str) -> bool:
         """Whether a note outside the project's folder belongs to it."""
-        return note.load(self.root, path).meta.get("project") == project
+        return note.parse(disk.readable(self.root, path) or b"").meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and it and the note of its title may leave."""
@@ -120,7 +135,7 @@ class Listing:
             return known
         path = self.view.path(number)
         if path not in self._dated:
-            parsed = note.load(self.root, path)
+            parsed = note.parse(disk.readable(self.root, path) or b"")
             self._dated[path] = creation.when_made(parsed.meta, path) is not None
         return known if self._dated[path] else 0
 

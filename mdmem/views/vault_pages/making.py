@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterable, Iterator, Set
+from itertools import chain
 
 from mdmem.config import Config
 from mdmem.hashing import short
-from mdmem.history import past
+from mdmem.history import pages, past
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
 from mdmem.vault import disk, front_matter, generated, journal, layout, note, template
+from mdmem.vault.shut import ShutFolders
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 from mdmem.views.vault_pages.day_page import ListedDay
@@ -119,7 +122,7 @@ def _sessions(
         named = (has_page, *_named_by(found, one, around), *left_open)
         may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
         if may_differ and not disk.is_packed(found.root, one.page):  # archived pages stay as they are
-            was = generated.inside(disk.read_path(found.root, one.page) or b"")
+            was = generated.inside(disk.readable(found.root, one.page) or b"")
             yield one.page, session_page.lines(found, one, was, around, mine)
 
 
@@ -188,7 +191,7 @@ def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
 def _put(config: Config, path: str, lines: list[str]) -> bool:
     """Write the generated part of a page; a change that the user saves at the same moment wins."""
     *parts, name = path.split("/")
-    old = disk.read_path(config.vault, path)
+    old = disk.readable(config.vault, path)
     lines = listed.to_archives(config.vault, "/".join(parts), lines)
     if old is None and path.startswith(f"{generated.DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
@@ -197,10 +200,19 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
     new = generated.replaced(_with_markers(path, _united(old)), lines)
-    if new == old:
+    if new == old or _drops_what_is_shut(config.vault, path, old, lines):
         return False
     with disk.open_folder(config.vault, tuple(parts)) as folder:
         return disk.replace(folder, name, old, new, durable=config.durable)
+
+
+def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> bool:
+    """Whether a page would lose links to notes in folders that may not be read; it then stays as it is."""
+    folder = path.rpartition("/")[0]
+    shut = ShutFolders(root)
+    was, now = (set(chain.from_iterable(map(pages.TARGET.findall, some))) for some in (generated.inside(old), lines))
+    targets = (posixpath.normpath(posixpath.join(folder, one or other)) for one, other in was - now)
+    return any(map(shut.hold, targets))
 
 
 def _united(data: bytes) -> bytes:

@@ -68,7 +68,7 @@ def _review(found: Listing) -> list[str]:
     The time of that is taken from this machine's history or from the page, whichever is later: the page carries it to
     the other machines, so that all write the same.
     """
-    old = generated.inside(disk.read_path(found.root, PATH) or b"")
+    old = generated.inside(disk.readable(found.root, PATH) or b"")
     seen = max(generated.last_review(old), review_queue.last_review(found.config), key=timestamps.epoch)
     mark = [generated.review_mark(seen), ""] if seen else []
     numbers = list(islice(review_queue.since(found, seen), MAX_WAITING + 1))

@@ -1,0 +1,50 @@
+"""Shut folders: those that may not be read, so that nothing tells whether a note in them is still there."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class ShutFolders:
+    """The folders of a vault that exist but may not be read. Each is looked at once."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._known: dict[str, bool] = {}
+
+    def hold(self, path: str) -> bool:
+        """Whether a vault-relative path lies in or below such a folder."""
+        folder = path.rpartition("/")[0]
+        if folder not in self._known:
+            self._known[folder] = (folder != "" and self.hold(folder)) or _is_shut(f"{self._root}/{folder}")
+        return self._known[folder]
+
+    def without(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the paths that do not lie in or below such a folder."""
+        return (path for path in paths if not self.hold(path))
+
+
+def _is_shut(folder: str) -> bool:
+    try:
+        if stat.S_ISDIR(os.lstat(folder).st_mode):
+            os.scandir(folder).close()
+            os.lstat(f"{folder}/.")  # it may be listed, but nothing in it may be looked at
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def every(root: str) -> list[str]:
+    """Return the vault's folders that may not be read, in order."""
+    found: list[str] = []
+    for where, names, _ in os.walk(root):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        found += [os.path.relpath(f"{where}/{name}", root) for name in names if _is_shut(f"{where}/{name}")]
+    return [path.replace(os.sep, "/") for path in found]

@@ -1,0 +1,102 @@
+"""Notes and folders that may not be read: the rest is committed, and no page or index forgets them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from tests.helpers.claude import bash, capture, prompt, stop
+from tests.helpers.history_vault import git
+from tests.helpers.rights import of_a_user
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def sessions(vault: Path, ask: Run) -> list[Path]:
+    """Return the folders of two committed sessions, about an otter and a badger."""
+    ask("init", str(vault), check=True)
+    for name in ("otter", "badger"):
+        capture(prompt(f"where does the {name} live", session_id=name))
+        capture(stop("by the river", session_id=name))
+    ask("commit", check=True)
+    return [next(vault.glob(f"journal/*/*/*{name}*")) for name in ("otter", "badger")]
+
+
+def pages(vault: Path) -> str:
+    return "".join(
+        path.read_text() for path in (vault / "README.md", *vault.glob("days/*"), *vault.rglob("project.md"))
+    )
+
+
+def test_a_commit_leaves_out_a_note_that_may_not_be_read_and_takes_the_rest(
+    vault: Path, ask: Run, sessions: list[Path]
+) -> None:
+    (note,) = sessions[0].glob("*-prompt-*")
+    before = pages(vault).count("the otter live")
+    capture(prompt("where does the marmot live", session_id="marmot"))
+    capture(bash("x", session_id="otter"))
+    ask("index", check=True)
+    (run,) = sessions[0].glob("*-bash-*")
+    for one in (note, run):
+        one.chmod(0)
+
+    with of_a_user():
+        done = ask("commit")
+    for one in (note, run):
+        one.chmod(0o600)
+
+    assert "where does the marmot live" in done.stdout
+    assert f"{run.name} cannot be read, so it was not committed" in done.stdout + done.stderr
+    assert git(vault, "status", "--porcelain").split() == ["??", run.relative_to(vault).as_posix()]
+    assert pages(vault).count("the otter live") == before
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o100, 0o400])
+@pytest.mark.parametrize("index", ["kept", "deleted"])
+def test_a_folder_that_may_not_be_read_stays_on_the_pages_and_in_the_index(
+    vault: Path, ask: Run, sessions: list[Path], mode: int, index: str
+) -> None:
+    before = pages(vault).count("the otter live")
+    assert before > 2
+    if index == "deleted":
+        shutil.rmtree(config.load().index_dir)
+    capture(prompt("where does the marmot live", session_id="marmot"))
+    sessions[0].chmod(mode)
+    try:
+        with of_a_user():
+            done = ask("commit", check=True)
+            found = ask("search", "otter")
+            doctor = ask("doctor")
+    finally:
+        sessions[0].chmod(0o700)
+
+    assert "where does the marmot live" in done.stdout
+    assert pages(vault).count("the otter live") == before
+    assert f"{sessions[0].name}/" in git(vault, "ls-files")
+    assert index == "deleted" or "where does the otter live" in found.stdout
+    assert f"{sessions[0].name} cannot be read, so search keeps" in " ".join(doctor.stdout.split())
+    assert "This check failed" not in doctor.stdout
+    assert "leads nowhere" not in doctor.stdout
+
+
+def test_a_projects_page_that_may_not_be_read_stops_a_commit_with_what_to_do(
+    vault: Path, ask: Run, sessions: list[Path]
+) -> None:
+    page = sessions[0].parents[1] / "project.md"
+    capture(prompt("where does the marmot live", session_id="marmot"))
+    page.chmod(0)
+
+    with of_a_user():
+        done = ask("commit")
+
+    assert done.returncode == 4
+    assert "nothing tells whether the project's notes may leave this machine" in done.stderr
+    assert f"chmod u+rw {page}" in done.stderr
+    page.chmod(0o600)
+    assert "marmot" in ask("commit", check=True).stdout
