@@ -7,6 +7,7 @@ import os
 from mdmem import files
 from mdmem.capture.pending import UNSEEN
 from mdmem.hashing import short
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,10 +71,22 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
     return [LOST.format(why=outcome.why or DOCTOR)]
 
 
+def forget(config: Config, session_key: str) -> None:
+    """Forget that a session was told of queued and lost notes: its notes are written, and a later failure is news."""
+    for place in _places(config):
+        for what in ("waits", "lost"):
+            files.remove(os.path.join(place, f"{session_key}.{what}"))
+
+
+def _places(config: Config) -> tuple[str, str]:
+    """Return the folders that record what a session was told; the second is used if the first cannot be written."""
+    return os.path.join(config.state_dir, "sessions"), config.runtime_dir
+
+
 def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:
     """Whether this message is new to the session. if_unknown: the answer if that cannot be recorded (prompts: True)."""
-    name = f"{short(event.session, 16)}.{what}"
-    for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
+    name = f"{short(journal.session_id(event), 16)}.{what}"
+    for place in _places(config):
         try:
             return files.claim(os.path.join(place, name))
         except OSError:

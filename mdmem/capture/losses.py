@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FILE = "lost"
 MAX_BYTES = 256 * 1024
+DAMAGED = "damaged-in-the-queue"
+"""`why` of a note whose file in the retry queue cannot be read."""
 DAYS = 7
 """How many days `doctor` and `status` report a loss."""
 

@@ -9,7 +9,7 @@ from mdmem import files, log, system
 from mdmem.capture import retry_queue
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.capture.store import publish
-from mdmem.hook_errors import VaultError
+from mdmem.hook_errors import VaultError, no_vault
 from mdmem.vault import disk, note
 
 TYPE_CHECKING = False
@@ -28,8 +28,27 @@ notes on a slow disk would use up its deadline; its own event is then queued beh
 _MAX_STUCK = 3  # sessions: if their notes fail, those of others will likely fail too
 
 
+class Flush:
+    """The result of writing queued notes.
+
+    written, damaged: number of notes. problem: why the first of the rest still waits.
+    """
+
+    __slots__ = ("damaged", "problem", "written")
+
+    def __init__(self) -> None:
+        self.written = 0
+        self.damaged = 0
+        self.problem: Exception | None = None
+
+
 def write_notes(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> int:
-    """Write the queued notes, oldest first; return how many were written.
+    """Write the queued notes; return how many were written. Takes and raises what `flush` does."""
+    return flush(config, most, session_key, seconds).written
+
+
+def flush(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> Flush:
+    """Write the queued notes, oldest first.
 
     most: maximum number of notes to try, besides all those of session `session_key` (None: no limit). seconds: when to
     start no further note (0: no limit). A note that fails holds back only later notes of its own session. Only one
@@ -39,16 +58,17 @@ def write_notes(config: Config, most: int | None = None, session_key: str = "", 
         TimeoutError: when another process takes too long.
     """
     path = retry_queue.folder(config)
+    done = Flush()
     try:
         inside = system.open_folder(path)
     except OSError:
-        return 0
+        return done
     with disk.Folder(inside) as queue:
         queue.lock()
         until = time.monotonic() + seconds if seconds else float("inf")
-        written = _write_notes(config, most, session_key, until)
+        _write_notes(config, most, session_key, until, done)
         _tidy(config)
-    return written
+    return done
 
 
 def write_some(config: Config, session_key: str) -> None:
@@ -59,11 +79,11 @@ def write_some(config: Config, session_key: str) -> None:
         log.write(config, "the queued notes could not be written", error)
 
 
-def _write_notes(config: Config, most: int | None, session_key: str, until: float) -> int:
-    written = 0
+def _write_notes(config: Config, most: int | None, session_key: str, until: float, done: Flush) -> None:
     stuck: set[str] = set()
     if not os.path.isdir(config.vault):
-        return written
+        done.problem = no_vault(config.vault)
+        return
     names = retry_queue.waiting(config)
     others = [name for name in names if _key(name) != session_key][:most]
     for number, name in enumerate(sorted([*others, *[name for name in names if _key(name) == session_key]])):
@@ -78,15 +98,27 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
             if error.filename == path:
                 continue  # another process without the lock has written it
             stuck.add(_key(name))
-        except (OSError, VaultError):
+            done.problem = done.problem or error
+        except (OSError, VaultError) as error:
             stuck.add(_key(name))  # the vault cannot take it yet
+            done.problem = done.problem or error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.write(config, "a damaged file in the retry queue was set aside", error)
-            _put_aside(path)
+            _put_aside(config, path)
+            done.damaged += 1
         else:
             files.remove(path)
-            written += 1
-    return written
+            done.written += 1
+    _announce_again(config, {*map(_key, names)})
+
+
+def _announce_again(config: Config, keys: set[str]) -> None:
+    """Let the next failure be told in the sessions whose notes are all written."""
+    from mdmem.capture import feedback
+
+    left = {*map(_key, retry_queue.waiting(config))}
+    for key in keys - left:
+        feedback.forget(config, key)
 
 
 def _key(name: str) -> str:
@@ -132,7 +164,10 @@ def _tidy(config: Config) -> None:
         return
 
 
-def _put_aside(path: str) -> None:
+def _put_aside(config: Config, path: str) -> None:
+    from mdmem.capture import losses
+
+    losses.record(config, "queued-note", "an-agent", losses.DAMAGED, time.time())
     try:
         os.replace(path, f"{path}.damaged")
     except OSError:

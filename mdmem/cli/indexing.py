@@ -8,9 +8,10 @@ import click
 
 from mdmem import plural
 from mdmem.cli.terminal import options, progress, render
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, VaultError
 
 if TYPE_CHECKING:
+    from mdmem.capture.queued import Flush
     from mdmem.config import Config
     from mdmem.search.index import Changes, Report
 
@@ -32,7 +33,7 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     from mdmem.search import index as engine
     from mdmem.search.index import completion
 
-    home = queued.write_notes(settings)
+    home = queued.flush(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
             found = engine.verify(settings, progress=bar.report)
@@ -42,11 +43,33 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
             said, value = _of_changes(made), made._asdict()
     completion.done(settings)
     if as_json:
-        render.print_json({**value, "written": home, "waiting": len(retry_queue.waiting(settings))})
-        return
-    if home:
-        click.echo(f"{plural.number(home, 'note')} written from the retry queue.")
-    click.echo(said)
+        render.print_json({**value, "written": home.written, "waiting": len(retry_queue.waiting(settings))})
+    else:
+        if home.written:
+            click.echo(f"{plural.number(home.written, 'note')} written from the retry queue.")
+        click.echo(said)
+    _refuse_rest(settings, home)
+
+
+def _refuse_rest(settings: Config, home: Flush) -> None:
+    """Raise VaultError when queued notes could not be written."""
+    from mdmem.capture import retry_queue
+    from mdmem.views import wording
+
+    folder = retry_queue.folder(settings)
+    left = len(retry_queue.waiting(settings))
+    said = []
+    if home.damaged:
+        count = plural.number(home.damaged, "queued note is", "queued notes are")
+        said.append(f"{count} damaged, and lost: see the files that end in .damaged in {folder}.")
+    if left and home.problem:
+        count = plural.number(left, "note still waits", "notes still wait")
+        said.append(
+            f"{count} in the retry queue, because the vault cannot take them: {wording.cause(home.problem)}. "
+            "`mdmem doctor` names what to do; then run `mdmem index` again."
+        )
+    if said:
+        raise VaultError(" ".join(said))
 
 
 def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = False) -> None:

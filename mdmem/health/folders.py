@@ -16,11 +16,11 @@ from mdmem import plural, system, timestamps
 from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import UNSEEN
 from mdmem.config import Config
-from mdmem.errors import MdmemError, SettingsWarning
+from mdmem.errors import MdmemError, SettingsWarning, VaultError
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
-from mdmem.vault import template
+from mdmem.vault import disk, template
 from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -47,6 +47,8 @@ def vault(config: Config) -> Iterator[HealthFinding]:
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",
             f"`mdmem init {shlex.quote(str(root))}`",
         )
+    elif blocked := _in_the_way(config):
+        yield error(blocked, f"Move it elsewhere: `mv {_quoted(root / 'journal')} {_quoted(root / 'journal.old')}`.")
     else:
         yield fine(f"the vault is at {root}")
     other = repository.is_inside_other_repository(root)
@@ -55,6 +57,20 @@ def vault(config: Config) -> Iterator[HealthFinding]:
             f"The vault lies inside the git repository {other}.", "Add it to that repository's .gitignore, or move it."
         )
     yield from _little_space(root, "the vault's disk")
+
+
+def _in_the_way(config: Config) -> str:
+    """Return what keeps the journal from being a folder, "" if it is one, or can be made."""
+    try:
+        with suppress(FileNotFoundError), disk.open_folder(config.vault, ("journal",)):
+            pass
+    except VaultError as problem:
+        return f"No note can be stored: {problem}"
+    return ""
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def _is_usable(folder: Path) -> bool:
@@ -201,18 +217,21 @@ def waiting(config: Config) -> Iterator[HealthFinding]:
     names = retry_queue.waiting(config)
     if names:
         text = f"{plural.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
-        yield warning(text, "`mdmem index` writes them.", partial(_write_queued, config))
+        yield warning(text, "`mdmem index` writes them, or says why it cannot.", partial(_write_queued, config))
     damaged = list(Path(retry_queue.folder(config)).glob("*.damaged"))
     if damaged:
-        text = f"{plural.number(len(damaged), 'waiting note')} cannot be read: {damaged[0]}."
-        yield note(text, "Inspect it, then delete it.")
+        text = f"{plural.number(len(damaged), 'queued note')} cannot be read, and is lost: {damaged[0]}."
+        yield warning(text, "Inspect it, then delete it.")
 
 
 def _write_queued(config: Config) -> None:
-    queued.write_notes(config)
+    done = queued.flush(config)
     left = len(retry_queue.waiting(config))
     if left:
-        raise OSError(f"{plural.number(left, 'note')} still could not be stored")
+        raise OSError(f"{plural.number(left, 'note')} still could not be stored: {wording.cause(done.problem)}")
+
+
+_CAUSES = {**feedback.UNREAD, losses.DAMAGED: "its file in the retry queue cannot be read"}
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
@@ -220,7 +239,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
         when = timestamps.iso_time(row["time"])
-        why = feedback.UNREAD.get(row["why"], row["why"])
+        why = _CAUSES.get(row["why"], row["why"])
         is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
         yield error(

@@ -26,6 +26,15 @@ def is_set_up(vault: str) -> bool:
     return any(Path(vault, name).exists() for name in ("mdmem.toml", "journal"))
 
 
+def cause(error: Exception | None) -> str:
+    """Return why something failed, as the end of a sentence: `No space left on device (/v/journal)`."""
+    if isinstance(error, OSError):
+        name = str(error.filename or "")
+        where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
+        return f"{error.strerror or error}{where}"
+    return str(error or "another process may be writing them").rstrip(".")
+
+
 def day(iso: str) -> str:
     """Return the day of a note's time as `2026-09-14`."""
     return timestamps.readable(iso)[:10]

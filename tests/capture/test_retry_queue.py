@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mdmem import config
-from mdmem.capture import queued, retry_queue
+from mdmem.capture import losses, queued, retry_queue
 from mdmem.vault import disk as vaults
 from mdmem.vault import note
 from tests.conftest import notes
@@ -190,6 +190,7 @@ def test_a_damaged_file_in_the_queue_blocks_no_other(vault: Path, away: Path, da
     capture(stop("done"))
     assert len(notes(vault)) == 2
     assert [path.name for path in folder.iterdir()] == ["00000000000000000001-1-x.json.damaged"]
+    assert [row["why"] for row in losses.recent(config.load(), time.time())] == [losses.DAMAGED]
 
 
 def test_a_clock_that_was_set_back_leaves_the_order(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +212,55 @@ def test_a_queued_note_is_reported(vault: Path, away: Path) -> None:
     report = json.loads(hook.run(["claude-code", "--report"], json.dumps(prompt("x")).encode()))
     assert (report["stored"], report["error"], report["kind"]) == (False, "VaultError", "prompt")
     assert "will be retried" in report["feedback"]
+
+
+def told(done: Any) -> str:
+    return str(json.loads(done.stdout or "{}").get("systemMessage", ""))
+
+
+def test_a_second_failure_in_the_same_session_is_told_again_once_the_first_is_over(vault: Path) -> None:
+    for n in (1, 2):
+        away = vault.rename(vault.with_name("away"))
+        assert "will be retried" in told(send(bash("out", f"toolu_{n}")))
+        assert told(send(bash("out", f"toolu_{n}b"))) == ""
+        away.rename(vault)
+        assert told(send(bash("out", f"toolu_{n}c"))) == ""
+
+
+def test_index_says_how_many_queued_notes_still_wait_and_why(vault: Path, ask: Any) -> None:
+    (vault / "journal").write_text("in the way")
+    for n in range(3):
+        assert capture(bash("out", f"toolu_{n}")).waits
+
+    done = ask("index")
+    assert done.returncode == 4
+    assert "3 notes still wait in the retry queue" in done.stderr
+    assert "'journal' in the vault is a link or a file where a folder should be" in done.stderr
+    found = ask("index", "--json")
+    assert (found.returncode, json.loads(found.stdout)["waiting"]) == (4, 3)
+
+    doctor = ask("doctor", "--only", "vault")
+    assert "'journal' in the vault is a link or a file where a folder should be" in doctor.stdout
+    assert f"mv {vault}/journal {vault}/journal.old" in doctor.stdout
+    (vault / "journal").rename(vault / "journal.old")
+    done = ask("index", check=True)
+    assert done.stdout.startswith("3 notes written")
+
+
+def test_index_and_doctor_count_a_damaged_queued_note_as_lost(vault: Path, away: Path, ask: Any) -> None:
+    capture(prompt("first"))
+    capture(prompt("second", session_id=OTHER))
+    folder = Path(retry_queue.folder(config.load()))
+    min(folder.iterdir()).write_text("{")
+    away.rename(vault)
+
+    done = ask("index")
+
+    assert done.returncode == 4
+    assert done.stdout.startswith("1 note written")
+    assert f"1 queued note is damaged, and lost: see the files that end in .damaged in {folder}" in done.stderr
+    doctor = ask("doctor", "--only", "lost", "--only", "waiting")
+    assert "2 problems" in doctor.stdout
+    assert "its file in the retry queue cannot be read" in " ".join(doctor.stdout.split())
+    assert ".json.damaged" in doctor.stdout
+    assert ask("index").returncode == 0
