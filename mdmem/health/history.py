@@ -14,7 +14,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import repository
+from mdmem.history.git import lost_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
@@ -36,6 +36,11 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         return
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
+        return
+    if lost := lost_index.problem(repo):
+        said = f"git's index ({repo.git_dir / 'index'}) {lost}; the notes and their history are safe."
+        todo = "`mdmem doctor --fix` or the next commit rebuilds it from the last commit."
+        yield warning(said, todo, partial(commit.restore_index, config))
         return
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     done = repository.attempt(repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}")))

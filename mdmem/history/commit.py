@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from mdmem import privacy, progress
 from mdmem.config import Config
-from mdmem.errors import BusyError
+from mdmem.errors import BusyError, GitError
 from mdmem.history import batch, changes, message, past, scan
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import git_index, lock, objects, repository, writer
+from mdmem.history.git import git_index, lock, lost_index, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.message import File
@@ -162,18 +162,25 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResu
     how.report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
         git_index.heal(repo)
+        if not (repo.git_dir / "index").exists() and lost_index.problem(repo):
+            lost_index.restore(repo, held)
         work = _Work(config, repo, plan, wanted, how, held)
-        tries = TRIES
-        while tries:
-            git_index.catch_up(repo, held)
-            _refuse_half_clone(repo)
-            before = len(work.done.commits)
-            if work.round():
-                return work.done
-            if len(work.done.commits) == before:
-                tries -= 1
-                time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - not a secret: it keeps two processes out of step
-    raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")
+        try:
+            return work.all()
+        except GitError:
+            if not lost_index.problem(repo):
+                raise
+            lost_index.restore(repo, held)
+            return work.all()
+
+
+def restore_index(config: Config) -> None:
+    """Rebuild a missing or damaged index from the last commit. Raises what `commit` raises."""
+    repo = repository.open_vault(config.vault)
+    with lock.held(config.state_dir) as held:
+        git_index.heal(repo)
+        if lost_index.problem(repo):
+            lost_index.restore(repo, held)
 
 
 class _Written(NamedTuple):
@@ -193,6 +200,23 @@ class _Work:
         self._plan, self._wanted, self._how = plan, wanted, how
         self._rules = privacy.Rules.of(config.settings)
         self._linked: set[str] = set()
+
+    def all(self) -> CommitResult:
+        """Commit until nothing is left. Raises BusyError when other programs keep committing."""
+        tries = TRIES
+        while tries:
+            git_index.catch_up(self._repo, self._held)
+            if lost_index.is_half_clone(self._repo):
+                raise BusyError(
+                    f"Cloning {self._repo.root} was interrupted. `mdmem sync` completes it; then notes are committed."
+                )
+            before = len(self.done.commits)
+            if self.round():
+                return self.done
+            if len(self.done.commits) == before:
+                tries -= 1
+                time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - not a secret: it keeps two processes out of step
+        raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")
 
     def round(self) -> bool:
         """Look for changes and commit them; False when another git process interfered."""
@@ -263,12 +287,6 @@ class _Work:
         held_back = list(dict.fromkeys([*before.held_back, *found.held_back]))
         staying = list(dict.fromkeys([*before.staying, *found.staying]))
         self.done = CommitResult(before.commits + made, held_back, state.staged, found.left_out, staying)
-
-
-def _refuse_half_clone(repo: Repository) -> None:
-    """Refuse a vault with commits but no index: a killed clone, whose missing files nobody has deleted."""
-    if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
-        raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; then notes are committed.")
 
 
 def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:

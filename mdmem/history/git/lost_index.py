@@ -1,0 +1,89 @@
+"""Lost index: git's index when it is missing or damaged. It is rebuilt from the last commit; no file changes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import tempfile
+
+from mdmem.errors import BusyError
+from mdmem.history.git import git_index, objects, part, repository, writer
+from mdmem.history.git.git_index import Copy
+from mdmem.history.git.repository import Repository
+
+DAMAGED = "index.damaged"
+"""Name in the git directory for a damaged index, which may list what somebody had staged."""
+
+_CLONING = ("clone: ", "mdmem: clone")
+"""Beginnings of what git's log of HEAD says until a clone is complete."""
+
+
+def problem(repo: Repository) -> str:
+    """Return what is wrong with the index, as `is missing`; "" for a good one, and for none while none is needed."""
+    try:
+        data = (repo.git_dir / "index").read_bytes()
+    except FileNotFoundError:
+        return "is missing" if _base(repo) and not is_half_clone(repo) else ""
+    return "" if data.startswith(b"DIRC") and _is_whole(data) else "is damaged"
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether an index ends in its checksum, or in zeros, as with git's setting `index.skipHash`."""
+    sums = (hashlib.sha1(data[:-20], usedforsecurity=False).digest(), hashlib.sha256(data[:-32]).digest(), bytes(20))
+    return data.endswith(sums)
+
+
+def is_half_clone(repo: Repository) -> bool:
+    """Whether the vault is a clone that was killed before it had an index: nobody has deleted its missing files."""
+    if (repo.git_dir / "index").exists() or writer.marked(repo) is not None or not writer.tip(repo, "HEAD"):
+        return False
+    try:
+        lines = (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    is_new = all(line.partition("\t")[2].startswith(_CLONING) for line in lines)
+    return is_new and repository.url(repo, objects.REMOTE) != ""
+
+
+def restore(repo: Repository, held: int) -> None:
+    """Rebuild the index from the last commit, or from that before an interrupted one, with the committer's lock held.
+
+    Raises:
+        BusyError: when another git has written an index meanwhile.
+        GitError: when git fails.
+    """
+    index = repo.git_dir / "index"
+    if index.exists():
+        index.replace(index.with_name(DAMAGED))
+    base = _base(repo)
+    if not base:
+        return
+    copy = Copy(repo.git_dir / f"{git_index.PREFIX}{secrets.token_hex(6)}", None)
+    try:
+        repository.run(repo, "read-tree", base, env=git_index.env(copy), held=held)
+        _mark_absent(repo, copy, base, held)
+        if git_index.publish(repo, copy) is not git_index.Published.YES:
+            raise BusyError(f"Another git is using {repo.root}. Try again in a moment.")
+    finally:
+        copy.path.unlink(missing_ok=True)
+
+
+def _base(repo: Repository) -> str:
+    marked = writer.marked(repo)
+    return writer.tip(repo, "HEAD") if marked is None else marked
+
+
+def _mark_absent(repo: Repository, copy: Copy, base: str, held: int) -> None:
+    """Mark the files that a partial vault lacks, so that nobody takes them for deleted."""
+    here = part.load(repo)
+    if not (here or part.NEVER_IN_NAMES):
+        return
+    with tempfile.TemporaryFile(dir=repo.git_dir) as absent:
+        for _, _, path in objects.listed(repo, base):
+            if part.is_absent(repo, here, path):
+                absent.write(os.fsencode(path) + b"\0")
+        if absent.tell():
+            absent.seek(0)
+            words = ("update-index", "-z", "--skip-worktree", "--stdin")
+            repository.run(repo, *words, stdin=absent, env=git_index.env(copy), held=held)
