@@ -267,6 +267,21 @@ def remove(path: str) -> bool:
     return True
 
 
+def open_lock(path: str) -> int:
+    """Open the file of a lock, which holds nothing; return its descriptor. A folder in its place is moved aside.
+
+    Raises OSError when it cannot be opened or made.
+    """
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except IsADirectoryError:
+        try:
+            os.rmdir(path)
+        except OSError:
+            os.rename(path, f"{path}.{time.time_ns()}")  # somebody's files are in it
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
 def _levels(path: str) -> Iterator[str]:
     """Yield mdmem's own folders on the way to `path`, from the top, and `path` itself."""
     parts = path.split(os.sep)

@@ -31,8 +31,8 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
-        text = str(problem).partition(". Run ")[0]
-        yield error(f"{text}.", f"`mdmem init {shlex.quote(config.vault)}` adds one and changes no note.")
+        text, _, todo = str(problem).partition(". Run ")
+        yield error(f"{text}.", todo.replace("`: it adds", "` adds"))
         return
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
@@ -47,8 +47,12 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if done.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(done)}", todo)
-    for lock in _old_locks(repo):
-        yield warning(f"{lock} is old: a git process was killed.", f"If no git process is running: `rm {lock}`.")
+    for lock in _locks(repo):
+        todo = f"If no git process is running: `rm {shlex.quote(str(lock))}`."
+        if _age(lock) > OLD_LOCK_SECONDS:
+            yield warning(f"{lock} is old: a git process was killed.", todo)
+        else:
+            yield note(f"{lock} is there: a git process is writing, or was killed.", todo)
     yield from _without_rules(config)
     try:
         yield from _uncommitted(config)
@@ -88,13 +92,20 @@ def _add_rules(config: Config, rules: list[str]) -> None:
         raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
 
 
-def _old_locks(repo: Repository) -> list[Path]:
-    """Return the locks of killed git processes: they block other gits, and some block every commit."""
+def _locks(repo: Repository) -> list[Path]:
+    """Return git's locks: those of killed processes block other gits, and some block every commit."""
     own = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
     shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
     found = [lock for lock in (*own, *shared) if lock.exists()]
     found += sorted((repo.common_dir / "refs").rglob("*.lock"))
-    return [lock for lock in found if time.time() - lock.stat().st_mtime > OLD_LOCK_SECONDS]
+    return found
+
+
+def _age(lock: Path) -> float:
+    try:
+        return time.time() - lock.stat().st_mtime
+    except OSError:
+        return 0.0  # released meanwhile
 
 
 def _count(repo: Repository) -> str:

@@ -184,9 +184,28 @@ def test_an_old_lock_of_a_git_that_was_killed_is_named_with_what_to_do(day: Day,
     lock = day.vault / ".git" / name
     lock.touch()
     assert wrong(look(day, "history")) == []
+    assert f"`rm {lock}`" in "".join(one["todo"] for one in look(day, "history"))
     os.utime(lock, (time.time() - 7200, time.time() - 7200))
     (found,) = wrong(look(day, "history"))
     assert f"`rm {lock}`" in found["todo"]
+
+
+@pytest.mark.parametrize("made", ["file", "link"])
+def test_a_git_folder_that_is_no_repository_is_named_with_what_to_do(day: Day, ask: Run, made: str) -> None:
+    dot_git = day.vault / ".git"
+    dot_git.write_text("x") if made == "file" else dot_git.symlink_to("nowhere")
+
+    (found,) = wrong(look(day, "history"))
+    assert "leads to no repository" in found["text"]
+    assert f"`mv {dot_git} {dot_git}.old`" in found["todo"]
+    for command in ("init", "commit"):
+        done = ask("--vault", str(day.vault), command)
+        assert (done.returncode, f"mv {dot_git} {dot_git}.old" in done.stderr) == (4, True)
+        assert "once git works" not in done.stderr
+
+    dot_git.rename(day.vault / ".git.old")
+    ask("--vault", str(day.vault), "init", check=True)
+    assert wrong(look(day, "history")) == []
 
 
 def test_old_temporary_files_go_when_asked_and_fresh_ones_stay(day: Day) -> None:

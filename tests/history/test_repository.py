@@ -7,6 +7,8 @@ import os
 import random
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -20,6 +22,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import objects, repository, tidy
 from mdmem.history.git.paths import PackedPaths
+from mdmem.search import index
 from tests.helpers.history_vault import git, put, run_here, start
 
 
@@ -191,6 +194,56 @@ def test_a_machine_without_git_is_told_so(vault: Path, monkeypatch: pytest.Monke
 
     with pytest.raises(GitError, match="Install git"):
         repository.run(repo, "status")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
+@pytest.mark.parametrize(
+    ("end", "said"), [("exit 139", "signal 11"), ("kill -11 $$", "signal 11"), ("exit 3", "status 3")]
+)
+def test_a_git_that_crashes_is_not_called_missing(vault: Path, tmp_path: Path, end: str, said: str) -> None:
+    repository.init(vault)
+    (tmp_path / "git").write_text(f"#!/bin/sh\n{end}\n", encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+
+    code = "import sys; from mdmem.cli import main; sys.argv[1:] = ['commit']; main()"
+    env = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+
+    assert done.returncode == 7
+    assert f"{tmp_path}/git is installed but does not run: it ended with" in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])
+def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(vault: Path, name: str) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    lock = vault / ".git" / name
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+
+    with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then `mdmem commit`")):
+        commit.commit(settings)
+
+    lock.unlink()
+    commit.commit(settings)
+    assert "notes/a.md" in git(vault, "ls-tree", "-r", "--name-only", "HEAD")
+
+
+@pytest.mark.parametrize("holds", [[], ["file"]])
+def test_a_folder_in_the_place_of_a_lock_is_moved_out_of_the_way(vault: Path, holds: list[str]) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    places = [Path(settings.state_dir, "git.lock"), Path(settings.index_dir, "writer.lock")]
+    for place in places:
+        place.mkdir(parents=True)
+        for name in holds:
+            (place / name).touch()
+
+    assert commit.commit(settings).commits
+    index.update(settings)
+
+    assert all(place.is_file() for place in places)
 
 
 def test_a_linked_work_tree_is_a_vault_too(vault: Path, tmp_path: Path) -> None:

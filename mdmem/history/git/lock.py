@@ -22,7 +22,7 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
     """
     folder = Path(state_dir)
     files.make_folder(str(folder))
-    lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    lock = files.open_lock(str(folder / f"{name}.lock"))
     try:
         if not system.lock(lock, wait_seconds):
             raise BusyError(

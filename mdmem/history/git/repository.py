@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 import threading
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
+from mdmem.history.git import dot_git
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -77,12 +79,14 @@ def open_vault(root: str | Path) -> Repository:
     root = Path(root)
     if not root.is_dir():
         raise no_vault(root)
-    repo = _locate(root)
-    if repo is None:
+    found = dot_git.locate(root)
+    if found is None:
+        dot_git.refuse_other(root)
         raise VaultError(
             f"{root} is not a git repository of its own. Run `mdmem init {shlex.quote(str(root))}`: it adds one and"
             " changes no note."
         )
+    repo = Repository(root, *found)
     _make_private(repo)
     return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))
 
@@ -100,11 +104,14 @@ def _make_private(repo: Repository) -> None:
 def init(root: str | Path) -> Repository:
     """Make `root` a repository unless it is one. No template, so no hooks; no commit.
 
-    Raises GitError when git is missing or fails.
+    Raises:
+        VaultError: when its `.git` leads to no repository.
+        GitError: when git is missing or fails.
     """
     root = Path(root)
     files.make_folders(str(root))
-    if _locate(root) is None:
+    if dot_git.locate(root) is None:
+        dot_git.refuse_other(root)
         start(root, ["init", "-q", "--template=", "-b", BRANCH, "."], repo=None)
     return open_vault(root)
 
@@ -315,8 +322,14 @@ def reason(done: GitResult) -> str:
     """Return the first error line that git printed; the lines after it are advice."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    text = (said or lines or [f"exit status {done.status}"])[0]
+    text = (said or lines or [f"it ended with {ending(done.status)}"])[0]
     return f"{text:.300}".rstrip(".") + "."
+
+
+def ending(status: int) -> str:
+    """Return a program's exit status as text; a shell adds 128 to the number of a signal, Python negates it."""
+    signal = -status if status < 0 else status - 128
+    return f"exit status {status}" if not 0 < signal < 64 else f"signal {signal}, a crash or a kill"
 
 
 def branch(repo: Repository) -> str:
@@ -378,6 +391,13 @@ def _load() -> tuple[type[Git], type[Exception]]:
     try:
         import git
     except ImportError as error:
+        status = getattr(error.__cause__, "status", None)
+        if isinstance(status, int):
+            found = shutil.which("git") or "git"
+            raise GitError(
+                f"{found} is installed but does not run: it ended with {ending(status)}. Notes are kept; repair or"
+                " reinstall git to have a history."
+            ) from error
         raise GitError("git is not installed, or not on PATH. Notes are kept; install it to have a history.") from error
     return git.Git, git.GitCommandNotFound
 
@@ -394,21 +414,6 @@ def _without_inherited(ours: dict[str, str], network: bool) -> list[str]:
             del os.environ[name]
         return []
     return ["env", *(word for name in names for word in ("-u", name))] if names else []
-
-
-def _locate(root: Path) -> Repository | None:
-    dot_git = root / ".git"
-    if dot_git.is_dir():
-        return Repository(root, dot_git, dot_git)
-    if not dot_git.is_file():
-        return None
-    text = dot_git.read_text("utf-8", "surrogateescape")
-    git_dir = (root / text.removeprefix("gitdir:").strip()).resolve()
-    if not (git_dir / "HEAD").is_file():
-        return None
-    link = git_dir / "commondir"
-    common = (git_dir / link.read_text("utf-8").strip()).resolve() if link.is_file() else git_dir
-    return Repository(root, git_dir, common)
 
 
 def _refuse_programs(repo: Repository) -> bytes:

@@ -6,6 +6,8 @@ The cost does not grow with the vault. Afterwards the branch moves in one step, 
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -92,7 +94,11 @@ def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], h
 
 
 def _failed(repo: Repository, done: repository.GitResult) -> GitError:
-    return GitError(f"git could not write the commit in {repo.root}: {repository.reason(done)} No note is lost.")
+    text = repository.reason(done)
+    said = f"git could not write the commit in {repo.root}: {text} No note is lost."
+    for lock in re.findall(r"'([^']+\.lock)': File exists", text):
+        said += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then `mdmem commit`."
+    return GitError(said)
 
 
 def time_of(repo: Repository, oid: str) -> float:

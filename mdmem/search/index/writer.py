@@ -327,7 +327,7 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
         ConfigError: when the folder is not the user's own.
     """
     store.own_folder(folder)
-    lock = os.open(os.path.join(folder, contents.LOCK), os.O_RDWR | os.O_CREAT, 0o600)
+    lock = files.open_lock(os.path.join(folder, contents.LOCK))
     try:
         if not system.lock(lock, wait_seconds):
             raise BusyError(f"Another process is writing the index in {folder}. Try again in a moment.")
