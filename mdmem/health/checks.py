@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import MdmemError
-from mdmem.health import WRONG, HealthFinding, error, scope
+from mdmem.health import WRONG, HealthFinding, error, folders, scope
 
 
 class Check(NamedTuple):
@@ -88,6 +88,10 @@ def look(
             for finding in run(settings, seen) if check.scoped else run(settings):
                 yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
+            shut = folders.shut_by(settings, problem)
+            if shut:
+                yield CheckResult(check.name, shut)
+                continue
             yield CheckResult(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
     if len(chosen) == len(CHECKS) and is_there:
         scope.remember(settings, seen)

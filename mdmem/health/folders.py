@@ -94,8 +94,7 @@ def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
 
 def state(config: Config) -> Iterator[HealthFinding]:
     """Check whether mdmem's folders outside the vault are writable: without them nothing is stored."""
-    folders = (Path(config.state_dir), Path(config.index_dir))
-    there = [next(above for above in (folder, *folder.parents) if above.exists()) for folder in folders]
+    there = [_nearest(folder) for folder in _own(config)[:2]]
     shut = [folder for folder in there if not _is_usable(folder)]
     for folder in dict.fromkeys(shut):
         what = "nothing is stored" if folder == there[0] else "no index can be kept"
@@ -105,6 +104,25 @@ def state(config: Config) -> Iterator[HealthFinding]:
     device = there[0].stat().st_dev
     if not Path(config.vault).is_dir() or device != Path(config.vault).stat().st_dev:
         yield from _little_space(there[0], f"the disk of {there[0]}")
+
+
+def _own(config: Config) -> tuple[Path, Path, Path]:
+    return Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)
+
+
+def _nearest(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists; what is in a folder that may not be read does not."""
+    return next(above for above in (folder, *folder.parents) if os.path.exists(above))  # noqa: PTH110 - as it raises nothing
+
+
+def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
+    """Return the finding for a check that failed because one of mdmem's own folders may not be read; else None."""
+    name = str(problem.filename or "") if isinstance(problem, PermissionError) else ""
+    for folder in _own(config):
+        shut = _nearest(folder)
+        if name.startswith(f"{folder}") and not os.access(shut, os.R_OK | os.X_OK):
+            return note(f"Not checked, because {shut} may not be read.", _to_make_writable(shut))
+    return None
 
 
 def settings(config: Config) -> Iterator[HealthFinding]:
@@ -120,9 +138,9 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check whether others can read the vault or mdmem's folders, and whether the user owns all of it."""
     is_ours = wording.is_set_up(config.vault)  # another folder may be shared on purpose
-    own = [Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
+    own = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below a shut folder
     folders = [Path(config.vault), *own] if is_ours else own
-    open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
+    open_ones = [folder for folder in folders if stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
         close = partial(folder.chmod, 0o700)
         yield warning(

@@ -19,6 +19,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
 from mdmem.vault import disk, template
+from mdmem.views import wording
 
 OLD_LOCK_SECONDS = 600
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
@@ -59,7 +60,10 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     except BusyError as problem:
         yield warning(f"Nothing is committed: {problem}", "Finish or abort it.")
     except (GitError, OSError) as problem:
-        yield warning(f"Nothing is committed: {problem}", "Fix that; until then notes are stored, but not committed.")
+        yield warning(
+            f"Nothing is committed: {wording.cause(problem)}.",
+            "Fix that; until then notes are stored, but not committed.",
+        )
     said, _, todo = undecided.hint(config).partition("; ")
     if said:
         yield note(f"{said}.", todo)

@@ -73,11 +73,38 @@ def bring_up_to_date(
             return BUSY, (_in_background(config),)
         return BUSY, (f"{error} The newest notes may be missing here.",)
     except OSError as error:
+        if paths is None and budget_seconds is None and _built_elsewhere(config, error):
+            changes = index.update(config, most=most)
+            return changes, (_ELSEWHERE.format(error.filename or "The index", error.strerror),)
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
     reason = reason or ("" if changes.reason == index.NEW else changes.reason)
     if most is not None and not changes.complete:
         return changes, (_in_background(config, reason),)
     return changes, (f"Rebuilt the index: {reason}.",) if reason else ()
+
+
+_ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doctor --only state` says what to do."
+_elsewhere: dict[str, str] = {}
+"""Folder of an index that may not be read -> temporary folder that this process uses in its place."""
+
+
+def _built_elsewhere(config: Config, error: OSError) -> bool:
+    """Use a temporary folder for the index, until this process ends, if its own folder may not be read."""
+    if not isinstance(error, PermissionError) or config.index_dir in _elsewhere.values() or _has_index(config):
+        return False
+    if config.index_dir not in _elsewhere:
+        import atexit
+        import shutil
+        import tempfile
+
+        try:
+            made = tempfile.mkdtemp(prefix="mdmem-index-")
+        except OSError:
+            return False
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        _elsewhere[config.index_dir] = f"{made}/index"
+    config.index_dir = _elsewhere[config.index_dir]
+    return True
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from mdmem import log
+from mdmem import config, log
 from mdmem.agents.install import launcher
 from mdmem.health import checks, contents, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
-from tests.helpers import cli_day
+from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
 from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
@@ -60,6 +61,43 @@ def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
     (found,) = wrong(look(day._replace(env={**day.env, "XDG_STATE_HOME": str(file)}), "state"))
     assert found["text"] == f"{file} cannot be written: nothing is stored."
     assert "chown" in found["todo"]
+
+
+def as_a_user(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process for which modes of files count, also if root runs the tests."""
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "mdmem", *words], capture_output=True, text=True, preexec_fn=rights.drop
+        )
+    except subprocess.SubprocessError:
+        pytest.skip("root's rights cannot be dropped here")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+@pytest.mark.parametrize("level", ["mdmem", "its folder for the vault"])
+@pytest.mark.parametrize("which", ["index_dir", "state_dir"])
+def test_a_folder_of_mdmem_that_may_not_be_read_is_named_once_with_what_to_do_and_search_goes_on(
+    day: Day, which: str, level: str
+) -> None:
+    vault = ("--vault", str(day.vault))
+    repository.init(day.vault)
+    for command in (("search", "parser"), ("commit",)):
+        as_a_user(*vault, *command)
+    folder = Path(getattr(config.load(str(day.vault)), which))
+    folder = folder.parent if level == "mdmem" else folder
+    folder.chmod(0)
+    try:
+        doctor, found = as_a_user(*vault, "doctor"), as_a_user(*vault, "search", "parser")
+    finally:
+        folder.chmod(0o700)
+
+    assert f"✗ state       {folder} cannot be written" in doctor.stdout
+    assert f"`chmod -R u+rwX {folder}`" in doctor.stdout
+    assert "This check failed" not in doctor.stdout
+    assert "Errno" not in doctor.stdout
+    assert found.returncode == 0
+    assert "parser" in found.stdout
+    assert ("the notes themselves were read" in found.stderr) == (which == "index_dir")
 
 
 def test_a_vault_in_good_health_has_nothing_wrong(day: Day) -> None:
