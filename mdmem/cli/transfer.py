@@ -17,7 +17,7 @@ from mdmem import config, plural
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
-from mdmem.errors import MdmemError, UsageError
+from mdmem.errors import MdmemError, UsageError, VaultError
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -163,11 +163,18 @@ def clone(
     part = VaultPart(day, projects)
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
         work.clone(url, root, part if any(part) else None, bar.step)
+    is_empty = {one.name for one in root.iterdir()} == {".git"}
+    if not (is_empty or wording.is_set_up(str(root))):
+        place = shlex.quote(str(root))
+        raise VaultError(
+            f"The repository was cloned to {root}, but is no vault: it has neither mdmem.toml nor a journal. If its"
+            f" files are notes, run `mdmem init --inside {place}`; else delete that folder."
+        )
     indexing.leave_complete(config.load(str(root)), quiet=as_json)
     if as_json:
         print_json({"vault": str(root), "since": day, "projects": projects})
         return
-    if {one.name for one in root.iterdir()} == {".git"}:
+    if is_empty:
         begin = f"mdmem init {shlex.quote(str(root))}"
         click.echo(f"The remote is empty. Run `mdmem sync` where the notes are, then here; or start with `{begin}`.")
         return

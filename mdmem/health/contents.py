@@ -50,6 +50,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         named = shlex.quote(str(Path(config.vault, folder)))
         text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
         found.add("", warning(text, f"`sudo chown $USER {named}; chmod u+rwx {named}`"))
+    yield from _passed_over(config) if scope.is_whole else ()
     marks = array("q")
     count = 0
     paths = _paths(config, scope)
@@ -93,6 +94,25 @@ def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
     for path in sorted(of_notes.union(path for path in paths if layout.archived_in(path))):
         if packed.is_cut_off(disk.readable(config.vault, path) or b""):
             yield path
+
+
+def _passed_over(config: Config) -> Iterator[HealthFinding]:
+    """Name the links, which lead out of the vault or to a second place of a note."""
+    found = list(_links(config))
+    if found:
+        some = f"{', '.join(found[:MOST])}{f' and {len(found) - MOST} more' if len(found) > MOST else ''}"
+        text = f"{plural.number(len(found), 'link')} passed over: no link is searched or committed: {some}."
+        yield note(text, "Put the note or folder itself there, or ignore this.")
+
+
+def _links(config: Config) -> Iterator[str]:
+    """Yield the links in the vault that look like notes, and those to folders."""
+    for where, folders, names in os.walk(config.vault):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        notes_in = (name for name in names if name.endswith(disk.NOTE_ENDINGS) and not name.startswith("."))
+        for name in (*folders, *sorted(notes_in)):
+            if os.path.islink(f"{where}/{name}"):  # noqa: PTH114 - it raises nothing in a shut folder
+                yield Path(where, name).relative_to(config.vault).as_posix()
 
 
 class _Found:
@@ -175,6 +195,9 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
         text = f"{where}: {what or parsed.problem}. The note is searchable, its front matter is not."
         yield warning(text, edit)
+    if b"\0" in data:
+        text = f"{path} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched, nor committed."
+        yield warning(text, "Save it as UTF-8, without NUL bytes.")
     if notes.has_two_versions(data):
         at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")

@@ -172,6 +172,24 @@ def test_a_captured_note_that_holds_an_injected_block_is_named_in_every_encoding
     assert missed == []
 
 
+def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day: Day, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("outside")
+    notes = day.vault / "notes"
+    (notes / "linked.md").symlink_to(tmp_path / "outside.md")
+    (notes / "dangling.md").symlink_to("nowhere")
+    (notes / "folder").symlink_to(tmp_path)
+    (notes / "wide.md").write_bytes("# Wide\n".encode("utf-16"))
+
+    found = look(day, "notes")
+
+    (links,) = [one for one in found if one["severity"] == "note"]
+    assert links["text"].startswith("3 links passed over")
+    assert links["text"].endswith("notes/folder, notes/dangling.md, notes/linked.md.")
+    (wide,) = wrong(found)
+    assert wide["text"].startswith("notes/wide.md contains a NUL byte (is it saved as UTF-16?)")
+    assert wide["todo"] == "Save it as UTF-8, without NUL bytes."
+
+
 def test_many_findings_of_one_sort_are_counted(day: Day) -> None:
     for number in range(30):
         (day.vault / "notes" / f"{number}.md").write_text("---\nnever closed\n")

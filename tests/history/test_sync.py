@@ -1124,6 +1124,25 @@ def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp
     assert git(root, "status", "--porcelain") == ""
 
 
+def test_a_clone_of_a_repository_that_is_no_vault_is_refused_with_what_to_do(
+    tmp_path: Path, remote: Path, ask: Any
+) -> None:
+    code = tmp_path / "code"
+    git(tmp_path, "clone", "-q", str(remote), str(code))
+    put(code, "main.c", "int main;\n")
+    git(code, "add", ".")
+    git(code, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "code")
+    git(code, "push", "-q", "origin", "HEAD:main")
+
+    done = ask("clone", str(remote), str(tmp_path / "new"))
+
+    assert done.returncode == 4
+    assert "but is no vault" in done.stderr
+    assert f"`mdmem init --inside {tmp_path / 'new'}`" in done.stderr
+    assert "The vault is at" not in done.stdout
+    assert "The vault is at" in ask("init", "--inside", str(tmp_path / "new"), check=True).stdout
+
+
 def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:
     repo = sync.clone(str(remote), tmp_path / "new")
 
