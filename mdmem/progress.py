@@ -15,6 +15,19 @@ def ignore(what: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
+TOLD_AFTER_SECONDS = 1.0
+"""Whoever waits for another process that long says so."""
+
+listeners: list[Callable[[str], None]] = []
+"""Functions of the commands that tell their user what is waited for; none in a hook or a background process."""
+
+
+def tell(text: str) -> None:
+    """Tell the user what is waited for, as a sentence."""
+    for listener in listeners:
+        listener(text)
+
+
 def reporting(things: Collection[One], what: str, report: ProgressCallback) -> Iterator[One]:
     """Yield things, reporting each as progress before it is processed."""
     for place, one in enumerate(things):

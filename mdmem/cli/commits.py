@@ -72,9 +72,12 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.scan import ScanMode
+    from mdmem.progress import listeners
     from mdmem.views import conversation
     from mdmem.watcher import client
 
+    if quiet:
+        listeners.clear()
     with progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json)) as bar:
         _catch_up(settings, quiet=quiet)
         is_time = quiet and checking.look_after(settings, time.time())

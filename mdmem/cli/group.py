@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import __version__
+from mdmem import __version__, progress
 from mdmem.cli.terminal import startup
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault
+    progress.listeners[:] = [lambda text: click.echo(f"mdmem: {text}", err=True)]
     end = startup.begin_fence(ctx.invoked_subcommand)
     if end:
         ctx.call_on_close(lambda: click.echo(end))

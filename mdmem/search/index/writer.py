@@ -329,8 +329,25 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
     store.own_folder(folder)
     lock = files.open_lock(os.path.join(folder, contents.LOCK))
     try:
-        if not system.lock(lock, wait_seconds):
-            raise BusyError(f"Another process is writing the index in {folder}. Try again in a moment.")
+        if not _locked(lock, folder, wait_seconds):
+            raise BusyError(
+                f"Another process is writing the index in {folder}: a watcher (`mdmem watch --status`), a search or"
+                " `mdmem index`. Try again in a moment."
+            )
         yield
     finally:
         os.close(lock)
+
+
+def _locked(lock: int, folder: str, wait_seconds: float) -> bool:
+    from mdmem import progress
+
+    if system.lock(lock, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
+        return True
+    left = wait_seconds - progress.TOLD_AFTER_SECONDS
+    if left <= 0:
+        return False
+    progress.tell(
+        f"Waiting for another process that writes the index in {folder}, for {wait_seconds:g} seconds at most."
+    )
+    return system.lock(lock, left)

@@ -1,0 +1,59 @@
+"""A command that waits for another process says what it waits for."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem import config, files, progress
+from tests.helpers.history_vault import put
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def hold(vault: Path, ask: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Make a vault with a new note; return a function that keeps a lock until somebody is told of the wait."""
+    ask("init", str(vault), check=True)
+    put(vault, "notes/new.md", "new\n")
+    monkeypatch.setattr(progress, "TOLD_AFTER_SECONDS", 0.01)
+    tell = progress.tell
+
+    def keep(path: Path) -> None:
+        lock = files.open_lock(str(path))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        def released(text: str) -> None:
+            tell(text)
+            os.close(lock)
+
+        monkeypatch.setattr(progress, "tell", released)
+
+    return keep
+
+
+@pytest.mark.parametrize("words", [["commit"], ["commit", "--json"], ["commit", "--quiet"]], ids=" ".join)
+def test_a_commit_says_that_it_waits_for_another_unless_it_is_quiet(
+    hold: Callable[[Path], None], ask: Run, words: list[str]
+) -> None:
+    hold(Path(config.load().state_dir, "git.lock"))
+
+    done = ask(*words, check=True)
+
+    said = "mdmem: Waiting for another mdmem process that uses the vault's history (git), for 60 seconds at most."
+    assert (said in done.stderr) == ("--quiet" not in words)
+
+
+def test_an_index_says_that_it_waits_for_another(hold: Callable[[Path], None], ask: Run) -> None:
+    folder = Path(config.load().index_dir)
+    ask("search", "new", check=True)
+    hold(folder / "writer.lock")
+
+    done = ask("index", "--rebuild", check=True)
+
+    assert f"mdmem: Waiting for another process that writes the index in {folder}" in done.stderr
