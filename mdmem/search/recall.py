@@ -33,6 +33,8 @@ POOL = 150
 SAME = 0.8
 """Share of words that two questions must have in common to be the same."""
 SNIPPET_CHARS = 300
+MOST_TOLD = 50
+"""Number of best notes of which is known whether their turns only repeat others: it takes a file each to know."""
 MAX_HITS = 3
 """Maximum number of notes returned per turn."""
 
@@ -146,17 +148,20 @@ def _told_again(config: Config, view: View, notes: Iterable[int]) -> tuple[set[i
     """Return the notes of turns that only asked about earlier work, and of those answered from an injection alone."""
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = set(), set()
-    given: dict[str, bool] = {}
-    for note in notes:
+    known: dict[str, bool] = {}
+
+    def was_given(path: str) -> bool:
+        if path not in known:
+            known[path] = _was_given(config, path)
+        return known[path]
+
+    for note in islice(notes, MOST_TOLD):
         if not turn_groups.session_folder(view, note):
             continue
         if kind_of(note) in (turn_groups.UNANSWERED, turn_groups.ECHO, turn_groups.RETOLD):
             only_asked.add(note)
         prompts = kind_of.prompts(note)
-        for path in prompts:
-            if path not in given:
-                given[path] = _was_given(config, path)
-        if prompts and all(given[path] for path in prompts):
+        if prompts and all(map(was_given, prompts)):  # stops at the first that was not
             echoes.add(note)
     return only_asked, echoes
 
