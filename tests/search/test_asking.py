@@ -637,6 +637,19 @@ def test_an_order_that_points_to_what_is_here_does_not_ask(prompt: str) -> None:
     assert shape.of(prompt) is None
 
 
+def test_an_error_is_looked_up_without_the_modules_that_others_share() -> None:
+    asked = shape.of('sqlalchemy.exc.OperationalError: (psycopg.OperationalError) connection to server at "db" failed')
+
+    assert asked is not None
+    assert asked.topic == 'OperationalError: (OperationalError) connection to server at "db" failed'
+
+
+@pytest.mark.parametrize("prompt", ["invoice footer: center the page numbers", "sidebar: make the links blue"])
+def test_an_order_behind_a_label_names_nothing_that_is_looked_for(prompt: str) -> None:
+    assert shape.look_up(prompt) is None
+    assert shape.look_up("invoice footer: page numbers") is not None
+
+
 @pytest.mark.parametrize(
     ("line", "is_error"),
     [

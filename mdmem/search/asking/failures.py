@@ -25,6 +25,18 @@ def error_line(prompt: str) -> str:
     return found
 
 
+def without_modules(line: str) -> str:
+    """Return an error's line without the modules of its names, which other errors share: `psycopg.OperationalError`."""
+    return " ".join(map(_without_modules, line.split()))
+
+
+def _without_modules(word: str) -> str:
+    modules, _, last = word.rpartition(".")
+    begin = len(modules) - len(modules.lstrip("(["))
+    is_path = all(part.isidentifier() for part in modules[begin:].split("."))
+    return modules[:begin] + last if last[:1].isupper() and is_path else word
+
+
 def _is_in_errors(name: str) -> bool:
     """Whether a name is that of an error by its module: `sqlalchemy.exc.NoResultFound`."""
     *modules, last = name.strip("( ").rpartition(" ")[2].split(".")

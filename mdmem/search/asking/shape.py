@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.agents import prompts
-from mdmem.search.asking import english, failures, prose
+from mdmem.search.asking import english, failures, orders, prose
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -65,6 +65,8 @@ def _named(prompt: str) -> Shape | None:
     """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
     if len(prompt) > MAX_NAMING_CHARS or "\n" in prompt.strip():
         return None
+    if _is_order_behind_label(prompt):
+        return None
     words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
     if not english.names(words) or not all(map(str.isascii, words)):
         return None
@@ -75,6 +77,12 @@ def _named(prompt: str) -> Shape | None:
     about, _, last = topic(prompt).rpartition(" ")
     about = about if about and _bare(last) in english.SOUGHT else f"{about} {last}".strip()
     return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
+
+
+def _is_order_behind_label(prompt: str) -> bool:
+    """Whether an order follows a label: `invoice footer: center the page numbers`."""
+    words = prompt.partition(": ")[2].split()
+    return len(words) > 1 and prose.fold(words[0]) in orders.VERBS
 
 
 MAX_NAMING_CHARS = 100
@@ -100,7 +108,8 @@ def _of(prompt: str) -> Shape | None:
     if best == NOT:
         error = failures.error_line(prompt)
         message = error or failures.message(prompt)
-        return Shape(LIKELY if error else POSSIBLE, "error", message, message) if message else None
+        about = failures.without_modules(message)
+        return Shape(LIKELY if error else POSSIBLE, "error", message, about) if message else None
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
     about = _with_named(about, prompt)
     if best < SURE and about and _is_of_the_work_at_hand(best, *told, about):
