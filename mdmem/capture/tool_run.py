@@ -95,7 +95,7 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
     made = table.describe(
         clean["tool"],
         clean["input"],
-        exclusions.without_excluded(at.config, clean["response"], at.project),
+        exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd),
         error=clean["error"],
         root=at.project.worktree,
         cwd=at.event.cwd,

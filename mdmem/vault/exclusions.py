@@ -8,7 +8,7 @@ from mdmem import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from mdmem.config import Config
@@ -54,16 +54,25 @@ def takes_project(config: Config, project: Project, cwd: str) -> bool:
 
 def takes_path(config: Config, path: str, project: Project) -> bool:
     """Whether notes about a file or folder are stored, by the settings and the project's `.mdmemignore`."""
-    patterns = config.settings.capture.exclude_paths
-    if patterns and any(covers(os.path.expanduser(pattern), path) for pattern in patterns):
-        return False
+    return _taker(config, project)(path)
+
+
+def _taker(config: Config, project: Project) -> Callable[[str], bool]:
+    """Return the function that says whether notes about a file or folder are stored."""
+    patterns = [os.path.expanduser(pattern) for pattern in config.settings.capture.exclude_paths]
     ignored = ignore_patterns(project.worktree)
-    if not ignored:
-        return True
-    relative = os.path.relpath(path, project.worktree).replace(os.sep, "/") if os.path.isabs(path) else path
-    if relative == ".." or relative.startswith("../"):
-        return True
-    return not _is_ignored(ignored, "" if relative == "." else relative)
+
+    def takes(path: str) -> bool:
+        if any(covers(pattern, path) for pattern in patterns):
+            return False
+        if not ignored:
+            return True
+        relative = os.path.relpath(path, project.worktree).replace(os.sep, "/") if os.path.isabs(path) else path
+        if relative == ".." or relative.startswith("../"):
+            return True
+        return not _is_ignored(ignored, "" if relative == "." else relative)
+
+    return takes
 
 
 def excludes_paths(config: Config, project: Project) -> bool:
@@ -80,23 +89,46 @@ def paths_in(command: str) -> list[str]:
 _NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
 
 
-def without_excluded(config: Config, response: Any, project: Project) -> Any:
-    """Remove excluded files from a search result: from its file list, and lines that begin with their path."""
-    if not isinstance(response, dict) or not ("filenames" in response or "content" in response):
+def without_excluded(config: Config, response: Any, project: Project, cwd: str = "") -> Any:
+    """Remove excluded files from a tool's response: from a list of files, and what is printed about them.
+
+    Printed lines count that begin with their path, as a search prints them, and their parts of a diff. cwd: the folder
+    that relative paths are in; by default the project's.
+    """
+    if not isinstance(response, dict) or response.keys().isdisjoint(_PRINTED) or not excludes_paths(config, project):
         return response
-    if not excludes_paths(config, project):
-        return response
+    takes = _taker(config, project)
+    known: dict[str, bool] = {}
 
     def taken(path: Any) -> bool:
-        return not isinstance(path, str) or takes_path(config, os.path.join(project.worktree, path), project)
+        if not isinstance(path, str):
+            return True
+        if path not in known:
+            known[path] = takes(os.path.normpath(os.path.join(cwd or project.worktree, path)))
+        return known[path]
 
     kept = dict(response)
     if isinstance(kept.get("filenames"), list):
         kept["filenames"] = [path for path in kept["filenames"] if taken(path)]
-    if isinstance(kept.get("content"), str):
-        lines = kept["content"].splitlines(keepends=True)
-        kept["content"] = "".join([line for line in lines if all(map(taken, _paths_before(line)))])
+    for name in _PRINTED[1:]:
+        if isinstance(kept.get(name), str):
+            kept[name] = "".join(_taken_lines(kept[name], taken, project.worktree))
     return kept
+
+
+_PRINTED = ("filenames", "content", "stdout", "output")
+"""Fields of a response: a list of files, and what was printed."""
+
+
+def _taken_lines(text: str, taken: Callable[[str], bool], root: str) -> Iterator[str]:
+    """Yield the lines that are about no excluded file. root: the folder that paths in a diff are in."""
+    in_diff = True
+    for line in text.splitlines(keepends=True):
+        if line.startswith("diff --git "):
+            both = line.rstrip().removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
+            in_diff = taken(os.path.join(root, both[len(both) // 2 + 3 :]))
+        if in_diff and all(map(taken, _paths_before(line))):
+            yield line
 
 
 def _paths_before(line: str) -> list[str]:

@@ -108,6 +108,18 @@ def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
     }
 
 
+def test_what_a_command_prints_of_an_excluded_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / ".mdmemignore").write_text("secrets/b.py\n.env\n")
+    settings = config.load(str(tmp_path / "vault"))
+    diff = "diff --git a/src/a.py b/src/a.py\n+x = 1\n"
+    hidden = "diff --git a/secrets/b.py b/secrets/b.py\n+y = 2\n"
+    found = {"stdout": f"../.env:2:DB=1\n../.env-3-PORT=2\na.py:1:x: int\n{diff}{hidden}{diff}", "stderr": ""}
+
+    kept = exclusions.without_excluded(settings, found, project.identify(str(tmp_path)), str(tmp_path / "src"))
+
+    assert kept == {"stdout": f"a.py:1:x: int\n{diff}{diff}", "stderr": ""}
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "stored"),
     [
