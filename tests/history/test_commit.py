@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -584,6 +585,27 @@ def test_a_persons_merge_can_be_aborted_after_a_commit_that_waits_for_it(
 
 
 @pytest.mark.slow
+def test_where_the_index_and_all_notes_are_missing_nothing_is_committed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "notes/a.md", "x\n")
+    commit.commit(config)
+    head = git(vault, "rev-parse", "HEAD")
+    (vault / ".git" / "index").unlink()
+    shutil.rmtree(vault / "journal")
+    shutil.rmtree(vault / "notes")
+    (vault / "README.md").unlink(missing_ok=True)
+
+    with pytest.raises(VaultError, match=r"checkout HEAD -- \.` restores them"):
+        commit.commit(config)
+
+    assert git(vault, "rev-parse", "HEAD") == head
+    git(vault, "checkout", "HEAD", "--", ".")
+    commit.commit(config)
+    assert (vault / "notes/a.md").read_text() == "x\n"
+    assert git(vault, "status", "--porcelain") == ""
+
+
 def test_another_gits_index_lock_delays_no_commit_and_is_left_alone(vault: Path) -> None:
     config = start(vault)
     commit.commit(config)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shlex
 import tempfile
 
-from mdmem.errors import BusyError
+from mdmem.errors import BusyError, VaultError
 from mdmem.history.git import git_index, objects, part, repository, writer
 from mdmem.history.git.git_index import Copy
 from mdmem.history.git.repository import Repository
+from mdmem.vault import disk
 
 DAMAGED = "index.damaged"
 """Name in the git directory for a damaged index, which may list what somebody had staged."""
@@ -50,13 +52,15 @@ def restore(repo: Repository, held: int) -> None:
     """Rebuild the index from the last commit, or from that before an interrupted one, with the committer's lock held.
 
     Raises:
+        VaultError: when no note of that commit is here: without an index, a commit would delete all of them.
         BusyError: when another git has written an index meanwhile.
         GitError: when git fails.
     """
+    if base := _base(repo):
+        _check_files(repo, base)
     index = repo.git_dir / "index"
     if index.exists():
         index.replace(index.with_name(DAMAGED))
-    base = _base(repo)
     if not base:
         return
     copy = Copy(repo.git_dir / f"{git_index.PREFIX}{secrets.token_hex(6)}", None)
@@ -67,6 +71,17 @@ def restore(repo: Repository, held: int) -> None:
             raise BusyError(f"Another git is using {repo.root}. Try again in a moment.")
     finally:
         copy.path.unlink(missing_ok=True)
+
+
+def _check_files(repo: Repository, base: str) -> None:
+    here = part.load(repo)
+    listed = (path for _, _, path in objects.listed(repo, base) if disk.is_note_path(path))
+    notes = [path for path in listed if not part.is_absent(repo, here, path)]
+    if notes and not any(os.path.lexists(repo.root / path) for path in notes):
+        raise VaultError(
+            f"No note of the last commit is in {repo.root}, and git's index is missing too."
+            f" `git -C {shlex.quote(str(repo.root))} checkout HEAD -- .` restores them."
+        )
 
 
 def _base(repo: Repository) -> str:
