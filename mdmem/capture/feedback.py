@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.capture.pending import UNSEEN
+from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
 from mdmem.hashing import short
 from mdmem.vault import journal
 
@@ -22,8 +22,12 @@ UNSEEN_PROMPT = (
     " or could not record what it hides. If they are not, `mdmem import` stores them from the agent's transcript."
 )
 UNMARKED = (
-    "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, or has lost what is"
-    " private in this session, so it could not be recognized later. Run `mdmem doctor` to see why."
+    "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
+    " could not be recognized later. Run `mdmem doctor` to see why."
+)
+FORGOTTEN = (
+    "mdmem: nothing more of this session is stored, because what is private in it was deleted or damaged in {folder}"
+    " and could no longer be recognized. A new session is stored."
 )
 UNREAD = {
     "NoPayloadError": "what the agent sent is cut off, damaged or in an unknown form",
@@ -41,7 +45,8 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
         is_uncounted = outcome.is_lost and not outcome.counted
         is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted
         is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts the events left out
-        said += [UNMARKED.format(folder=config.state_dir)] if is_told else []
+        text = FORGOTTEN if os.path.exists(_flag(config, event, LOST_PRIVATE)) else UNMARKED
+        said += [text.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import notices
 
@@ -81,6 +86,10 @@ def forget(config: Config, session_key: str) -> None:
 def _places(config: Config) -> tuple[str, str]:
     """Return the folders that record what a session was told; the second is used if the first cannot be written."""
     return os.path.join(config.state_dir, "sessions"), config.runtime_dir
+
+
+def _flag(config: Config, event: Event, what: str) -> str:
+    return os.path.join(config.state_dir, "sessions", f"{short(event.session, 16)}.{what}")
 
 
 def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:

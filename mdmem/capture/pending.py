@@ -34,6 +34,8 @@ UNKNOWN = "unknown event"
 IN_STATE = "kept in state"  # recorded for the session page or for later events
 
 UNSEEN = "unseen-prompt"
+LOST_PRIVATE = "private-lost"
+"""Suffix of a session's file that says that its private memory was found damaged."""
 """`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
 
 
@@ -172,7 +174,8 @@ class Capture:
             return False
         from mdmem import log
 
-        log.once(self.config, self.session.flag("lost"), "what is private in a session is lost: the rest is not stored")
+        flag = self.session.flag(LOST_PRIVATE)
+        log.once(self.config, flag, "what is private in a session is lost: the rest is not stored")
         return True
 
     def load_echo(self) -> privacy.Echo | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmem import plural, system, timestamps
 from mdmem.capture import feedback, losses, queued, retry_queue
-from mdmem.capture.pending import UNSEEN
+from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
 from mdmem.config import Config
 from mdmem.errors import MdmemError, SettingsWarning, VaultError
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
@@ -267,7 +267,11 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     if len(found) > LOSSES_SHOWN:
         more = plural.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")
         yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
-    if not found:
+    forgotten = list(Path(config.state_dir, "sessions").glob(f"*.{LOST_PRIVATE}"))
+    if forgotten:
+        text = f"What is private in {plural.number(len(forgotten), 'session')} was deleted or damaged in"
+        yield error(f"{text} {config.state_dir}, so nothing more of it is stored.", "Start a new session.")
+    if not found and not forgotten:
         yield fine(f"no event was lost in the last {losses.DAYS} days")
 
 

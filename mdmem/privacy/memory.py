@@ -146,12 +146,20 @@ def prune(config: Config, now: float) -> int:
     for session in sessions(config):
         path = os.path.join(folder(config), session)
         try:
-            if now - os.lstat(path).st_mtime > KEPT_DAYS * 86_400:
+            if now - max(os.lstat(path).st_mtime, _last_event(config, session)) > KEPT_DAYS * 86_400:
                 os.unlink(path)
                 gone += 1
         except OSError:
             continue
     return gone
+
+
+def _last_event(config: Config, session: str) -> float:
+    """Return when the session's record was last written; 0 if it has none."""
+    try:
+        return os.lstat(os.path.join(config.state_dir, "sessions", session)).st_mtime
+    except OSError:
+        return 0.0
 
 
 # -- files

@@ -13,6 +13,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture.later import upkeep
+from mdmem.privacy import memory
 from mdmem.search import index
 from mdmem.vault import leftovers as vaults
 from tests.conftest import notes
@@ -124,3 +125,16 @@ def test_after_a_turn_a_vault_without_an_index_gets_one(vault: Path, mdmem: Run)
     mdmem("commit", "--quiet", check=True)
 
     assert index.current(config.load()) is not None
+
+
+def test_the_private_memory_of_a_session_that_goes_on_is_kept_without_new_sections(vault: Path) -> None:
+    capture(prompt("<private>Falconridge</private> and more"))
+    settings, now = config.load(), time.time()
+    (known,) = memory.sessions(settings)
+    file = Path(memory.folder(settings), known)
+    os.utime(file, (now - 91 * DAY,) * 2)
+
+    upkeep.prune(settings, now)
+
+    assert file.exists()
+    assert capture(prompt("again", 2)).stored
