@@ -157,6 +157,7 @@ def _print(found: Explanation, long: int) -> None:
     click.echo(f"Triggers the once-per-session search: {once.get(found.trigger, 'no')}.")
     query = render.safe(" ".join(found.query.split()))
     why = "it asks for the latest work" if asked and asked.grade == SURE else "it names nothing"
+    why = "it asks for the sessions of some days" if found.by_days else why
     click.echo(f"Searched for: {query or f'nothing, because {why}'}\n")
     rows = [
         (

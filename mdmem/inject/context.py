@@ -88,8 +88,8 @@ class Explanation(Value):
 
     private, excluded: nothing is given, because the whole prompt is private or the project is excluded.
     asked: how the prompt asks about the past, or None. trigger: what would start the once-a-session search, or "".
-    query: the search query; "" if the prompt only asks what was done last. found: its results, best first.
-    block: what would be given, or None.
+    query: the search query; "" if the prompt only asks what was done last, or on some days (by_days). found: its
+    results, best first. block: what would be given, or None.
     """
 
     private: bool = False
@@ -97,6 +97,7 @@ class Explanation(Value):
     asked: Shape | None = None
     trigger: str = ""
     query: str = ""
+    by_days: bool = False
     found: Sequence[candidates.Found] = ()
     block: block.Block | None = None
 
@@ -116,11 +117,12 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     found = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
     explanation.trigger, explanation.asked = found.once, found.asked
     explanation.query = found.asked.topic if found.asked else _of_last_turns(at, text) if found.once else text
-    if not candidates.has_topic(explanation.query):
+    offer = Offer()
+    explanation.by_days = found.asked is not None and _add_dated(at, offer, text, found.asked)
+    if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
     explanation.found = candidates.looked_up(at, explanation.query, shape=found.asked)
-    offer = Offer()
-    if found.asked and not _add_dated(at, offer, text, found.asked):
+    if found.asked and not explanation.by_days:
         _add_recall(at, offer, text, found.asked, explanation.found)
     if found.once:
         query = _of_last_turns(at, text)

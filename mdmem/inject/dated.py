@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from itertools import islice
+from itertools import islice, takewhile
 
 from mdmem.inject import recent
 from mdmem.inject.block import Section
@@ -34,14 +34,15 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     """
     if asked.language == "error":
         return None
-    period = periods.named(text, datetime.fromtimestamp(at.now).date())  # noqa: DTZ006 - days are the user's
+    period = periods.named(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
     if period is None or _has_topic(asked, period):
         return None
     visits = [visit for visit in _sessions(at, period) if visit.is_worth_showing()]
     items = [item for visit in visits if (item := recent.done(visit))]
     new = [item for item in items if not at.has_seen(item.id)]
     above = ", ".join(f"[mem:{item.id}]" for item in items)
-    heading = f"Sessions of {period.first}" + (f" to {period.last}" if period.last > period.first else "")
+    days = f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
+    heading = f"Sessions that began {days}"
     if not items and asked.grade == SURE:
         return None if _has_days(at, period) else Section(heading, [], NONE)
     return Section(heading, new, f"Given above: {above}." if above and not new else "")
@@ -73,7 +74,9 @@ _GENERAL = frozenset(
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
     tail = f"-{journal.session_tag(at.record.id)}"
-    folders = (folder for folder in layout.newest_sessions(at.config.vault, at.project) if _is_in(folder, period))
+    newest = layout.newest_sessions(at.config.vault, at.project)
+    since = takewhile(lambda folder: layout.day_of(folder) >= str(period.first), newest)
+    folders = (folder for folder in since if _is_in(folder, period))
     visits = (
         recent.Visit(at.config, at.gate, tuple(folder.split("/"))) for folder in folders if not folder.endswith(tail)
     )

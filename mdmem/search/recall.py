@@ -111,7 +111,7 @@ def answers(
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
-        only_asked, echoes = _told_again(config, view, order)
+        only_asked, echoes = _questions_and_echoes(config, view, order)
         without = own | only_asked | echoes
         weigh = _Weights(view, text, set(words), asked, without=without, foreign=foreign)
 
@@ -144,8 +144,11 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
     return None if seen is view else seen
 
 
-def _told_again(config: Config, view: View, notes: Iterable[int]) -> tuple[set[int], set[int]]:
-    """Return the notes of turns that only asked about earlier work, and of those answered from an injection alone."""
+def _questions_and_echoes(config: Config, view: View, notes: Iterable[int]) -> tuple[set[int], set[int]]:
+    """Return the notes of turns that only asked about earlier work, and of turns answered from an injection alone.
+
+    Both repeat the words of what they ask about.
+    """
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = set(), set()
     known: dict[str, bool] = {}
@@ -168,7 +171,7 @@ def _told_again(config: Config, view: View, notes: Iterable[int]) -> tuple[set[i
 
 def _was_given(config: Config, path: str) -> bool:
     """Whether memories were injected with a prompt."""
-    asked = people.read(config.vault, path)
+    asked = people.readable(config.vault, path)
     session = str(asked.meta.get("session", ""))
     return journal.recalled_mark(asked.body) in journal.Record(config, session).given()
 

@@ -302,7 +302,7 @@ def test_a_prompt_that_asks_for_days_gets_their_sessions(week: Talk, prompt: str
 
     assert [day for day in range(1, 8) if f"r{day}.py" in given.partition("## Recent")[0]] == days
     if not days:
-        assert "## Sessions of 2026-09-22\n  No session of this project began then." in given
+        assert "## Sessions that began on 2026-09-22\n  No session of this project began then." in given
         assert "Report 7 is written" in given
 
 

@@ -46,6 +46,7 @@ TODAY = date(2026, 11, 27)
         ("¿qué hicimos hace tres días?", "2026-11-24", "2026-11-24"),
         ("¿qué hicimos el mes pasado?", "2026-10-01", "2026-10-31"),
         ("昨日は何をした？", "2026-11-26", "2026-11-26"),
+        ("一昨日は何をした？", "2026-11-25", "2026-11-25"),
         ("先週何をした？", "2026-11-16", "2026-11-22"),
         ("11月18日に何をした？", "2026-11-18", "2026-11-18"),
         ("三天前我们做了什么", "2026-11-24", "2026-11-24"),
@@ -62,7 +63,8 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["may I ask what we did?", "the march of the ants", "what did we do about the parser?",
-     "what a mess", "version 2.11 is out", "add an index"],
+     "what did we change in 2.10.3?", "from monday to friday", "yesterday and today", "tuesday of last week",
+     "the last days", "was haben wir hier gemacht?", "先日の件", "上上周做了什么", "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
 def test_other_texts_name_none(text: str) -> None:
     assert periods.named(text, TODAY) is None
@@ -96,3 +98,8 @@ def test_a_period_never_ends_in_the_future(text: str, today: date) -> None:
     found = periods.named(text, today)
 
     assert found is None or found.first <= found.last <= today
+
+
+def test_only_in_french_hier_is_yesterday() -> None:
+    assert periods.named("qu'a-t-on fait hier ?", TODAY, "fr") == (date(2026, 11, 26), date(2026, 11, 26), {"hier"})
+    assert periods.named("was haben wir hier gemacht?", TODAY, "de") is None

@@ -22,11 +22,14 @@ class Period(NamedTuple):
     words: frozenset[str]
 
 
-def named(text: str, today: date) -> Period | None:
+def named(text: str, today: date, language: str = "") -> Period | None:
     """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
 
     A month or day without a year is the latest one that is not in the future, a weekday the latest one before today.
-    Understood are English, German, French and Spanish, and the commonest words in Japanese and Chinese.
+    Understood are English, German, French and Spanish, and the commonest words in Japanese and Chinese. A text that
+    names more than one period has none.
+
+    language: the text's, if known; the German "hier" is no yesterday.
     """
     said = " ".join(fold(word) for word in text.replace("’", "'").split())
     if said.isascii() and _SIGNS.isdisjoint(said.translate(_NO_WORD).split()) and not _has_digit(said):
@@ -37,6 +40,8 @@ def named(text: str, today: date) -> Period | None:
                 first, last = days(found, today)
             except (KeyError, ValueError, OverflowError):
                 continue
+            if (language != "fr" and found[0] == "hier") or _names_more(said, found):
+                continue
             is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", said[max(0, found.start() - 14) : found.end()])
             last = today if is_since else min(last, today)
             if first <= last:
@@ -46,6 +51,12 @@ def named(text: str, today: date) -> Period | None:
 
 def _each(words: str) -> list[str]:
     return words.split()
+
+
+def _names_more(said: str, found: re.Match[str]) -> bool:
+    """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`."""
+    rest = said[: found.start()] + " " + said[found.end() :]
+    return not _NAMED.isdisjoint(re.findall(r"\w+", rest))
 
 
 def _words(numbers: Iterable[str], start: int = 1) -> dict[str, int]:
@@ -165,13 +176,14 @@ def _either(words: Iterable[str]) -> str:
 
 _MONTH = f"(?P<month>{_either(_MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in _UNITS if unit.isascii())})\b"
+_ONE = r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano)\b"
 _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})"
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
 _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]], ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
-    (r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?", _calendar_day),
+    (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
     (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
     (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
     (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_YEAR}", _calendar_day),
@@ -184,11 +196,11 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
     (rf"\b{_COUNT} (?:of )?{_UNIT} ago\b", _counted),
     (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
-    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_UNIT}", _relative),
-    (rf"\b{_UNIT} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
-    (rf"(?:[上先昨]个?|(?P<this>[本今这這]个?)){_UNIT_CJK}", _relative),
-    (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
+    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_ONE}", _relative),
+    (rf"\b{_ONE} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
+    (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
+    (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
     (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
@@ -198,6 +210,8 @@ EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAS
 """Words that may name a period."""
 _SIGNS = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"an", "may", "mar", "sep", "dec"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
+_NAMED = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"may", "mar", "sep", "dec", "hier", "an", "mes"}
+"""Words of which a period has one at most."""
 _NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
 
 
