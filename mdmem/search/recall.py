@@ -151,12 +151,16 @@ def _questions_and_echoes(config: Config, view: View, notes: Iterable[int]) -> t
     """
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = set(), set()
-    known: dict[str, bool] = {}
+    given_to: dict[str, frozenset[str]] = {}
 
     def was_given(path: str) -> bool:
-        if path not in known:
-            known[path] = _was_given(config, path)
-        return known[path]
+        folder = path.rpartition("/")[0]
+        if given_to.get(folder) == frozenset():
+            return False  # nothing was injected into the session
+        asked = people.readable(config.vault, path)
+        if folder not in given_to:
+            given_to[folder] = journal.Record(config, str(asked.meta.get("session", ""))).given()
+        return journal.recalled_mark(asked.body) in given_to[folder]
 
     for note in islice(notes, MOST_TOLD):
         if not turn_groups.session_folder(view, note):
@@ -167,13 +171,6 @@ def _questions_and_echoes(config: Config, view: View, notes: Iterable[int]) -> t
         if prompts and all(map(was_given, prompts)):  # stops at the first that was not
             echoes.add(note)
     return only_asked, echoes
-
-
-def _was_given(config: Config, path: str) -> bool:
-    """Whether memories were injected with a prompt."""
-    asked = people.readable(config.vault, path)
-    session = str(asked.meta.get("session", ""))
-    return journal.recalled_mark(asked.body) in journal.Record(config, session).given()
 
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
