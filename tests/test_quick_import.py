@@ -104,7 +104,7 @@ def test_every_module_of_a_hook_comes_this_way(tmp_path: Path) -> None:
 
     done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], input=payload, capture_output=True, env=env)
 
-    assert done.stderr.split() == [b"mdmem.capture", b"mdmem.capture.hook", b"mdmem.quick_import"]
+    assert done.stderr.split() == [b"mdmem.capture", b"mdmem.quick_import", b"mdmem.capture.hook"]
 
 
 # -- what every hook imports, from one file ----------------------------------------------------------

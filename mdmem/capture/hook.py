@@ -11,6 +11,11 @@ import os
 import sys
 import time
 
+from mdmem import quick_import
+
+quick_import.install()
+from mdmem.agents import hook_process  # noqa: E402 - imported through `quick_import`
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,9 +27,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-
-REGISTERED = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", "mdmem.capture.hook")
-"""Substrings that identify mdmem's hook commands: the launcher, and the modules that earlier versions registered."""
 
 ANSWERED = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailure"])
 """The events that are stored and may be answered with memories."""
@@ -59,7 +61,7 @@ def stored(delivery: Delivery) -> bytes:
         return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
         said = delivery.last_words()
-        log_failure("hook failed", error, delivery.vault)
+        hook_process.log_failure("hook failed", error, delivery.vault)
         if "--report" in delivery.words:
             is_unknown = delivery.agent is None and isinstance(error, KeyError)
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
@@ -68,27 +70,15 @@ def stored(delivery: Delivery) -> bytes:
 
 def finish(out: bytes) -> NoReturn:
     """Write `out` to stdout and exit with status 0."""
-    print_bytes(out)
+    hook_process.print_bytes(out)
     os._exit(0)
 
 
-def print_bytes(out: bytes) -> None:
-    """Write `out` to stdout."""
-    try:
-        while out:
-            out = out[os.write(1, out) :]
-    except OSError:
-        pass  # the agent has closed its end
-
-
 def _prepare() -> None:
-    """Prepare the process: fast imports, no garbage collection, UTF-8, and /dev/null for missing streams."""
+    """Prepare the process: no garbage collection, UTF-8, and /dev/null for missing streams."""
     import gc
 
     gc.disable()  # a collection costs a tenth of an interpreter start, and this process is short
-    from mdmem import quick_import
-
-    quick_import.install()
     sys.dont_write_bytecode = True  # on a full disk a truncated file would break every later hook
     if not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
         from mdmem import launch
@@ -119,7 +109,7 @@ class Delivery:
         self.vault = vault
         self.env = env
         self.data = data
-        self.write = write or print_bytes
+        self.write = write or hook_process.print_bytes
         self.agent: Agent | None = None
         self.settings: Config | None = None
         self.event: Event | None = None
@@ -186,11 +176,9 @@ class Delivery:
 
     def is_spoken_for(self) -> bool:
         """Whether this is a plugin's hook and must stay silent: the user's own registration gets the event too."""
-        if "--plugin" not in self.words or self.event is None:
+        if self.event is None:
             return False
-        from mdmem.agents import claude_code
-
-        return any(claude_code.is_registered(module, self.event.cwd, self.env) for module in REGISTERED)
+        return hook_process.is_spoken_for(self.words, self.event, self.env, hook_process.STORES)
 
     def _give_up(self, error: BaseException) -> bytes:
         """Return the message that the event is lost, if one can still be made."""
@@ -320,16 +308,6 @@ def _line(value: dict[str, Any]) -> bytes:
     from mdmem.agents import payload
 
     return payload.encode(value).encode() + b"\n"
-
-
-def log_failure(what: str, error: BaseException, vault: str | None) -> None:
-    """Log a failure, if logging still works."""
-    try:
-        from mdmem import config, log
-
-        log.write(config.load(vault), what, error)
-    except BaseException:  # noqa: BLE001 - not even the log may hurt the agent
-        return
 
 
 if __name__ == "__main__":

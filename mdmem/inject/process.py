@@ -10,6 +10,11 @@ import os
 import sys
 import time
 
+from mdmem import quick_import
+
+quick_import.install()
+from mdmem.agents import hook_process  # noqa: E402 - imported through `quick_import`
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,24 +32,13 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     started = time.monotonic()
     out = b""
     try:
-        from mdmem import quick_import
-
-        quick_import.install()
         end_after(_first_seconds())
         out = run(words, vault, os.environ, started)
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
-        _log("inject failed", error, vault)
+        hook_process.log_failure("inject failed", error, vault)
     end_after(0)
-    _write(out)
+    hook_process.print_bytes(out)
     os._exit(0)
-
-
-def _write(out: bytes) -> None:
-    try:
-        while out:
-            out = out[os.write(1, out) :]
-    except OSError:
-        pass  # the agent has closed its end
 
 
 def _first_seconds() -> float:
@@ -65,7 +59,7 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     event = agent.read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
         return b""  # without reading the settings
-    if "--plugin" in words and _is_registered_too(event, env):
+    if hook_process.is_spoken_for(words, event, env, hook_process.ANSWERS):
         return b""  # the user's own registration answers this event
     settings = config.load(vault, env)
     if settings.warnings:
@@ -83,14 +77,6 @@ def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, sta
         return b""
     given = _ask(config, event, env, data, started)
     return respond(config, event, env, started) if given is None else given
-
-
-def _is_registered_too(event: Event, env: Mapping[str, str]) -> bool:
-    """Whether the user's own registration gets the same event as the plugin."""
-    from mdmem.agents import claude_code
-
-    modules = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", __name__, "mdmem.recall.inject")
-    return any(claude_code.is_registered(module, event.cwd, env) for module in modules)
 
 
 def _takes_context(event: Event) -> bool:
@@ -293,15 +279,6 @@ def _log_bad_variables(config: Config) -> None:
     for warning in config.warnings:
         if warning.startswith("MDMEM_") and warning not in logged:  # warnings about files quote values
             log.write(config, warning)
-
-
-def _log(what: str, error: BaseException, vault: str | None) -> None:
-    try:
-        from mdmem import config, log
-
-        log.write(config.load(vault), what, error)
-    except BaseException:  # noqa: BLE001 - not even the log may hurt the agent
-        return
 
 
 if __name__ == "__main__":

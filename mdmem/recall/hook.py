@@ -13,7 +13,8 @@ import time
 from mdmem import quick_import
 
 quick_import.install()
-from mdmem.capture import hook  # noqa: E402 - imported through `quick_import`
+from mdmem.agents import hook_process  # noqa: E402 - imported through `quick_import`
+from mdmem.capture import hook  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
         if "--report" not in words:
             out = merged(out, _given(delivery, out, SECONDS - (time.monotonic() - started)))
     except BaseException as error:  # noqa: BLE001 - the note is stored; the agent continues without memories
-        hook.log_failure("inject failed", error, vault)
+        hook_process.log_failure("inject failed", error, vault)
     return out
 
 

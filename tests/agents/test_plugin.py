@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents import claude_code
+from mdmem.agents import claude_code, hook_process
 from mdmem.agents.install import registration
-from mdmem.capture import hook
 from tests.conftest import REPO, notes
 from tests.helpers.claude import prompt, send
 from tests.helpers.talk import Talk
@@ -119,7 +118,7 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
 @pytest.mark.parametrize("scope", registration.SCOPES)
 def test_a_registration_in_any_scope_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str) -> None:
     monkeypatch.chdir(tmp_path)
-    mark = hook.REGISTERED[0]
+    mark = hook_process.STORES[0]
     assert not claude_code.is_registered(mark, str(tmp_path), {})
     registration.register("claude-code", scope)
     assert claude_code.is_registered(mark, str(tmp_path), {})

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mdmem import config, errors, launch, system
-from mdmem.agents import payload
+from mdmem.agents import hook_process, payload
 from mdmem.capture import hook, losses, retry_queue
 from mdmem.recall import hook as recall
 from mdmem.vault import disk
@@ -34,7 +34,7 @@ SAFE = {
     recall.answered,
     hook.stored,
     hook.finish,
-    hook.print_bytes,
+    hook_process.print_bytes,
     hook.Delivery.last_words,
     hook.Delivery.run,
     hook.Delivery.__init__,

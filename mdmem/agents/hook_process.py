@@ -1,0 +1,51 @@
+"""Hook process: what the processes that an agent starts share: output, failures, and silence beside a registration."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mdmem.agents import Event
+
+_BOTH = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook")
+"""Substrings of the commands that store events and answer them: the launcher's, and an earlier version's module."""
+
+STORES = (*_BOTH, "mdmem.capture.hook")
+"""Substrings that identify the registered commands that store events."""
+
+ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject")
+"""Substrings that identify the registered commands that answer events with memories."""
+
+
+def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks: tuple[str, ...]) -> bool:
+    """Whether this is a plugin's process and must stay silent: the user's own registration gets the event too.
+
+    words: the command's arguments. marks: `STORES` or `ANSWERS`.
+    """
+    if "--plugin" not in words:
+        return False
+    from mdmem.agents import claude_code
+
+    return any(claude_code.is_registered(mark, event.cwd, env) for mark in marks)
+
+
+def print_bytes(out: bytes) -> None:
+    """Write `out` to stdout."""
+    try:
+        while out:
+            out = out[os.write(1, out) :]
+    except OSError:
+        pass  # the agent has closed its end
+
+
+def log_failure(what: str, error: BaseException, vault: str | None) -> None:
+    """Log a failure, if logging still works."""
+    try:
+        from mdmem import config, log
+
+        log.write(config.load(vault), what, error)
+    except BaseException:  # noqa: BLE001 - not even the log may hurt the agent
+        return
