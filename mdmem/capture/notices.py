@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files, privacy
+from mdmem import files, plural, privacy
 from mdmem.capture.pending import PRIVATE
 from mdmem.privacy import text as texts
 
@@ -115,13 +115,13 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
 
 
 def _sections(hidden: privacy.Hidden, where: str = "") -> str:
-    many = "1 private section" if hidden.sections == 1 else f"{hidden.sections} private sections"
-    return f"{many} ({_size(hidden)}) {where}{'was' if hidden.sections == 1 else 'were'}"
+    count = plural.number(hidden.sections, "private section")
+    return f"{count} ({_size(hidden)}) {where}{'was' if hidden.sections == 1 else 'were'}"
 
 
 def _size(hidden: privacy.Hidden) -> str:
-    chars = f"{hidden.chars:,} character{'s' * (hidden.chars != 1)}"
-    return f"{chars}, {hidden.lines:,} lines" if hidden.lines > 1 else chars
+    chars = plural.number(hidden.chars, "character")
+    return f"{chars}, {plural.number(hidden.lines, 'line')}" if hidden.lines > 1 else chars
 
 
 def _number(line: list[str], place: int) -> int:

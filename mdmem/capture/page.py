@@ -7,7 +7,7 @@ the placeholder title: the first prompt or answer replaces it unless somebody ha
 
 from __future__ import annotations
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.capture import entry
 from mdmem.vault import disk, front_matter, generated, journal, note, template, turns
 
@@ -226,7 +226,7 @@ def _work(entries: list[PageEntry]) -> str:
     runs = [one for one in entries if one.kind == "observation"]
     commits = [_commits(one.commit) for one in runs if one.commit]
     failures = [one for one in entries if not one.success]
-    lines = [f"- {len(runs)} tool {'run' if len(runs) == 1 else 'runs'}"] if runs else []
+    lines = [f"- {plural.number(len(runs), 'tool run')}"] if runs else []
     lines += [f"- Commits made: {', '.join(commits)}"] if commits else []
     named = [f"[{'-'.join(f'{part:03d}' for part in one.numbers)}]({link(one.name)})" for one in failures[:20]]
     lines += [f"- {len(failures)} failed: {', '.join(named)}"] if failures else []

@@ -7,6 +7,7 @@ import sys
 import time
 
 from mdmem import config as configs
+from mdmem import plural
 from mdmem.capture import losses, todays_notes
 from mdmem.vault import exclusions, pauses
 
@@ -33,9 +34,8 @@ def line(config: Config, now: float) -> str:
     elif pause is not None:
         parts = [f"paused until {time.strftime('%H:%M', time.localtime(pause.ends))}" if pause.ends else "paused"]
     else:
-        count = todays_notes.count(config, now)
-        parts = [f"{count} {'note' if count == 1 else 'notes'} today"]
+        parts = [f"{plural.number(todays_notes.count(config, now), 'note')} today"]
     lost = len(losses.recent(config, now, 1))
     if lost:
-        parts.append(f"{lost} {'event' if lost == 1 else 'events'} lost, see `mdmem doctor`")
+        parts.append(f"{plural.number(lost, 'event')} lost, see `mdmem doctor`")
     return f"mdmem: {' · '.join(parts)}"

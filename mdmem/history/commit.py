@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from mdmem import privacy, progress
+from mdmem import plural, privacy, progress
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
 from mdmem.history import batch, changes, message, past, scan
@@ -305,7 +305,7 @@ def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, 
     puts = {path: data for draft in early for path, data in draft.puts.items()}
     gone = tuple(path for draft in early for path in draft.deletes)
     days = [time.strftime("%Y-%m-%d", time.localtime(draft.happened)) for draft in (early[0], early[-1])]
-    text = f"Add {len(early)} earlier session{'s' if len(early) > 1 else ''}, {' to '.join(dict.fromkeys(days))}\n"
+    text = f"Add {plural.number(len(early), 'earlier session')}, {' to '.join(dict.fromkeys(days))}\n"
     merge = CommitDraft(text, puts, gone, (then[-1],))
     made = writer.prepare(repo, head, [*others, merge], held)
     ids = {id(draft): oid for draft, oid in zip([*early, *others], [*then, *made[:-1]], strict=True)}

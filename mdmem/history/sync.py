@@ -256,7 +256,7 @@ def _merge(
         goal = theirs
     else:
         count = len(joined.puts) + len(joined.deletes)
-        text = f"Sync with {remote} ({count} file{'' if count == 1 else 's'})\n{undecided.trailers(joined.kept)}"
+        text = f"Sync with {remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
     git_index.follow(repo, branch, ours, goal, held)
     return joined._replace(kept=tuple(kept))

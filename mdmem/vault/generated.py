@@ -6,6 +6,7 @@ titles of tool runs. Hooks keep these additions.
 
 from __future__ import annotations
 
+from mdmem import plural
 from mdmem.vault import layout
 from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS, PROJECT_PAGE
 
@@ -154,7 +155,7 @@ def with_prompts(lines: list[str], section: list[str]) -> list[str]:
 
 
 def _folded(found: list[str], failed: int) -> list[str]:
-    count = f"{len(found)} tool {'run' if len(found) == 1 else 'runs'}{f', {failed} failed' if failed else ''}"
+    count = f"{plural.number(len(found), 'tool run')}{f', {failed} failed' if failed else ''}"
     shown = [f"{INDENT}{line}" for line in found[:MAX_RUNS]]
     more = [f"{INDENT}- and {len(found) - MAX_RUNS} more"] if len(found) > MAX_RUNS else []
     return [f"{INDENT}{FOLDED_BEGIN}<summary>{count}</summary>", "", *shown, *more, f"{INDENT}{FOLDED_END}"]

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection
 from pathlib import Path
 
+from mdmem import plural
 from mdmem.history.git import repository
 from mdmem.history.git.repository import GitResult, Repository
 
@@ -90,8 +91,8 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
         if not set(oids).isdisjoint(repository.attempt(repo, *words).out.decode("ascii").split()):
             told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")
     again = "Then run `mdmem purge` for the same text again to drop the unreachable objects."
-    count = f"{len(oids)} git object{'s' * (len(oids) != 1)} still contain{'s' * (len(oids) == 1)} it."
-    return [count, *told, *([again] if told else [])]
+    still = plural.number(len(oids), "git object still contains", "git objects still contain")
+    return [f"{still} it.", *told, *([again] if told else [])]
 
 
 def _path(url: str) -> str:
