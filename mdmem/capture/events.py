@@ -55,7 +55,7 @@ def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
         return Outcome(pending.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, pending.SWITCHED_OFF)
     if not exclusions.takes_project(at.config, at.project, at.event.cwd):
         return pass_over(at, pending.EXCLUDED)
-    if os.path.exists(os.path.join(at.config.state_dir, "spool")):
+    if pending.has_queued(at.config):
         from mdmem.capture import queued
 
         queued.write_some(at.config, at.session.key)

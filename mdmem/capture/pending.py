@@ -39,6 +39,15 @@ LOST_PRIVATE = "private-lost"
 """`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
 
 
+RETRY_FOLDER = "spool"
+"""Name of the retry queue's folder in the state folder; `queued` removes it when it is empty."""
+
+
+def has_queued(config: Config) -> bool:
+    """Whether notes may be queued, judged without loading the retry queue."""
+    return os.path.exists(os.path.join(config.state_dir, RETRY_FOLDER))
+
+
 class Outcome:
     """The result of capturing an event.
 

@@ -10,6 +10,7 @@ import os
 import time
 
 from mdmem import files, privacy, system
+from mdmem.capture.pending import RETRY_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _FORMAT = 2
 
 def folder(config: Config) -> str:
     """Return the queue's folder; it need not exist."""
-    return os.path.join(config.state_dir, "spool")
+    return os.path.join(config.state_dir, RETRY_FOLDER)
 
 
 def waiting(config: Config) -> list[str]:

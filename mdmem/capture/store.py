@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from mdmem import privacy, project, timestamps
 from mdmem.capture import turn
-from mdmem.capture.pending import EMPTY, PRIVATE, Capture, Outcome, PendingNote
+from mdmem.capture.pending import EMPTY, PRIVATE, Capture, Outcome, PendingNote, has_queued
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.hashing import short
 from mdmem.hook_errors import DeadlineError, VaultError
@@ -115,7 +113,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
 
 def _wait_behind(at: Capture) -> None:
     """Raise VaultError while earlier notes of the session are queued, so that this one queues behind them."""
-    if os.path.exists(os.path.join(at.config.state_dir, "spool")):
+    if has_queued(at.config):
         from mdmem.capture import retry_queue
 
         if retry_queue.waits(at.config, at.session.key):

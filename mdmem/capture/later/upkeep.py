@@ -6,6 +6,7 @@ import os
 
 from mdmem import files, launch
 from mdmem.capture import page, turn
+from mdmem.capture.pending import RETRY_FOLDER
 from mdmem.capture.session import Session
 from mdmem.hook_errors import VaultError
 from mdmem.privacy import memory
@@ -69,7 +70,7 @@ def prune(config: Config, now: float) -> int:
     projects = os.path.join(config.state_dir, "projects")
     silent = (os.path.join(projects, name) for name in _names(projects))
     gone += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)
-    for part in ("", "sessions", "projects", "spool"):
+    for part in ("", "sessions", "projects", RETRY_FOLDER):
         for name in _names(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)
             if name.endswith(".tmp") and _age(path, now) > leftovers.TEMP_SECONDS:
