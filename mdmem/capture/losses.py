@@ -55,11 +55,5 @@ def _unnamed(path: str) -> int:
     return 0 if found.st_size else int(found.st_mtime)
 
 
-def forget(config: Config) -> None:
-    """Delete the log: the user has seen the losses."""
-    for name in (f"{FILE}.1", FILE):
-        files.remove(os.path.join(config.state_dir, name))
-
-
 def _word(text: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in text[:60]) or "-"

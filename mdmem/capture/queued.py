@@ -148,6 +148,8 @@ def _publish(config: Config, path: str) -> None:
     import json
 
     kept: dict[str, Any] = json.loads(files.read_own(path, disk.MAX_READ_BYTES))
+    if kept.get("format", retry_queue.FORMAT) > retry_queue.FORMAT:
+        raise VaultError(f"{path} is from a newer version of mdmem. Update mdmem; the note stays queued until then.")
     identity = ("its own",) if kept["has_id"] else ()
     draft = PendingNote(kept["kind"], None, lambda _: None, identity=identity, label=kept["label"])
     made = note.Note(kept["meta"], kept["slug"], kept["body"])

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.vault import note
 
-_FORMAT = 2
+FORMAT = 2
+"""Version of the queued files; files of a later version stay queued until mdmem is updated."""
 
 
 def folder(config: Config) -> str:
@@ -45,7 +46,7 @@ def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
 
     project = [getattr(at.project, slot) for slot in at.project.__slots__]
     value = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "meta": made.meta,
         "slug": made.slug,
         "body": made.body,

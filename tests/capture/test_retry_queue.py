@@ -193,6 +193,22 @@ def test_a_damaged_file_in_the_queue_blocks_no_other(vault: Path, away: Path, da
     assert [row["why"] for row in losses.recent(config.load(), time.time())] == [losses.DAMAGED]
 
 
+def test_a_file_of_a_newer_version_stays_queued_and_blocks_no_other_session(vault: Path, away: Path, ask: Any) -> None:
+    capture(bash("one"))
+    capture(prompt("second", session_id=OTHER))
+    path, _ = sorted(Path(retry_queue.folder(config.load())).iterdir())
+    newer = json.dumps({**json.loads(path.read_bytes()), "format": retry_queue.FORMAT + 1})
+    path.write_text(newer)
+    away.rename(vault)
+
+    done = ask("index")
+
+    assert done.stdout.startswith("1 note written")
+    assert "is from a newer version of mdmem. Update mdmem" in done.stderr
+    assert path.read_text() == newer
+    assert losses.recent(config.load(), time.time()) == []
+
+
 def test_a_clock_that_was_set_back_leaves_the_order(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n, now in enumerate([10**18, 10**17, 10**16]):
         monkeypatch.setattr(time, "time_ns", lambda now=now: now)
