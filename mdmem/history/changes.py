@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.errors import BusyError, GitError
+from mdmem.errors import BusyError
 from mdmem.history.git import git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
@@ -96,7 +96,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
         elif line[:2] in ("1 ", "? "):
             found.add(line)
     if branch == "(detached)":
-        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
+        raise repository.no_branch(repo)
     return found.state(f"refs/heads/{branch}", head)
 
 
