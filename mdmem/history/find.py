@@ -144,7 +144,8 @@ def _normal(path: Path) -> Path:
     parts: list[str] = []
     for part in path.parts:
         if part == "..":
-            parts[1:] and parts.pop()
+            if len(parts) > 1:
+                parts.pop()
         elif part != ".":
             parts.append(part)
     return Path(*parts)

@@ -266,8 +266,8 @@ def _by_hand(files: list[File]) -> str:
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:
-        counts = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
-        subject = f"By hand: {', '.join(counts)}"
+        done = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
+        subject = f"By hand: {', '.join(done)}"
     listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
     more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
     return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")

@@ -150,9 +150,8 @@ def _ask(root: str, path: str, meta: dict[str, str]) -> str:
 
 def _blame(repo: Repository, path: str, line: int) -> OriginStep | None:
     done = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
-    oid = done.out[:40].decode("ascii", "replace") if done.out else ""
+    oid = done.out.partition(b" ")[0].decode("ascii", "replace")
     if not oid.strip("0"):
         return None  # the file or this line is not committed
-    oid = done.out.split(b" ", 1)[0].decode("ascii")
     shown = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
     return OriginStep(*os.fsdecode(shown).rstrip("\n").split("\0"))

@@ -7,6 +7,7 @@ at the end is an open end. After a compaction, the session itself is shown, prom
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from mdmem import timestamps
 from mdmem.inject.block import Item, Section, cut
@@ -173,7 +174,7 @@ def done(visit: Visit) -> Item | None:
 def left_open(visits: list[Visit]) -> Section:
     """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run."""
     found = (item for visit in visits for item in _open_ends(visit))
-    return Section("Left open", [item for _, item in zip(range(MAX_OPEN), found, strict=False)])
+    return Section("Left open", list(islice(found, MAX_OPEN)))
 
 
 def _open_ends(visit: Visit) -> Iterator[Item]:

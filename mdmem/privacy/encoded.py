@@ -153,10 +153,8 @@ def _text(data: bytes) -> str:
     try:
         found = data.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(data) - 3:
-            return f"{_wide_text(data)}\n{_latin_text(data)}".strip(
-                "\n"
-            )  # not UTF-8 that was cut inside its last character
+        if error.start < len(data) - 3:  # more than a last character that was cut
+            return f"{_wide_text(data)}\n{_latin_text(data)}".strip("\n")
         found = data[: error.start].decode()
     return "" if not found.isprintable() and any(char < " " and char not in "\t\n\r" for char in found) else found
 
