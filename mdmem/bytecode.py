@@ -44,7 +44,7 @@ ROOTS = {
     "a-private-section": (
         "mdmem.privacy.memory",
         "mdmem.privacy.sections",
-        "mdmem.privacy.intent",
+        "mdmem.privacy.mentions.intent",
         "mdmem.privacy.revealed",
         "mdmem.privacy.private_words",
         "mdmem.privacy.marks",

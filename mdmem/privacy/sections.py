@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mdmem.privacy import limits, paired
+from mdmem.privacy import limits
 from mdmem.privacy.disguises import shadow
+from mdmem.privacy.mentions import paired
 from mdmem.privacy.tags import (
     BRACKET,
     CLOSES,
@@ -57,7 +58,7 @@ def private(
     lone = [tag for tag in lone if not is_other(tag) or (strict and _stands_alone(tag, text))]
     if not lone:
         return sections, set()
-    from mdmem.privacy import intent  # rarely needed: most sections are closed
+    from mdmem.privacy.mentions import intent  # rarely needed: most sections are closed
 
     last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)
     counted = (
@@ -136,7 +137,7 @@ def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
     """Return a text with its private tags removed and their contents kept. Lone tags that are only mentioned stay."""
     plain = shadow(low, words)
     pairs, lone = _pair(private_tags(text, plain, words))
-    from mdmem.privacy import intent
+    from mdmem.privacy.mentions import intent
 
     cuts = [(tag[0], tag[1]) for tag in lone if not intent.is_mention(tag, text, plain, -1)]
     for start, end, inner_start, inner_end, _ in pairs:

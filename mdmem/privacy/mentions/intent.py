@@ -6,142 +6,32 @@ doubt, a tag begins a section.
 
 from __future__ import annotations
 
-from mdmem.privacy import everyday, paired
+from mdmem.privacy import everyday
+from mdmem.privacy.mentions import paired
+from mdmem.privacy.mentions.vocabulary import (
+    AFTER_TAG,
+    AFTER_TAG_IN_SENTENCE,
+    BEFORE_NAME,
+    BEFORE_SUBJECT,
+    BEFORE_TAG,
+    BEFORE_TAG_IN_SENTENCE,
+    BETWEEN_TAGS,
+    FOREIGN_AFTER_TAG,
+    FOREIGN_BEFORE_TAG,
+    FOREIGN_NOUNS,
+    FOREIGN_QUESTION_WORDS,
+    FOREIGN_TAG_NOUNS,
+    MODALS,
+    PRIVATE_TOPICS,
+    PROGRAM_PARTS,
+    QUESTION_WORDS,
+    SENTENCE_BEGINNINGS,
+    TAG_NOUNS,
+    TAG_NOUNS_BEHIND,
+    TAG_NOUNS_IN_PROSE,
+    VERB_STEMS,
+)
 from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, EMPTY, SHOUT, Tag
-
-_KINDS = frozenset(["attribute", "attributes", "element", "elements", "section", "sections", "tag", "tags"])
-"""Nouns after a tag that somebody mentions: `the <private> tag`."""
-
-_KINDS_IN_PROSE = _KINDS | frozenset(
-    """
-    annotation block blocks bracket brackets directive generic header heading keyword label labels marker markers
-    notation placeholder syntax
-    """.split()  # noqa: SIM905 - a list of words reads better as text
-)
-"""The same for a tag that does not begin its line. At the start of a line, these words could begin a private text."""
-
-_BEFORE_A_NAME = frozenset(
-    """
-    a about an and as between by called chapter element in labeled like marked marker named of or tag tagged
-    tags than the to use using via vs with without
-    """.split()  # noqa: SIM905
-)
-"""Words before a tag that a sentence mentions: `marked with <private>, and …`."""
-
-_ASKS = frozenset(["are", "can", "did", "do", "does", "how", "is", "should", "what", "when", "where", "which", "why"])
-"""Words that begin a question."""
-
-_GOES_ON = frozenset(
-    """
-    actually affect after and anyway are at be because before break can change do does end exactly exist for from
-    get gets hide hides if in instead is isn't keep keeps like mean means not on or stops support supported to use
-    used when with without work works
-    """.split()  # noqa: SIM905
-)
-"""Words that follow a tag in a sentence about it: `why does <private> not work here?`."""
-
-_SPEAKING = _ASKS | frozenset(
-    """
-    a an about add adding another any called close closing each every forgot left like lone missing my new no of old
-    opening our put remove single some stray that the their these this those typed unclosed use using via without
-    write wrote your
-    """.split()  # noqa: SIM905
-)
-"""Words before a tag that is mentioned, or before a word in brackets: `the [private] channel`."""
-
-_FOLLOWING = _GOES_ON | frozenset(
-    """
-    about above across against allowed along among around as behind being below between but by can't cannot
-    correctly did doesn't don't during either even everywhere except had has have here inside into isn't may might
-    must near needs nested never next off once only onto out outside over rather shall should silently since so
-    somewhere than then there through toward towards twice more under unless until up upon versus vs was wasn't were
-    where whether which while will within won't would yet
-    """.split()  # noqa: SIM905
-)
-"""Function words that continue a sentence about the tag before them. Private text hardly begins with one."""
-
-_BEGINNINGS = frozenset(["i", "it", "please", "they", "this", "that", "the", "we", "you"]) | _FOLLOWING | _ASKS
-"""Words that may have a capital letter only because they begin the next sentence."""
-
-_SUBJECTS = frozenset(["how", "if", "often", "only", "when", "where", "whether", "why"])
-"""Words before a tag that is the subject of a clause: `how <private> works`."""
-
-_VERBS = frozenset(
-    """
-    accept allow appear append autocomplete become behave break catch choke close conflict contain convert count
-    cover detect differ disappear display document drop emit encrypt escape exclude expect filter find flag forget
-    get handle hide highlight hit ignore interact interfere include insert keep leave list look make mark match
-    mention miss move need nest occur open output parse pass print produce read recognize reject rename render
-    replace return sanitize saw search see show skip split store strip support swallow take test tokenize treat
-    unescape want wants wrap write
-    """.split()  # noqa: SIM905
-)
-"""Stems of verbs for what programs and their authors do with a tag: `it emits <private> for …`."""
-
-_MODALS = frozenset(["are", "can", "could", "did", "do", "does", "has", "is", "may", "must", "should", "will", "would"])
-"""Words that begin a question about the tag after them: `can <private> have attributes`."""
-
-_PLACES_OF_A_NAME = (
-    _BEFORE_A_NAME
-    | _SPEAKING
-    | _SUBJECTS
-    | frozenset(["after", "at", "before", "for", "from", "header", "inside", "into", "on", "section", "where"])
-) - _MODALS
-"""Words before a tag in a sentence about it."""
-
-_PARTS = frozenset(
-    """
-    annotation attribute badge branch button cell channel child class column component constructor directory element
-    endpoint entry field flag folder function group icon item keyword label line link list macro marker member
-    method mode modifier module namespace network node option package parameter prefix property register repo
-    repositorie repository row scope string subnet suffix symbol tab tooltip type value variable view word
-    """.split()  # noqa: SIM905
-)
-"""Nouns for things in programs and on screens, in the singular: `the <private> column`."""
-
-_TELLING = frozenset(
-    """
-    address boss card client code codename confidential credentials customer divorce fired key layoffs merger name
-    nobody number passcode passphrase password patient phone pin remember salary secret token
-    """.split()  # noqa: SIM905
-)
-"""Words that announce something private in a sentence."""
-
-_WORDS_FOR_TAG = frozenset(
-    "balise balises etiket etikett etiqueta etiquetas tag tagg tags znacznik тег тега теги тегом тэг".split()  # noqa: SIM905
-)
-"""Words for a tag in other languages, before it: `la etiqueta <private>`."""
-
-_KINDS_BEHIND = ("タグ", "标签", "標籤", "태그")
-"""Words for a tag after it, in scripts without blanks."""
-
-_ASKED_ELSEWHERE = frozenset(
-    """
-    was warum wie wieso weshalb wo wofür wozu wann que qu'est-ce pourquoi comment où quand qué cómo como cuándo dónde
-    para por porque che cosa perché quando dove o что почему как где зачем wat waarom hoe co dlaczego jak
-    """.split()  # noqa: SIM905
-)
-"""Words that begin a question in other languages."""
-
-_SPOKEN_ELSEWHERE = _WORDS_FOR_TAG | frozenset(
-    """
-    das der den dem die ein einen wird ist kann macht darf muss soll le la les un une el los las est fait peut es hace
-    puede il lo è fa può os as um uma é faz pode het de een wordt kan doet делает работает
-    """.split()  # noqa: SIM905
-)
-"""Words before a tag that is mentioned in another language."""
-
-_GOES_ON_ELSEWHERE = frozenset(
-    """
-    nicht im in aus bei und oder ist wird werden auch als vor nach wenn genau eigentlich richtig hier
-    dans ne n'est et ou sans pas sur est quand si en no es y sin se cuando del hace non è e o
-    nel nella na não é sem em quando do da dos в не и или без при на из niet en of w nie i jest
-    """.split()  # noqa: SIM905
-)
-"""Words that follow a mentioned tag in other languages."""
-
-_NOUNS = frozenset("ausgabe browser code datei editor html json markdown prompt readme text titel vault xml".split())  # noqa: SIM905
-"""Nouns that may have a capital in a question in another language. Any other capitalized word may be a name."""
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
 _DATA = frozenset(",:]}")
@@ -218,12 +108,12 @@ def _in_quotes(tag: Tag, plain: str) -> bool:
 
 def _is_called_a_tag(tag: Tag, plain: str) -> bool:
     rest = plain[tag[1] : tag[1] + 40].partition("\n")[0].lstrip("`\"'”’»* -")
-    if rest.startswith(_KINDS_BEHIND):
+    if rest.startswith(TAG_NOUNS_BEHIND):
         return True
     word = rest[: len(rest) - len(rest.lstrip("abcdefghijklmnopqrstuvwxyz"))]
     if tag[2].endswith(COMMENT) and word in ("comment", "comments"):
         return True
-    return word in (_KINDS if _begins_line(plain, tag[0]) else _KINDS_IN_PROSE)
+    return word in (TAG_NOUNS if _begins_line(plain, tag[0]) else TAG_NOUNS_IN_PROSE)
 
 
 def _is_one_of_several(tag: Tag, plain: str) -> bool:
@@ -231,11 +121,8 @@ def _is_one_of_several(tag: Tag, plain: str) -> bool:
     rest = plain[tag[1] : tag[1] + 60].partition("\n")[0].lstrip("`")
     between, opened, name = rest.partition(plain[tag[0]])
     word, closed, _ = name.partition({"[": "]", "<": ">"}.get(opened, "\0"))
-    joined = between.strip() != "" and between.strip(" ,`") in _JOINING
+    joined = between.strip() != "" and between.strip(" ,`") in BETWEEN_TAGS
     return joined and bool(closed) and word.strip("/").isalnum() and len(word) > 3  # <b> is markup
-
-
-_JOINING = frozenset(["", "and", "or", "vs", "versus", "to", "not", "into", "with", "instead of", "rather than"])
 
 
 def _is_generic(tag: Tag, text: str) -> bool:
@@ -276,9 +163,9 @@ def _is_named(tag: Tag, text: str, plain: str) -> bool:
         return True
     last = plain[max(0, start - _REACH) : start].split()[-1:]
     if sign in ("", "\n"):
-        return _is_second(tag, plain) and not {"from", *_BEFORE_A_NAME}.isdisjoint(last)
+        return _is_second(tag, plain) and not {"from", *BEFORE_NAME}.isdisjoint(last)
     tells = _names_something(tag, text) or any(map(str.isdigit, plain[end : end + _REACH].partition("\n")[0]))
-    return sign in (",", ".", ";") and not tells and not _BEFORE_A_NAME.isdisjoint(last)
+    return sign in (",", ".", ";") and not tells and not BEFORE_NAME.isdisjoint(last)
 
 
 def _is_second(tag: Tag, plain: str) -> bool:
@@ -292,8 +179,13 @@ def _is_asked_about(tag: Tag, plain: str) -> bool:
     """Whether a question is about a tag: `why does <private> not work here?`."""
     before, after = _sentence(tag, plain)
     words = before.split()
-    asks = "?" in after and not _ASKS.isdisjoint(words) and not any(map(_is_code_word, after.split()))
-    return asks and words[-1] in _SPEAKING and _first_word(after) in _GOES_ON and _TELLING.isdisjoint(after.split())
+    asks = "?" in after and not QUESTION_WORDS.isdisjoint(words) and not any(map(_is_code_word, after.split()))
+    return (
+        asks
+        and words[-1] in BEFORE_TAG
+        and _first_word(after) in AFTER_TAG
+        and PRIVATE_TOPICS.isdisjoint(after.split())
+    )
 
 
 def _is_code_word(word: str) -> bool:
@@ -307,17 +199,17 @@ def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
     behind = rest.strip("?! ").split()
     if not words or not rest.endswith("?") or rest[:1] not in (" ", "?") or not all(map(str.isalpha, behind)):
         return False
-    if any(not word.islower() and word.isascii() and word.lower() not in _NOUNS for word in behind):
+    if any(not word.islower() and word.isascii() and word.lower() not in FOREIGN_NOUNS for word in behind):
         return False
-    if not _TELLING.isdisjoint(behind) or (behind and behind[0] not in _GOES_ON_ELSEWHERE):
+    if not PRIVATE_TOPICS.isdisjoint(behind) or (behind and behind[0] not in FOREIGN_AFTER_TAG):
         return False
-    return words[-1] in _WORDS_FOR_TAG or (words[-1] in _SPOKEN_ELSEWHERE and words[0] in _ASKED_ELSEWHERE)
+    return words[-1] in FOREIGN_TAG_NOUNS or (words[-1] in FOREIGN_BEFORE_TAG and words[0] in FOREIGN_QUESTION_WORDS)
 
 
 def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
     """Whether a tag is an adjective in a sentence of everyday words: `the [private] channel is noisy`."""
     before, after = _sentence(tag, plain)
-    if (_SPEAKING - _MODALS).isdisjoint(before.split()[-1:]) or not _first_word(after) or not _tells_nothing(after):
+    if (BEFORE_TAG - MODALS).isdisjoint(before.split()[-1:]) or not _first_word(after) or not _tells_nothing(after):
         return False
     is_plain = all(map(everyday.is_plain, after.translate(_PUNCTUATION).replace("-", " ").split()))
     return is_plain and not _names_something(tag, text)
@@ -333,27 +225,36 @@ def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
     words, first = before.split(), _first_word(after)
     if not words or not first or not words[-1].replace("'", "").isalpha() or _names_something(tag, text):
         return False
-    if not _TELLING.isdisjoint(words) or not _tells_nothing(_without_tags(after)):
+    if not PRIVATE_TOPICS.isdisjoint(words) or not _tells_nothing(_without_tags(after)):
         return False
     last = words[-1]
-    if len(words) == 1 and last in _MODALS:
-        return first in _FOLLOWING or first.endswith(("ed", "ing"))
-    if first in _FOLLOWING:
-        return last in _PLACES_OF_A_NAME or last.removesuffix("s") in _PARTS or _is_verb(last)
-    if _is_verb(first) and words[0] in _ASKS and "?" in after and last in _MODALS | _PLACES_OF_A_NAME:
+    if len(words) == 1 and last in MODALS:
+        return first in AFTER_TAG_IN_SENTENCE or first.endswith(("ed", "ing"))
+    if first in AFTER_TAG_IN_SENTENCE:
+        return last in BEFORE_TAG_IN_SENTENCE or _singular(last) in PROGRAM_PARTS or _is_verb(last)
+    if _is_verb(first) and words[0] in QUESTION_WORDS and "?" in after and last in MODALS | BEFORE_TAG_IN_SENTENCE:
         return True
-    if first.endswith("s") and len(words) > 1 and (last in _SUBJECTS or last in _PARTS):
+    if first.endswith("s") and len(words) > 1 and (last in BEFORE_SUBJECT or last in PROGRAM_PARTS):
         return True
-    if first.endswith("s") and last in _PLACES_OF_A_NAME and _is_verb(first):
+    if first.endswith("s") and last in BEFORE_TAG_IN_SENTENCE and _is_verb(first):
         return True
-    return first.removesuffix("s") in _PARTS and (last in _SPEAKING or tag[2].endswith(BRACKET))
+    return _singular(first) in PROGRAM_PARTS and (last in BEFORE_TAG or tag[2].endswith(BRACKET))
+
+
+def _singular(word: str) -> str:
+    """Return the singular of a regular plural, such as `entries`, `classes` or `columns`; any other word unchanged."""
+    if word.endswith("ies"):
+        return f"{word.removesuffix('ies')}y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word.removesuffix("es")
+    return word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
 
 
 def _is_verb(word: str) -> bool:
-    """Whether a word is a form of one of `_VERBS`: `emits`, `emitting`, `escaped`."""
+    """Whether a word is a form of one of `VERB_STEMS`: `emits`, `emitting`, `escaped`."""
     stems = [word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed", "ing")]
     doubled = [stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]]
-    return not _VERBS.isdisjoint([*stems, *[f"{stem}e" for stem in stems], *doubled])
+    return not VERB_STEMS.isdisjoint([*stems, *[f"{stem}e" for stem in stems], *doubled])
 
 
 def _names_something(tag: Tag, text: str) -> bool:
@@ -363,7 +264,7 @@ def _names_something(tag: Tag, text: str) -> bool:
     return any(
         word[:1].isupper()
         and not (word.rstrip(".,;:?!").isupper() and len(word) > 1)
-        and not (end in ".?!" and (word.lower().rstrip(",") in _BEGINNINGS or _is_verb(word.lower())))
+        and not (end in ".?!" and (word.lower().rstrip(",") in SENTENCE_BEGINNINGS or _is_verb(word.lower())))
         for word, end in zip(words, ends, strict=False)
     )
 
@@ -384,7 +285,9 @@ def _is_closing_named(tag: Tag, plain: str) -> bool:
     """Whether a closing tag is only mentioned: `I forgot the </private> at the end`."""
     before, after = _sentence(tag, plain)
     words = before.split()
-    spoken = bool(words) and words[-1] in _SPEAKING and (_first_word(after) in _GOES_ON or after[:1] in (".", ",", "?"))
+    spoken = (
+        bool(words) and words[-1] in BEFORE_TAG and (_first_word(after) in AFTER_TAG or after[:1] in (".", ",", "?"))
+    )
     whole = before == plain[: tag[0]]  # it would hide all text before it, which must be this sentence only
     return spoken and whole and _tells_nothing(before)
 
@@ -403,7 +306,9 @@ def _first_word(after: str) -> str:
 def _tells_nothing(part: str) -> bool:
     """Whether a part of a sentence has only plain ASCII words, none of which announces a secret."""
     words = part.translate(_PUNCTUATION).split()
-    return all(word.replace("-", "", 1).isalpha() and word.isascii() for word in words) and _TELLING.isdisjoint(words)
+    return all(word.replace("-", "", 1).isalpha() and word.isascii() for word in words) and PRIVATE_TOPICS.isdisjoint(
+        words
+    )
 
 
 _PUNCTUATION = str.maketrans({**dict.fromkeys(',.?!;()"`', " "), "'": None})
