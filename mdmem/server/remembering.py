@@ -41,7 +41,7 @@ class Memories(TypedDict):
     next_offset: int | None
 
 
-class Stored(TypedDict):
+class StoredMemory(TypedDict):
     """A memory that was written."""
 
     memory_id: str
@@ -58,7 +58,7 @@ def remember_create_internal_memory(
     weight: Share = None,
     trust: Share = None,
     feelings: dict[str, Any] | None = None,
-) -> Stored:
+) -> StoredMemory:
     """Remember something for yourself. Give feelings as `feel_...` numbers from 0 to 1, such as feel_joy."""
     own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
@@ -76,7 +76,7 @@ def remember_update_internal_memory(
     weight: Share = None,
     trust: Share = None,
     feelings: dict[str, Any] | None = None,
-) -> Stored:
+) -> StoredMemory:
     """Change one of your memories; what you leave out stays. `feel_...` numbers as in create. The version increases."""
     own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
@@ -161,7 +161,7 @@ def remember_publish(
     memory_id: str,
     to: Annotated[str, Field(description="space:NAME or group:NAME.")],
     withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
-) -> Stored:
+) -> StoredMemory:
     """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Repeat to refresh it."""
     made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
@@ -208,7 +208,7 @@ def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> d
     }
 
 
-def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done: str) -> Stored:
+def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done: str) -> StoredMemory:
     return {"memory_id": memory_id, "version": version, "tags": [*own.tags, *tags], "done": done}
 
 
@@ -224,6 +224,6 @@ def memories_text(made: Memories) -> list[str]:
     return [*lines, "", f"{entries.shown(len(made['memories']), made, ' memories')}."]
 
 
-def stored_text(made: Stored) -> list[str]:
+def stored_text(made: StoredMemory) -> list[str]:
     """Return what was stored as text."""
     return [f"{made['done']} Memory {made['memory_id']}, version {made['version']}."]

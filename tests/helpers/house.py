@@ -97,10 +97,10 @@ def _functions() -> Iterator[Function]:
 
 
 def public_classes() -> dict[str, list[str]]:
-    """Return each public top-level class name, with the modules that define it."""
+    """Return each public class name, with the modules that define it; also of classes that exist only for types."""
     found: dict[str, list[str]] = {}
     for module in modules().values():
-        for node in module.tree.body:
+        for node in _statements(module.tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(module.name)
     return found

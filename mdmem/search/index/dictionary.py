@@ -21,7 +21,7 @@ from mdmem.search.index.layout import key as key_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from mdmem.search.index.layout import Stored
+    from mdmem.search.index.layout import SliceReader
 
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 128
@@ -89,7 +89,7 @@ class _Block(NamedTuple):
 class Dictionary:
     """A segment's posting lists, by field and term."""
 
-    def __init__(self, data: Stored) -> None:
+    def __init__(self, data: SliceReader) -> None:
         self._data = data
         self._blocks: dict[int, _Block] = {}
 

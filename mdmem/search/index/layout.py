@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
-    class Stored(Protocol):
+    class SliceReader(Protocol):
         """The bytes of a file or of memory, read in slices without a step."""
 
         def __len__(self) -> int: ...

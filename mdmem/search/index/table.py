@@ -16,7 +16,7 @@ from mdmem.search.index.layout import CODES, FACTS_PER_BLOCK, SKETCH_SIZE, TEXT_
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from mdmem.search.index.layout import Stored
+    from mdmem.search.index.layout import SliceReader
 
 FEW = 128
 """If more than one in this many rows is needed, the whole column is read."""
@@ -37,7 +37,7 @@ def code(column: str) -> Literal["q", "Q", "B", "I"]:
 class Table:
     """The rows of one segment; each column is read and checked on first use."""
 
-    def __init__(self, data: Stored, count: int) -> None:
+    def __init__(self, data: SliceReader, count: int) -> None:
         self._data = data
         self._count = count
         self._directory = _read_directory(data)
@@ -247,7 +247,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def _read_directory(data: Stored) -> dict[str, tuple[int, int, int]]:
+def _read_directory(data: SliceReader) -> dict[str, tuple[int, int, int]]:
     if len(data) < 8:
         raise DamagedError("the table of a segment is cut short")
     size, checksum = array("I", data[-8:])
