@@ -201,9 +201,9 @@ def _stop(at: Capture) -> Outcome:
 def _expect_late(at: Capture) -> None:
     """Schedule the session's transcript to be read later, for what hooks cannot know. A replay reads it already."""
     if at.live:
-        from mdmem.capture.later import late
+        from mdmem.capture.later import transcript_queue
 
-        late.expect(at)
+        transcript_queue.expect(at)
 
 
 def _tokens(event: Event) -> dict[str, Any]:

@@ -8,14 +8,14 @@ the placeholder title: the first prompt or answer replaces it unless somebody ha
 from __future__ import annotations
 
 from mdmem import plural, timestamps
-from mdmem.capture import entry
+from mdmem.capture import page_entry
 from mdmem.vault import disk, front_matter, generated, journal, note, template, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mdmem.capture.entry import PageEntry
+    from mdmem.capture.page_entry import PageEntry
     from mdmem.capture.session import Session
     from mdmem.vault.turns import Place
 
@@ -86,7 +86,7 @@ def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
         return None
     head, was, tail = cut
     was = [line.rstrip("\r") for line in was]
-    entries = entry.of_session(session, folder)
+    entries = page_entry.of_session(session, folder)
     new = render(session, entries, was).split("\n")[:-1]
     if head[-1].endswith("\r"):
         new = [f"{line}\r" for line in new]
@@ -101,7 +101,7 @@ def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> 
     chosen = kinds.get("prompt") or kinds.get("response")
     if not chosen or not any(was in line for line in lines):
         return lines
-    title = entry.read(folder, chosen.name).title
+    title = page_entry.read(folder, chosen.name).title
     places = {
         _line_of("title", was): _line_of("title", title),
         _line_of("aliases", [was]): _line_of("aliases", [title]),

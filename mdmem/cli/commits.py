@@ -104,18 +104,18 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
 def _catch_up(settings: Config, *, quiet: bool) -> None:
     """Import what is missing of the sessions that hooks have marked, and the agents' own memory."""
     from mdmem import log
-    from mdmem.capture.later import late
+    from mdmem.capture.later import transcript_queue
     from mdmem.transcripts import host_memory
     from mdmem.vault import exclusions
 
     if exclusions.is_off(settings, "", os.environ):
         return
-    folder = Path(late.folder(settings))
+    folder = Path(transcript_queue.folder(settings))
     if folder.is_dir() and any(folder.iterdir()):
         from mdmem.history import deletions
-        from mdmem.transcripts import late as reading
+        from mdmem.transcripts import late
 
-        reading.catch_up(settings, os.environ, deletions.find_all(settings))
+        late.catch_up(settings, os.environ, deletions.find_all(settings))
     if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
         try:
             host_memory.follow(settings, os.environ, startup.here() if quiet else "")

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import block, entry, evidence, excerpts, recent
+from mdmem.inject import answer_item, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall
@@ -147,13 +147,13 @@ def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tu
     just_now = timestamps.iso_time(at.now - _JUST_SECONDS)
     if hit.session == at.record.id and hit.kind == "prompt" and hit.created > just_now:
         return None, "the prompt itself"
-    return entry.of(at, answer, terms, room)
+    return answer_item.of(at, answer, terms, room)
 
 
 def section(found: Iterable[Found], heading: str) -> Section:
     """Return a section of the answers to show; if all were given before, it names those."""
     found = list(found)
-    above = [one.answer.hits[0].id for one in found if one.left_out == entry.ABOVE][:5]
+    above = [one.answer.hits[0].id for one in found if one.left_out == answer_item.ABOVE][:5]
     items = [one.item for one in found if one.item is not None]
     remark = f"Given above: {', '.join(f'[mem:{name}]' for name in above)}." if above and not items else ""
     return Section(heading, items, remark)
@@ -197,7 +197,7 @@ def about_file(at: Occasion, path: str) -> Section:
         turns.setdefault((folder if turn else hit.path, turn), hit)
     terms, room = frozenset([name.lower()]), FILE_CHARS // max(min(len(turns), MAX_OF_FILE), 1)
     made = (
-        (entry.of_turn(at, hit, terms, room, name) if turn else entry.of_note(at, hit, terms, room))[0]
+        (answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room))[0]
         for (_, turn), hit in turns.items()
     )
     items = list(islice((item for item in made if item is not None), MAX_OF_FILE))
@@ -289,6 +289,6 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
         return None
     body = at.gate.stored(parsed.body)
     text = excerpts.first(body) if full else ""
-    item = entry.item_of(at, hit, hit.title, text, room=330 if full else 130)
+    item = answer_item.item_of(at, hit, hit.title, text, room=330 if full else 130)
     item.is_listed = len(text) < len(" ".join(body.split()))
     return item

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mdmem import timestamps
-from mdmem.inject import entry, excerpts, recent
+from mdmem.inject import answer_item, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.search import engine, freshness, recall
 from mdmem.search.text import analysis
@@ -84,7 +84,7 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
 def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
     """Yield the changes at the places of the failure and those about the error."""
     root = at.config.vault
-    hunks = [hunk for path in paths[:-1] if fix.files for hunk in entry.hunks_of(people.read(root, path))]
+    hunks = [hunk for path in paths[:-1] if fix.files for hunk in answer_item.hunks_of(people.read(root, path))]
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
     places = [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(failed)]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
@@ -94,7 +94,7 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
 def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentence of the answer in the turn whose run succeeded."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(solved).split("/")))
-    turn = entry.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
+    turn = answer_item.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
     answer = turn.of_kind("response")
     parsed = visit.read(answer) if answer else None
     return excerpts.first(visit.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""

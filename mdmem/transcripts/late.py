@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import log
-from mdmem.capture.later import late
+from mdmem.capture.later import transcript_queue
 from mdmem.capture.session import Session
 from mdmem.config import Config
 from mdmem.errors import MdmemError
@@ -98,7 +98,7 @@ def _settled(source: Source, mark: Mark) -> sources.Transcript | None:
 
 def _marks(config: Config) -> Iterator[Mark]:
     """Yield the marks and remove them; each is taken by only one process."""
-    folder = Path(late.folder(config))
+    folder = Path(transcript_queue.folder(config))
     for mark in sorted(folder.iterdir()) if folder.is_dir() else []:
         taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import timestamps
-from mdmem.capture import entry
+from mdmem.capture import page_entry
 from mdmem.capture.session import Session
 from mdmem.vault import disk, journal
 from mdmem.vault.journal import numbers
@@ -57,7 +57,7 @@ class OpenSession(Session):
         self._sequences: dict[int, int] = {}
         self._loose = loose
         self._marks = config.runtime_dir
-        self._old: list[entry.PageEntry] | None = None
+        self._old: list[page_entry.PageEntry] | None = None
         self._claimed: set[str] = set()
         self.aliases: dict[str, int] = {}
         super().__init__(config, session_id)
@@ -199,13 +199,13 @@ class OpenSession(Session):
         """Record that a note belongs to an event, so that it is no other event's twin."""
         self._claimed.add(name)
 
-    def _before(self) -> list[entry.PageEntry]:
+    def _before(self) -> list[page_entry.PageEntry]:
         """Return the notes that can be twins; reads them once, before notes of their kind are added."""
         if self._old is None:
             folder = self.open_folder()
             every = journal.notes_in(folder) if folder else []
             names = [name for name in every if numbers(name) and self._can_be_twin(name)]
-            self._old = [entry.read(folder, name) for name in sorted(names, key=numbers)] if folder else []
+            self._old = [page_entry.read(folder, name) for name in sorted(names, key=numbers)] if folder else []
         return self._old
 
     def _can_be_twin(self, name: str) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import hook
-from mdmem.capture.later import late as capture_late
+from mdmem.capture.later import transcript_queue
 from mdmem.transcripts import late, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
@@ -269,7 +269,7 @@ def test_only_a_turn_that_has_just_ended_is_waited_for(
     rollout = tmp_path / "rollout-2026-11-22.jsonl"
     ended = time.time() - 60 * minutes
     os.utime(rollout, (ended, ended))
-    for mark in Path(capture_late.folder(config.load(str(vault)))).iterdir():
+    for mark in Path(transcript_queue.folder(config.load(str(vault)))).iterdir():
         os.utime(mark, (ended, ended))
     if not is_there:
         rollout.unlink()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from mdmem.capture import page
-from mdmem.capture.entry import PageEntry
+from mdmem.capture.page_entry import PageEntry
 from mdmem.learn.work import OpenItem
 from mdmem.vault import disk, generated, journal, layout, note, people
 from mdmem.views import sessions

@@ -1,4 +1,4 @@
-"""Entry: renders a turn, or a note outside sessions, as an answer: what was asked, how it ended, what changed."""
+"""Answer item: renders a turn, or a note outside sessions, as an answer: what was asked, how it ended, what changed."""
 
 from __future__ import annotations
 

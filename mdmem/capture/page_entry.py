@@ -1,4 +1,4 @@
-"""Entry: one note as the session page shows it, from the session's record if it has the facts, else from the note."""
+"""Page entry: one note as the session page shows it, from the session's record if that has the facts, else the note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late: schedules the reading of an agent's own transcript, for what hooks could not know.
+"""Transcript queue: schedules the reading of an agent's own transcript, for what hooks could not know.
 
 A hook leaves a mark; the background process that commits the vault reads the transcript. So the agent never waits.
 """
