@@ -160,7 +160,7 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         home = rows.row(view, anchor).project
         asked = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
-        found = rows.chosen(view, settings.vault, asked)
+        found = rows.matching_notes(view, settings.vault, asked)
         return [rows.row(view, number) for number in rows.around(view, found, anchor, before, after)]
 
     shown = rows.ask(settings, answer)

@@ -74,7 +74,8 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
                 later = work.sync(settings, remote, mode, bar.step)  # so that other machines need not make them
                 done = done.with_later(later)
     if as_json:
-        print_json(done._asdict() | {"received": list(done.received)})
+        fields = done._asdict() | {"received": list(done.received)}
+        print_json({"told" if name == "remaining_advice" else name: value for name, value in fields.items()})
     else:
         _tell(done)
     return 1 if done.conflicts or done.held_back or done.kept else 0
@@ -88,7 +89,7 @@ def _tell(done: Synced) -> None:
     if done.private:
         what = plural.number(done.private, "note stays", "notes stay")
         click.secho(f"{what} on this machine (sync: false).", dim=True)
-    for sentence in done.told:
+    for sentence in done.remaining_advice:
         click.secho(safe(sentence), fg="yellow")
     for held in done.held_back:
         warn(str(held))

@@ -57,7 +57,7 @@ class Synced(NamedTuple):
     conflicts: files that could not be merged; the other version is beside them.
     held_back: files that the gate kept out; private: number of notes that stay on this machine.
     refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
-    told: after a carried purge: where the text still is, and what to do about it.
+    remaining_advice: after a carried purge: where the text still is, and what to do about it.
     kept: places of notes that both machines changed; the note has both versions, for a person to choose.
     """
 
@@ -67,7 +67,7 @@ class Synced(NamedTuple):
     held_back: list[HeldBack]
     private: int
     refused: list[str]
-    told: tuple[str, ...] = ()
+    remaining_advice: tuple[str, ...] = ()
     kept: tuple[KeptPlace, ...] = ()
 
     def with_later(self, later: Synced) -> Synced:
@@ -80,7 +80,7 @@ class Synced(NamedTuple):
             sent=self.sent + later.sent,
             conflicts=list(dict.fromkeys([*self.conflicts, *later.conflicts])),
             refused=list(dict.fromkeys([*self.refused, *later.refused])),
-            told=self.told + later.told,
+            remaining_advice=self.remaining_advice + later.remaining_advice,
             kept=self.kept + later.kept,
         )
 
@@ -144,8 +144,8 @@ def sync(
             sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
             if sent is not None:
                 rest = (over.planned, over.replaces) if over else carry.unfinished(config, repo, branch)
-                told = _after_purge(config, repo, remote, *rest, held) if rest else ()
-                return done._replace(sent=sent, told=told)
+                remaining_advice = _after_purge(config, repo, remote, *rest, held) if rest else ()
+                return done._replace(sent=sent, remaining_advice=remaining_advice)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 

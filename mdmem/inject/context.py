@@ -68,7 +68,7 @@ def build(
     if rule is None or event.subagent or not exclusions.takes_project(config, at.place, event.cwd):
         return None
     offer = rule(at)
-    made = rendered(config, offer)
+    made = render_offer(config, offer)
     if is_late():
         if offer.claimed:
             injection_log.release(at.record)
@@ -127,7 +127,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     if found.once:
         query = _of_last_turns(at, text)
         offer.add(found.once, candidates.section(candidates.looked_up(at, query), RELATED))
-    explanation.block = rendered(config, offer)
+    explanation.block = render_offer(config, offer)
     return explanation
 
 
@@ -138,10 +138,10 @@ def at_start(
     at = Occasion(config, event, now, deadline, place)
     if not exclusions.takes_project(config, at.place, event.cwd):
         return None
-    return rendered(config, _session_start(at))
+    return render_offer(config, _session_start(at))
 
 
-def rendered(config: Config, offer: Offer) -> block.Block | None:
+def render_offer(config: Config, offer: Offer) -> block.Block | None:
     """Render an offer as a block of the size that the settings allow."""
     settings = config.settings.inject
     return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)

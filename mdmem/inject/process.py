@@ -194,7 +194,7 @@ def respond(
     return payload.encode(reply).encode() + b"\n" if reply else b""
 
 
-def given(
+def answer_payload(
     name: str,
     data: bytes,
     vault: str | None,
@@ -246,7 +246,7 @@ def answer(
     if not started <= clock() < until:
         return None
     env = {**{name: value for name, value in os.environ.items() if not client.is_passed(name)}, **env}
-    out = given(agent, body, config.vault, env, started, lambda: clock() >= until)
+    out = answer_payload(agent, body, config.vault, env, started, lambda: clock() >= until)
     return out if clock() < until else None
 
 

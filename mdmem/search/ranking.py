@@ -259,7 +259,7 @@ def _add_context(view: View, matches: list[Match], pool: dict[int, float], cover
     norm: dict[int, float] = {}
     flat, slope = K * (1 - B), K * B / (2 * REACH * view.average_length("body"))
     for note in pool:
-        near = view.neighbours(note, REACH)
+        near = view.neighbors(note, REACH)
         norm[note] = flat + slope * sum(lengths[other] for other in near)
         for other in near:
             beside.setdefault(other, []).append(note)

@@ -123,7 +123,7 @@ def endpoint(vault: str | None) -> Any:
 def _given(name: str, data: bytes, vault: str | None) -> bytes:
     """Return what `mdmem inject` would print; an error there costs only the memories."""
     try:
-        return process.given(name, data, vault, os.environ)
+        return process.answer_payload(name, data, vault, os.environ)
     except Exception as error:  # noqa: BLE001 - as for the command
         log.write(config.load(vault, os.environ), "an injection over HTTP failed", error)
         return b""

@@ -34,7 +34,7 @@ def count(config: Config, query: Query) -> dict[str, Any]:
 
 
 def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
-    chosen = None if query == Query() else rows.chosen(view, config.vault, query, pages=True)
+    chosen = None if query == Query() else rows.matching_notes(view, config.vault, query, pages=True)
     counts = view.counts(chosen)
     ends = (
         [_moment(view, chosen, choose, counts.quarters) for choose in (min, max)] if counts.quarters else [None, None]

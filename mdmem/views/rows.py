@@ -107,13 +107,13 @@ def select(view: View, root: str, query: Query) -> list[int]:
 
     The pages of sessions and projects are left out unless the query asks for their kind.
     """
-    kept, without = _chosen(view, root, query)
+    kept, without = _matching(view, root, query)
     return list(_newest(view, kept, without))
 
 
-def chosen(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
+def matching_notes(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
     """Return what `select` does, but unsorted: sorting is slow in a large vault. pages: include all pages."""
-    kept, without = _chosen(view, root, query, pages=pages)
+    kept, without = _matching(view, root, query, pages=pages)
     return (set(view.all) if kept is None else kept) - view.of_kinds(without)
 
 
@@ -122,7 +122,7 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
 
     oldest: return the oldest instead. The cost depends on `limit`, not on the size of the vault.
     """
-    kept, without = _chosen(view, root, query)
+    kept, without = _matching(view, root, query)
     if oldest:
         every = list(_newest(view, kept, without))
         return every[::-1][:limit], len(every)
@@ -131,7 +131,7 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
     return list(islice(_newest(view, kept, without), limit)), total
 
 
-def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[Set[int] | None, tuple[str, ...]]:
+def _matching(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[Set[int] | None, tuple[str, ...]]:
     """Return the notes that match a query, None for all, and the kinds to leave out of them."""
     kinds = {value for condition in query.filters if condition.key == "kind" for value in condition.values}
     internal = bool(kinds) and kinds <= set(note.INTERNAL)

@@ -734,7 +734,7 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
     sync.sync(second)
 
     assert any("`mdmem sync` replaces it" in sentence for sentence in told)
-    assert any("gc --prune=now" in sentence for sentence in done.told)
+    assert any("gc --prune=now" in sentence for sentence in done.remaining_advice)
     one, two, three = trees(first, second, third)
     assert one == two == three
     assert one["notes/new-2.md"] == b"from the second\n"
@@ -781,14 +781,14 @@ def test_a_sync_that_was_killed_before_it_dropped_what_was_purged_is_completed_b
             server.stdout.readline()
             assert server.stdout.readline() == "ended\n"
         assert "CANARY" in unpacked(Path(one.vault))
-        told += sync.sync(one).told
+        told += sync.sync(one).remaining_advice
     settle(first, second)
 
     assert "The purge now applies to origin too, and all new notes were kept." in told
     assert sync.PURGED_HERE in told
     assert [one for one in (first, second) if "CANARY" in unpacked(Path(one.vault))] == []
     assert (Path(first.vault) / "notes/new.md").exists()
-    assert sync.sync(second).told == ()
+    assert sync.sync(second).remaining_advice == ()
 
 
 @pytest.mark.slow
@@ -806,11 +806,11 @@ def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp
 
     assert purge.apply(first, purge.plan(first, "CANARY")).left == []
     sync.sync(first)
-    told = [sync.sync(one).told for one in (second, part)]
+    told = [sync.sync(one).remaining_advice for one in (second, part)]
     again = [sync.sync(one) for one in (first, second, part)]
 
     assert told == [(sync.PURGED_HERE,)] * 2
-    assert [(one.sent, one.told) for one in again] == [(0, ())] * 3
+    assert [(one.sent, one.remaining_advice) for one in again] == [(0, ())] * 3
     assert [one for one in (first, second, part) if "CANARY" in unpacked(Path(one.vault))] == []
     assert "Ben's." in git(Path(second.vault), "stash", "show", "-p")
     assert git(Path(second.vault), "show", "kept:notes/a.md") == "one\nthe [REDACTED]\n"
@@ -829,7 +829,7 @@ def test_a_remote_that_keeps_its_history_is_told_after_a_purge(first: Config, re
         sync.sync(first)
 
     git(remote, "config", "receive.denyNonFastForwards", "false")
-    assert "The purge now applies to origin too" in sync.sync(first).told[0]
+    assert "The purge now applies to origin too" in sync.sync(first).remaining_advice[0]
     git(remote, "gc", "--quiet", "--prune=now")
     assert "CANARY" not in unpacked(remote)
 

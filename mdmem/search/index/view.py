@@ -304,7 +304,7 @@ class View:
         found = self.folders.find("")
         return -1 if found is None else found
 
-    def neighbours(self, note: int, reach: int) -> list[int]:
+    def neighbors(self, note: int, reach: int) -> list[int]:
         """Return up to `reach` notes before and after a note in its folder's numbered sequence."""
         folder = self.folder_of[note]
         if folder not in self._sequences:
