@@ -1,8 +1,7 @@
 """The session page: one session's journal page, updated between two markers.
 
 Everything outside the markers belongs to the user, including the front matter, which is written once. The only
-exception is
-the placeholder title: the first prompt or answer replaces it unless somebody has changed it.
+exception is the placeholder title: the first prompt or answer replaces it unless somebody has changed it.
 """
 
 from __future__ import annotations

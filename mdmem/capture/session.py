@@ -192,8 +192,7 @@ class Session(journal.Record):
         """Reread the record under the folder's lock, and add the folder's notes if the record does not match it.
 
         Only this function writes the folder's name into the record, so a record that names a folder also knows its
-        notes.
-        A resumed session is listed again: notes may have come from another machine.
+        notes. A resumed session is listed again: notes may have come from another machine.
         """
         self.read()
         where = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")

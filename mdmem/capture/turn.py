@@ -133,7 +133,7 @@ def learn_queued(at: Capture) -> None:
 
 _QUEUED = '"queued_command"'
 _QUEUED_BYTES = 48 * 1024
-"""So much of a transcript is looked at after each tool run: what was typed stands before the run."""
+"""How much of a transcript's end is searched after each tool run, in bytes; queued prompts come before the run."""
 
 
 def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:

@@ -1,7 +1,7 @@
 """Commit a vault: one commit per session, one for people's changes, nothing that somebody else staged.
 
-Only bytes that passed the gate are written. A mark in the git directory, set before and removed after,
-tells the next run to finish what a killed one left.
+Only bytes that passed the gate are written. A mark in the git directory, set before and removed after, tells the
+next run to finish what a killed one left.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Bar(Value):
     def is_met(self, answer: Answer, lead: float) -> bool:
         """Whether an answer is good enough. lead: its score as a multiple of the next one's.
 
-        One word is not that stands only in what a tool printed: of code, any word is found somewhere.
+        A single word that only occurs in tool output is not enough: in code, any word occurs somewhere.
         """
         return (
             answer.words >= self.words

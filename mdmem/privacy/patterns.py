@@ -63,7 +63,7 @@ def _spans(pattern: Pattern[str], text: str) -> Iterable[tuple[int, int]]:
 
 
 def problem(pattern: str) -> str:
-    """Return why a pattern cannot be used, or ""."""
+    """Return why a pattern cannot be used, without a final period; "" if it can."""
     import re
 
     try:
@@ -77,7 +77,9 @@ def problem(pattern: str) -> str:
         own = next((word for word in OWN_WORDS if (match := compiled.search(word)) and match.group()), "")
     except _TooSlowError:
         return "takes too long on a short text: put no repetition inside another, as in (a+)+"
-    return f"matches {own!r}, a word of mdmem's own that stands in every note" if own else ""
+    if not own:
+        return ""
+    return f"matches {own!r}, a word that mdmem writes into its notes. Make the pattern more specific"
 
 
 def _probes(pattern: str) -> list[str]:

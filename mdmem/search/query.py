@@ -38,8 +38,7 @@ class Query(NamedTuple):
     """A parsed query.
 
     words: ranked, none of them required. phrases: text that must occur exactly. must, must_not: words and phrases that
-    must
-    or must not occur. prefixes: for each, a word that begins with it must occur.
+    must or must not occur. prefixes: for each, a word that begins with it must occur.
     since, until: seconds since 1970; notes from `since` on and before `until`. hints: sentences for the user.
     typed: the query as typed.
     """

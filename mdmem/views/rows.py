@@ -56,7 +56,7 @@ def refresh(config: Config) -> None:
 
 
 def is_empty(config: Config) -> bool:
-    """Whether the vault has no note. An index with notes is believed as it is."""
+    """Whether the vault has no note. An index that has notes is not updated first."""
     if not _has_notes(config):
         refresh(config)
     return not _has_notes(config)

@@ -96,8 +96,7 @@ class SettingsOffer(NamedTuple):
     """Further settings of an agent, which the user can accept as one offer.
 
     place: the keys that lead to a list that gets `items`, an object of rules that gets `entries`, or a setting that
-    gets
-    `value`. whole: instead of these, the text of a file of mdmem's own.
+    gets `value`. whole: instead of these, the text of a file of mdmem's own.
     question: what the user is asked. done: what the user is told afterwards.
     file: returns the settings file of a scope, "" if there is no such scope; None for the file with the hooks.
     """

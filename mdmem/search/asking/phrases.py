@@ -1,9 +1,8 @@
 """Phrases: phrases by which a prompt asks to recall something, one row per language.
 
 A phrase is words in lower case, without apostrophes. `/` separates alternatives, `*` stands for up to six words.
-Accents
-do not matter: prompt and phrase are compared without them. For languages other than English, each phrase has a sentence
-in `tests/search/asking.tsv` that a speaker can judge; a phrase without one fails a test.
+Accents do not matter: prompt and phrase are compared without them. For languages other than English, each phrase has a
+sentence in `tests/search/asking.tsv` that a speaker can judge; a phrase without one fails a test.
 """
 
 from __future__ import annotations

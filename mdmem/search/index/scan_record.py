@@ -1,9 +1,8 @@
 """Scan record: what the last update checked, so that the next scan can be short.
 
 times: the mtime of each vault folder, when all in it had been indexed. changed: the notes that changed last, which are
-likely to
-change again. turn: how far the shares of other notes, one per short scan, have come. This is a cache beside the index:
-without it, every file is checked once.
+likely to change again. turn: how far the shares of other notes, one per short scan, have come. This is a cache beside
+the index: without it, every file is checked once.
 """
 
 from __future__ import annotations
