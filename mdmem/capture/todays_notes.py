@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 _HEAD_BYTES = 8 * 1024
+_CAPTURED_BYTES = 2 * 1024
+"""The size of a captured note's beginning that has its kind and time."""
 _UNCOUNTED = frozenset([*note.PAGES, *note.INTERNAL])
 
 
 def count(config: Config, now: float) -> int:
     """Return the number of notes created on this local day.
 
-    Of a session that began before yesterday, they are counted if this machine stored one of them.
+    Notes of a session that began before yesterday count only if this machine stored one of them today.
     """
     year, month, day = time.localtime(now)[:3]
     begin, end = (time.mktime((year, month, day + more, 0, 0, 0, 0, 0, -1)) for more in (0, 1))
@@ -73,7 +75,8 @@ def _in(root: str, folder: str, since: float) -> Iterator[tuple[str, float]]:
             return
         with os.scandir(f"{root}/{folder}") as scan:
             files = [item for item in scan if item.name.endswith(disk.NOTE_ENDINGS) and item.name[:1] != "."]
-        times = [(item.name, item.stat(follow_symlinks=False).st_mtime) for item in files if not item.is_symlink()]
+        regular = [item for item in files if item.is_file(follow_symlinks=False)]  # opening a named pipe would wait
+        times = [(item.name, item.stat(follow_symlinks=False).st_mtime) for item in regular]
     except OSError:
         return
     yield from ((prefix + name, mtime) for name, mtime in times if mtime >= since)
@@ -84,6 +87,8 @@ def _created(root: str, path: str, mtime: float) -> float:
     try:
         with open(f"{root}/{path}", "rb") as file:
             data = file.read(_HEAD_BYTES)
+            if found := _captured(path, data):
+                return found
             if data.startswith(b"---") and b"\n---" not in data[3:]:
                 data += file.read()
     except OSError:
@@ -97,3 +102,13 @@ def _created(root: str, path: str, mtime: float) -> float:
 
     moment = creation.when_made(meta, path)
     return moment.timestamp() if moment else mtime
+
+
+def _captured(path: str, data: bytes) -> float:
+    """Return when a captured note was created, without parsing it, which is slow for many; 0 if it is another note."""
+    if not (path.startswith(f"{layout.TOP}/") and journal.numbers(path) and data.startswith(b"---\n")):
+        return 0.0
+    head = data[:_CAPTURED_BYTES].partition(b"\n---")[0]
+    kind, created = (head.partition(key)[2].partition(b"\n")[0] for key in (b"\nkind: ", b"\ncreated: "))
+    is_captured = kind.decode("utf-8", "replace") in note.CAPTURED
+    return timestamps.epoch(created.decode("utf-8", "replace")) if is_captured else 0.0

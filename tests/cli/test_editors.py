@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,37 @@ def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day, tmp_
 
     assert day.run("status", "--line").stdout == "mdmem: 5 notes today\n"
     assert "Today: 5 notes, " in day.run().stdout
+
+
+def test_the_status_line_parses_no_captured_notes(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    for number in range(3):
+        event = Event(agent="claude-code", name="UserPromptSubmit", session="s", cwd=str(tmp_path), prompt=f"{number}?")
+        assert events.capture(day.config(), event, now, day.env).stored
+    (day.vault / "by-hand.md").write_text("---\ntitle: By hand\n---\n\nText.\n")
+    parse, parsed = note.parse, list[str]()
+
+    def watched(data: bytes | str) -> note.Parsed:
+        found = parse(data)
+        parsed.append(str(found.meta.get("kind")))
+        return found
+
+    monkeypatch.setattr(note, "parse", watched)
+
+    assert todays_notes.count(day.config(), now) == 4
+    assert "prompt" not in parsed
+    assert "None" in parsed  # the note by hand
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_the_status_line_does_not_wait_for_a_named_pipe(day: Day) -> None:
+    (day.vault / "notes").mkdir(exist_ok=True)
+    os.mkfifo(day.vault / "notes" / "pipe.md")
+
+    words = [sys.executable, "-m", "mdmem", "status", "--line"]
+    done = subprocess.run(words, env={**os.environ, **day.env}, capture_output=True, text=True, timeout=20)
+
+    assert (done.stdout, done.stderr) == ("mdmem: 0 notes today\n", "")
 
 
 def test_a_status_line_of_the_users_own_stays(day: Day) -> None:
