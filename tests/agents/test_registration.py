@@ -579,15 +579,18 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
     ("agent", "event", "key"),
     [
         ("claude-code", "SessionStart", "systemMessage"),
-        ("codex", "UserPromptSubmit", "systemMessage"),
-        ("gemini", "BeforeAgent", "systemMessage"),
-        ("cursor", "beforeSubmitPrompt", "user_message"),
+        ("codex", "SessionStart", "systemMessage"),
+        ("gemini", "SessionStart", "systemMessage"),
+        ("cursor", "sessionStart", "user_message"),
         ("opencode", "SessionStart", "message"),
         ("copilot", "SessionStart", ""),
         ("claude-code", "PostToolUse", ""),
+        ("claude-code", "UserPromptSubmit", ""),
+        ("gemini", "BeforeAgent", ""),
+        ("cursor", "beforeSubmitPrompt", ""),
     ],
 )
-def test_a_hook_whose_python_is_gone_says_so_when_a_session_begins_and_on_each_prompt(
+def test_a_hook_whose_python_is_gone_says_when_a_session_begins_how_to_repair_or_silence_it(
     agent: str, event: str, key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "it\"s'gone" / "python"))
@@ -600,6 +603,8 @@ def test_a_hook_whose_python_is_gone_says_so_when_a_session_begins_and_on_each_p
         assert (done.returncode, done.stderr) == (0, b"")
         said = json.loads(done.stdout)[key] if key else done.stdout.decode()
         assert (f"is gone ({sys.executable})" in said) == bool(key)
+        silenced = f"or delete {os.path.dirname(launcher.path())} and mdmem's lines in /nonexistent/settings.json."
+        assert (silenced in said) == bool(key)
         assert bool(said) == bool(key)
 
 

@@ -1,6 +1,6 @@
 """Launcher: the short program that agents start for mdmem; it exits silently with 0 if mdmem was uninstalled.
 
-If the Python that mdmem was installed with is gone, it tells the user at the start of a session and on each prompt.
+If the Python that mdmem was installed with is gone, it tells the user at the start of each session.
 
 It is in the user's data folder, so its path stays the same when mdmem is upgraded, moved or uninstalled. On POSIX it
 is a shell script, on Windows a Python file. It lists the settings files that use it, and is removed with the last one.
@@ -84,16 +84,16 @@ _SHELL = """#!/bin/sh
 {cases}esac
 """
 
-# Without Python, the shell tells the user at each of `_TOLD_AT`; in a prompt's text, the quotes would be escaped.
+# Without Python, the shell tells the user when a session begins; in a field's text, the quotes would be escaped.
 _GONE = """exec 2>/dev/null
 [ "$1" = hook ] && case $(cat) in {events}) case $2 in
 {cases}esac ;;
 esac
 """
-_TOLD_AT = ("SessionStart", "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
+_TOLD_AT = ("SessionStart", "sessionStart")
 _GONE_WORDS = (
-    "mdmem stores nothing: the Python that it was installed with is gone (%s). Install mdmem again, then run"
-    " `mdmem install`."
+    "mdmem stores nothing: the Python that it was installed with is gone ({}). Install mdmem again and run"
+    " `mdmem install`, or delete {} and mdmem's lines in {}."
 )
 
 # Perl's environment variables must not change the script's behavior or make it print warnings.
@@ -159,15 +159,16 @@ def text(users: list[str], registered: str = "") -> str:
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
     rescue = shlex.quote(rescue)
-    first, gone = _with_perl(program), _gone(program)
+    first, gone = _with_perl(program), _gone(program, users)
     return _SHELL.format(users=lines, python=python, gone=gone, rescue=rescue, first=first, cases=cases)
 
 
-def _gone(program: str) -> str:
+def _gone(program: str, users: list[str]) -> str:
     """Return the lines that tell the user that the interpreter is gone, for agents that show messages."""
     names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
     events = "|".join(f"*{shlex.quote(name)}*" for name in names)
-    told = json.dumps(_GONE_WORDS % program)[1:-1]
+    settings = ", ".join(user for user in users if "\n" not in user) or "your agents' settings"
+    told = json.dumps(_GONE_WORDS.format(program, os.path.dirname(path()), settings))[1:-1]
     cases = ""
     for form in dict.fromkeys(launch.FORMS.values()):
         agents = "|".join(agent for agent, its in launch.FORMS.items() if its == form)
