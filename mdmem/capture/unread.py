@@ -24,6 +24,9 @@ ERRORS = (payload.NoPayloadError, payload.PayloadTooLongError)
 _LOOKED_AT_BYTES = 256 * 1024
 """The size of the payload's beginning and of its end that are searched for the event's name and session."""
 
+_WITHOUT_NOTE = frozenset(["SessionStart", "SubagentStart", "PreCompact", "SessionEnd"])
+"""Events that leave no note, so that nothing is lost with them."""
+
 _FIELD = re.compile(
     rb'"(hook_event_name|hookEventName|session_id|sessionId|conversation_id|agent_id|cwd)"\s*:\s*"([^"\\]{1,4096})"'
 )
@@ -54,8 +57,18 @@ def outcome(config: Config, event: Event, data: bytes, error: Exception, env: Ma
         found = pending.Outcome(pending.SWITCHED_OFF)
     elif event.subagent and not config.settings.capture.subagents:
         found = pending.Outcome(pending.SUBAGENT)
+    elif event.name in _WITHOUT_NOTE:
+        found = pending.Outcome(pending.IN_STATE)
+    elif event.cwd and _is_excluded(config, event):
+        found = pending.Outcome(pending.EXCLUDED)
     else:
         found = pending.Outcome()
     found.error = type(error).__name__
     log.write(config, f"{len(data)} bytes are not a payload", error)
     return found
+
+
+def _is_excluded(config: Config, event: Event) -> bool:
+    """Whether the settings or an `.mdmemignore` exclude the event's project."""
+    at = pending.Capture(config, event, 0.0)
+    return not exclusions.takes_project(config, at.project, event.cwd)

@@ -239,6 +239,24 @@ def test_an_event_that_would_not_be_stored_is_not_lost_if_it_cannot_be_read(vaul
     assert losses.recent(config.load(), time.time()) == []
 
 
+@pytest.mark.parametrize("name", ["SessionStart", "PreCompact", "SessionEnd"])
+def test_an_event_that_leaves_no_note_is_not_lost_if_it_cannot_be_read(vault: Path, hook: Hook, name: str) -> None:
+    assert hook(CUT.replace(b"UserPromptSubmit", name.encode(), 1)).stdout == ""
+    assert losses.recent(config.load(), time.time()) == []
+
+
+def test_an_event_of_an_excluded_project_is_not_lost_if_it_cannot_be_read(
+    vault: Path, hook: Hook, tmp_path: Path
+) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["client"]\n')
+    inside, elsewhere = (b'{"cwd": "%s", ' % os.fsencode(tmp_path / name) + CUT[1:] for name in ("client", "other"))
+
+    assert hook(inside).stdout == ""
+    assert json.loads(capturing.run(["claude-code", "--report"], inside))["ignored"] == "excluded"
+    assert losses.recent(config.load(), time.time()) == []
+    assert "it is lost" in hook(elsewhere).stdout
+
+
 def test_a_payload_over_the_limit_is_told_and_recorded_with_its_event_and_its_length(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
