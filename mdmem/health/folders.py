@@ -117,7 +117,8 @@ def _nearest(folder: Path) -> Path:
 
 def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
     """Return the finding for a check that failed because one of mdmem's own folders may not be read; else None."""
-    name = str(problem.filename or "") if isinstance(problem, PermissionError) else ""
+    cause = problem.__cause__ or problem
+    name = str(cause.filename or "") if isinstance(cause, PermissionError) else ""
     for folder in _own(config):
         shut = _nearest(folder)
         if name.startswith(f"{folder}") and not os.access(shut, os.R_OK | os.X_OK):

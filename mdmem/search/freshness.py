@@ -52,6 +52,8 @@ def bring_up_to_date(
     most: if a vault with more notes than this has no complete index, index the newest and start a background process
         for the rest. damage: the error that reading the index raised. The other arguments are those of `index.update`.
         A search never fails because another process is writing: it uses the index as it is.
+
+    Raises VaultError when the index folder cannot be read, and the vault is too large to be searched without an index.
     """
     if quick and paths is None and damage is None and is_followed(config):
         return index.Changes(), ()
@@ -84,27 +86,15 @@ def bring_up_to_date(
 
 
 _ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doctor --only state` says what to do."
-_elsewhere: dict[str, str] = {}
-"""Folder of an index that may not be read -> temporary folder that this process uses in its place."""
 
 
 def _built_elsewhere(config: Config, error: OSError) -> bool:
-    """Use a temporary folder for the index, until this process ends, if its own folder may not be read."""
-    if not isinstance(error, PermissionError) or config.index_dir in _elsewhere.values() or _has_index(config):
+    """Use another folder for the index, until this process ends, if its own folder cannot be read."""
+    if not isinstance(error, PermissionError) or _has_index(config):
         return False
-    if config.index_dir not in _elsewhere:
-        import atexit
-        import shutil
-        import tempfile
+    from mdmem.search import stopgap
 
-        try:
-            made = tempfile.mkdtemp(prefix="mdmem-index-")
-        except OSError:
-            return False
-        atexit.register(shutil.rmtree, made, ignore_errors=True)
-        _elsewhere[config.index_dir] = f"{made}/index"
-    config.index_dir = _elsewhere[config.index_dir]
-    return True
+    return stopgap.use(config, error)
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
 
+from mdmem import system
 from mdmem.errors import VaultError
 from mdmem.vault import disk
 
+STOPGAP = "search-index-"
+"""Beginning of the names of folders that processes make which cannot read the index; then comes the process's id."""
 TEMP_SECONDS = 3600
 """A temporary file this old belongs to a killed writer."""
 
@@ -35,6 +39,22 @@ def reap(root: str, now: float) -> int:
         except (OSError, VaultError):
             continue  # deleted meanwhile, or unreadable
     return gone
+
+
+def reap_folders(root: str, prefix: str) -> int:
+    """Delete the folders named PREFIX, the id of a process that has ended, and more; return how many there were."""
+    try:
+        names = [name for name in os.listdir(root) if name.startswith(prefix)]
+    except OSError:
+        return 0
+    owners = {name: name.removeprefix(prefix).partition("-")[0] for name in names}
+    ended = [name for name, owner in owners.items() if not (owner.isdecimal() and system.is_running(int(owner)))]
+    if ended:
+        import shutil
+
+        for name in ended:
+            shutil.rmtree(os.path.join(root, name), ignore_errors=True)
+    return len(ended)
 
 
 def _look(folder: disk.Folder, name: str) -> tuple[int, float]:

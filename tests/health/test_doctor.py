@@ -15,9 +15,11 @@ import pytest
 
 from mdmem import config, log
 from mdmem.agents.install import launcher
+from mdmem.errors import VaultError
 from mdmem.health import checks, contents, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
+from mdmem.search import freshness, stopgap
 from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
 from tests.helpers.history_vault import put
@@ -98,6 +100,53 @@ def test_a_folder_of_mdmem_that_may_not_be_read_is_named_once_with_what_to_do_an
     assert found.returncode == 0
     assert "parser" in found.stdout
     assert ("the notes themselves were read" in found.stderr) == (which == "index_dir")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+def test_a_search_without_the_cache_keeps_its_index_private_and_deletes_that_of_a_killed_one(
+    day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, settings = tmp_path / "temporary", config.load(str(day.vault))
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    left = Path(settings.runtime_dir, "search-index-999999999-a")
+    for folder in (left, Path(settings.index_dir)):
+        folder.mkdir(0o700, parents=True)
+    Path(settings.index_dir).chmod(0)
+    look = f"""if 1:
+        import os
+        from mdmem import config
+        from mdmem.search import freshness
+        settings = config.load({str(day.vault)!r})
+        freshness.bring_up_to_date(settings)
+        print(settings.index_dir, oct(os.stat(os.path.dirname(settings.index_dir)).st_mode)[-3:], flush=True)
+        os.kill(os.getpid(), 9)
+    """
+    try:
+        done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, preexec_fn=rights.drop)
+        place, mode = done.stdout.split()
+        killed = Path(place).parent
+        assert (killed.parent, mode, killed.exists()) == (Path(settings.runtime_dir), "700", True)
+        as_a_user("--vault", str(day.vault), "search", "parser")
+    finally:
+        Path(settings.index_dir).chmod(0o700)
+
+    assert list(Path(settings.runtime_dir).glob("search-index-*")) == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_large_vault_is_not_searched_without_the_cache(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopgap, "MOST_NOTES", 1)
+    settings = config.load(str(day.vault))
+    for name in ("a", "b"):
+        put(day.vault, f"notes/{name}.md", "parser\n")
+    Path(settings.index_dir).mkdir(0o700, parents=True, exist_ok=True)
+    Path(settings.index_dir).chmod(0)
+    try:
+        with rights.of_a_user(), pytest.raises(VaultError, match=r"cannot be read .* `mdmem doctor --only state`"):
+            freshness.bring_up_to_date(settings)
+    finally:
+        Path(settings.index_dir).chmod(0o700)
 
 
 def test_a_vault_in_good_health_has_nothing_wrong(day: Day) -> None:

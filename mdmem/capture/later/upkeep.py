@@ -67,6 +67,7 @@ def prune(config: Config, now: float) -> int:
             else:
                 done = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)
             gone += done and files.remove(path)
+    gone += leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
     projects = os.path.join(config.state_dir, "projects")
     silent = (os.path.join(projects, name) for name in _names(projects))
     gone += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)

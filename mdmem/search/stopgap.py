@@ -1,0 +1,51 @@
+"""Stopgap: an index in the private runtime folder, for a process that cannot read mdmem's cache folder.
+
+It is deleted when the process ends; the next one deletes those of killed processes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from mdmem import files
+from mdmem.errors import VaultError
+from mdmem.search.index import scan
+from mdmem.vault import leftovers
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+MOST_NOTES = 3_000
+"""A larger vault is not indexed for a single process: each search would take too long."""
+
+_made: dict[str, str] = {}
+"""Folder of an index that cannot be read -> folder that this process uses in its place."""
+
+
+def use(config: Config, error: OSError) -> bool:
+    """Use an index of this process's own; False if no folder can be made for it, or it is in use already.
+
+    error: why the usual one cannot be read. Raises VaultError when the vault is too large.
+    """
+    if config.index_dir in _made.values():
+        return False
+    if len(scan.newest(config.vault, MOST_NOTES + 1)) > MOST_NOTES:
+        raise VaultError(
+            f"{error.filename or 'The index'} cannot be read ({error.strerror}), and the vault is too large to be"
+            " searched without an index. `mdmem doctor --only state` says what to do."
+        ) from error
+    if config.index_dir not in _made:
+        try:
+            files.make_folder(config.runtime_dir)
+            leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
+            made = tempfile.mkdtemp(prefix=f"{leftovers.STOPGAP}{os.getpid()}-", dir=config.runtime_dir)
+        except OSError:
+            return False
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        _made[config.index_dir] = f"{made}/index"
+    config.index_dir = _made[config.index_dir]
+    return True
