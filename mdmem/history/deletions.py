@@ -9,9 +9,10 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import find
-from mdmem.history.git import repository
+from mdmem.history.git import part, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
+from mdmem.vault.shut import ShutFolders
 
 
 class Deletions(NamedTuple):
@@ -36,14 +37,29 @@ def find_all(config: Config) -> Deletions:
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
         return Deletions({}, {})
     notes: dict[str, str] = {}
+    kept: dict[str, str] = {}
     sessions: dict[str, _SessionNotes] = {}
     for at, added, removed in _commits(repo):
+        for name in removed:
+            kept.pop(name, None)
+        kept.update((name, path) for name, path in added.items() if name not in here)
         notes.update((name, path.rpartition("/")[2]) for name, path in added.items() if name not in here)
         for tag, (came, went) in _by_session(added, removed).items():
             sessions.setdefault(tag, _SessionNotes()).change(at, came, went)
+    here |= _elsewhere(repo, kept)
     archived = {_tag(layout.archived_in(path)) for path in layout.archives(config.vault)}
     ended = {tag: found.deleted_at(here) for tag, found in sessions.items() if tag not in archived}
     return Deletions(notes, {tag: at for tag, at in ended.items() if at})
+
+
+def _elsewhere(repo: Repository, kept: Mapping[str, str]) -> set[str]:
+    """Return the ids of notes in the last commit that this machine leaves out or cannot look for, not deleted ones.
+
+    kept: id -> path of those that are not on disk.
+    """
+    held = part.load(repo)
+    shut = ShutFolders(str(repo.root))
+    return {name for name, path in kept.items() if not part.is_part(held, path) or shut.hold(path)}
 
 
 class _SessionNotes:
@@ -76,15 +92,15 @@ def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str
     """Yield each commit's time and its added and removed captured notes, id -> path; earlier commits first."""
     form = ("--topo-order", "--reverse", "--no-renames", "--diff-filter=AD", "--name-status", "--format=%x01%ct")
     at, added, removed = 0.0, dict[str, str](), dict[str, str]()
-    parts = repository.each(repo, "log", "-z", *form, "HEAD", "--", "journal")
-    for part in parts:
-        if part.startswith("\x01"):
+    fields = repository.each(repo, "log", "-z", *form, "HEAD", "--", "journal")
+    for field in fields:
+        if field.startswith("\x01"):
             yield at, added, removed
-            at, added, removed = float(part[1:]), {}, {}
+            at, added, removed = float(field[1:]), {}, {}
             continue
-        path = next(parts, "")
+        path = next(fields, "")
         if disk.is_note_path(path) and (name := find.id_in(path)):
-            (added if part.strip() == "A" else removed)[name] = path
+            (added if field.strip() == "A" else removed)[name] = path
     yield at, added, removed
 
 

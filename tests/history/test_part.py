@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.history import commit, past, sync
+from mdmem.history import commit, deletions, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.space import checkout
 from mdmem.search import index
+from tests.helpers import rights
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 from tests.helpers.talk import START, Talk
 
@@ -95,6 +97,30 @@ def test_a_part_has_what_was_asked_for_and_plain_git_agrees(
     before = files(held)
     git(root, "read-tree", "-mu", "HEAD")
     assert files(held) == before
+
+
+def with_ids(whole: Config) -> Config:
+    """Add a note with an id of full length to each session of two."""
+    for name, folder, session in (("1234567890", OLD, OLD[-8:]), ("abcdefghij", OTHER, OTHER_SESSION)):
+        captured(Path(whole.vault), f"009-000-prompt-x-{name}", "prompt", "X", session=session, folder=folder)
+    sync.sync(whole)
+    return whole
+
+
+@pytest.mark.parametrize("part", [VaultPart("2026-09-15"), VaultPart(projects=("acme-notes-app",))], ids=str)
+def test_sessions_that_a_part_leaves_out_do_not_count_as_deleted(whole: Config, part: VaultPart) -> None:
+    assert deletions.find_all(clone_of(with_ids(whole), part)).sessions == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+def test_a_session_whose_folder_cannot_be_read_does_not_count_as_deleted(whole: Config, vault: Path) -> None:
+    with_ids(whole)
+    (vault / OTHER).chmod(0)
+    try:
+        with rights.of_a_user():
+            assert deletions.find_all(whole).sessions == {}
+    finally:
+        (vault / OTHER).chmod(0o755)
 
 
 @pytest.mark.slow
