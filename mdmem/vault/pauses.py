@@ -51,9 +51,12 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
 
 
 def of_sessions(config: Config) -> list[Pause]:
-    """Return the current pauses of single sessions, the earliest first; one of an older mdmem lacks the session."""
+    """Return the current pauses of single sessions, the earliest first; one of an older mdmem lacks the session.
+
+    Names with a dot are temporary files of killed writers.
+    """
     try:
-        names = [name for name in os.listdir(config.state_dir) if name.startswith(_OF_ONE)]
+        names = [name for name in os.listdir(config.state_dir) if name.startswith(_OF_ONE) and "." not in name]
     except OSError:
         return []
     found = (pause_of(config, name.removeprefix(_OF_ONE)) for name in names)

@@ -137,6 +137,15 @@ def test_a_session_is_paused_and_resumed_by_the_name_that_sessions_prints(day: D
     assert is_stored(unstored, "Asked there later")
 
 
+def test_a_temporary_file_of_a_killed_pause_is_no_paused_session(day: Day) -> None:
+    settings = day.config()
+    left = Path(settings.state_dir, f"paused-{pauses.key_of(FIRST)}.18a0b0c0d0e-123.tmp")
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.write_text(f"0 {FIRST}")
+
+    assert pauses.of_sessions(settings) == []
+
+
 @pytest.mark.parametrize("command", ["pause", "resume"])
 def test_a_session_that_nobody_knows_is_not_paused_or_resumed(day: Day, command: str) -> None:
     done = day.attempt(command, "--session", "nosuch")
