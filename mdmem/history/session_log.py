@@ -18,8 +18,6 @@ from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, journal, layout, note, people
 
-"""Tools, in lower case, whose files are listed as touched."""
-
 UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
 """Labels, the third part of file names, of notes that add nothing to the journal: they are counted but not read."""
 
