@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -26,9 +27,9 @@ PAGES = {path.name: path.read_text(encoding="utf-8") for path in readme.document
 def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REPO / "sample-vault", home / "mdmem")
     script = tmp_path / "mdmem"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mdmem "$@"\n')
     script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     lines = [
         line.removeprefix("$ ")
@@ -47,7 +48,7 @@ def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypat
 
 def test_the_lines_with_ids_run_on_the_sample_vault_as_it_says(home: Path, tmp_path: Path) -> None:
     script = tmp_path / "mdmem"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mdmem "$@"\n')
     script.chmod(0o755)
     told = TEXT.partition("The ids are from the sample vault;")[2].partition("Every command")[0]
     begin = [" ".join(line.split()) for line in re.findall(r"`([^`]+)`", told)]
@@ -55,7 +56,7 @@ def test_the_lines_with_ids_run_on_the_sample_vault_as_it_says(home: Path, tmp_p
     lines = [line.removeprefix("$ ") for line in block.splitlines() if re.search(r"show|history|why", line)]
     assert (len(begin), len(lines)) == (3, 3)
     todo = "\n".join(["set -e", *begin, *lines, "mdmem diff", "mdmem backup ~/all.bundle"])
-    env = {"HOME": str(home), "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    env = {"HOME": str(home), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(["/bin/sh", "-c", todo], cwd=REPO, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

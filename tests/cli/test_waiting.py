@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem import config, files, progress
+from mdmem import config, files, progress, system
 from tests.helpers.history_vault import put
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,7 +25,7 @@ def hold(vault: Path, ask: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Pa
 
     def keep(path: Path) -> None:
         lock = files.open_lock(str(path))
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert system.lock(lock)
 
         def released(text: str) -> None:
             tell(text)
