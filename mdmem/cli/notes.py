@@ -182,7 +182,7 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
     if tags:
         now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
-    missing = [name for name in user_notes.clean_tags(tags) if name not in had] if remove else []
+    missing = [name for name in user_notes.meant_tags(had, tags) if name not in had] if remove else []
     if missing:
         click.echo(f"The note has no tag {' or '.join(map(render.safe, missing))}.", err=True)
 

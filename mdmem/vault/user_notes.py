@@ -185,8 +185,19 @@ def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
 
 def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
     """Remove tags from a note; return those that remain. Raises what `set_keys` raises."""
-    gone = frozenset(clean_tags(tags))
-    return _change_tags(config, path, lambda had: [tag for tag in had if tag not in gone])
+    asked = list(tags)
+
+    def left(had: list[str]) -> list[str]:
+        gone = frozenset(meant_tags(had, asked))
+        return [tag for tag in had if tag not in gone]
+
+    return _change_tags(config, path, left)
+
+
+def meant_tags(had: Iterable[str], tags: Iterable[str]) -> list[str]:
+    """Return the tags that are meant among those a note has: the very ones, such as "two words", else as stored."""
+    known = frozenset(had)
+    return [name for tag in tags for name in ([tag] if tag in known else clean_tags([tag]))]
 
 
 def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[str]]) -> list[str]:

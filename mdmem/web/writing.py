@@ -77,10 +77,10 @@ def _pin(request: PageRequest) -> Response:
 
 def _tag(request: PageRequest) -> Response:
     opened = _opened(request)
-    words = user_notes.typed_tags(request.form.get("tags", ""))
-    change = user_notes.remove_tags if request.form.get("remove") else user_notes.add_tags
-    change(request.config, opened.path, words)
-    done = f"{'Removed' if request.form.get('remove') else 'Added'} {plural.number(len(words), 'tag')}."
+    tags, remove = request.form.get("tags", ""), request.form.get("remove")
+    words = [tags] if remove else user_notes.typed_tags(tags)  # a tag written by hand may have spaces and commas
+    (user_notes.remove_tags if remove else user_notes.add_tags)(request.config, opened.path, words)
+    done = f"{'Removed' if remove else 'Added'} {plural.number(len(words), 'tag')}."
     return _done(request, done, address.note(opened.id, opened.path))
 
 

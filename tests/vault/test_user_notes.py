@@ -385,6 +385,13 @@ def test_tags_come_and_go_on_any_note(vault: Path, settings: Config) -> None:
     assert (vault / path).read_text() == "---\nkind: prompt\n---\ntext\n"
 
 
+def test_the_very_tag_is_removed_if_it_was_written_by_hand(vault: Path, settings: Config) -> None:
+    path = put(vault, '---\ntags: ["two words", two-words, "a, b", x, y]\n---\n')
+
+    assert user_notes.remove_tags(settings, path, ["two words", "a, b"]) == ["two-words", "x", "y"]
+    assert user_notes.remove_tags(settings, path, ["two words", "#x"]) == ["y"]
+
+
 def test_tags_written_as_words_are_understood(vault: Path, settings: Config) -> None:
     path = put(vault, "---\ntags: one, two\n---\n")
 

@@ -649,6 +649,17 @@ def test_pin_and_tags_change_a_line_and_nothing_else(web: Web, cookie: str) -> N
     assert (web.vault / path).read_text() == before
 
 
+def test_the_button_beside_a_tag_removes_that_very_tag(web: Web, cookie: str) -> None:
+    (web.vault / "notes").mkdir(exist_ok=True)
+    file = web.vault / "notes" / "tagged.md"
+    file.write_text('---\ntitle: Tagged\ntags: ["two words", "a, b", two, x]\n---\n')
+
+    for name in ("two words", "a, b"):
+        post(web, cookie, "tag", csrf=token(web, cookie), note="notes/tagged.md", tags=name, remove="1")
+
+    assert note.parse(file.read_bytes()).meta["tags"] == ["two", "x"]
+
+
 def test_a_text_that_is_too_long_comes_back_in_its_form(web: Web, cookie: str) -> None:
     path = a_note(web, "To become long")
     fields = form_of(get(web, cookie, f"/edit/{path}"))
