@@ -16,7 +16,7 @@ def ignore(what: str, done: int, total: int) -> None:
 
 
 TOLD_AFTER_SECONDS = 1.0
-"""Whoever waits for another process that long says so."""
+"""A command that has waited this long for another process says so."""
 
 listeners: list[Callable[[str], None]] = []
 """Functions of the commands that tell their user what is waited for; none in a hook or a background process."""

@@ -168,7 +168,7 @@ def clone(
     if not (is_empty or wording.is_set_up(str(root))):
         place = shlex.quote(str(root))
         raise VaultError(
-            f"The repository was cloned to {root}, but is no vault: it has neither mdmem.toml nor a journal. If its"
+            f"The repository was cloned to {root}, but is not a vault: it has neither mdmem.toml nor a journal. If its"
             f" files are notes, run `mdmem init --inside {place}`; else delete that folder."
         )
     indexing.leave_complete(config.load(str(root)), quiet=as_json)

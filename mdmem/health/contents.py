@@ -394,7 +394,7 @@ def _is_there(root: str, here: VaultPart | None, folders: ShutFolders, one: Writ
     """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
 
     So does a link to what the part of a vault that is here leaves out: another machine has that. A link into one of
-    the folders that may not be read may lead to a file, too.
+    the folders that cannot be read may lead to a file, too.
     """
     path = posixpath.normpath(posixpath.join(folder, one.target))
     inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path

@@ -111,18 +111,18 @@ def _own(config: Config) -> tuple[Path, Path, Path]:
 
 
 def _nearest(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists; what is in a folder that may not be read does not."""
+    """Return a folder, or the nearest one above it that exists; what is in a folder that cannot be read does not."""
     return next(above for above in (folder, *folder.parents) if os.path.exists(above))  # noqa: PTH110 - as it raises nothing
 
 
 def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
-    """Return the finding for a check that failed because one of mdmem's own folders may not be read; else None."""
+    """Return the finding for a check that failed because one of mdmem's own folders cannot be read; else None."""
     cause = problem.__cause__ or problem
     name = str(cause.filename or "") if isinstance(cause, PermissionError) else ""
     for folder in _own(config):
         shut = _nearest(folder)
         if name.startswith(f"{folder}") and not os.access(shut, os.R_OK | os.X_OK):
-            return note(f"Not checked, because {shut} may not be read.", _to_make_writable(shut))
+            return note(f"Not checked, because {shut} cannot be read.", _to_make_writable(shut))
     return None
 
 

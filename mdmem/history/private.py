@@ -23,7 +23,7 @@ def says_so(meta: Mapping[str, object]) -> bool:
 def projects(root: str) -> frozenset[str]:
     """Return the journal folders of projects that stay on this machine.
 
-    Raises VaultError when a project's page may not be read.
+    Raises VaultError when a project's page cannot be read.
     """
     try:
         names = [item.name for item in (Path(root) / "journal").iterdir()]

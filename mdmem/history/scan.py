@@ -128,7 +128,7 @@ def find(config: Config, repo: Repository, mode: ScanMode, held: int) -> Scan:
             if mode.only is None:
                 return _fast(repo, before, token, touched, is_heard=is_heard)
             return _among(repo, before, mode.only)
-        except (_UnsureError, PermissionError):  # git passes over what may not be read
+        except (_UnsureError, PermissionError):  # git passes over what cannot be read
             pass
     return _full(repo, before, token, held, mode.only)
 

@@ -121,7 +121,7 @@ class Answers:
     ) -> types.ReadResourceResult:
         """Return a note, a session or a project as text.
 
-        Raises MCPError when there is nothing at this address, or it may not be read.
+        Raises MCPError when there is nothing at this address, or it cannot be read.
         """
         uri = str(params.uri)
         row, variable = _addressed(uri)

@@ -60,7 +60,7 @@ def read(vault: str, path: str) -> note.Parsed:
 
 
 def readable(vault: str, path: str) -> note.Parsed:
-    """Return what `read` does; a note that may not be read is empty too."""
+    """Return what `read` does; a note that cannot be read is empty too."""
     try:
         return read(vault, path)
     except PermissionError:

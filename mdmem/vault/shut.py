@@ -1,4 +1,4 @@
-"""Shut folders: those that may not be read, so that nothing tells whether a note in them is still there."""
+"""Shut folders: those that cannot be read, so that nothing tells whether a note in them is still there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ShutFolders:
-    """The folders of a vault that exist but may not be read. Each is looked at once."""
+    """The folders of a vault that exist but cannot be read. Each is looked at once."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -42,7 +42,7 @@ def _is_shut(folder: str) -> bool:
 
 
 def every(root: str) -> list[str]:
-    """Return the vault's folders that may not be read, in order."""
+    """Return the vault's folders that cannot be read, in order."""
     found: list[str] = []
     for where, names, _ in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith("."))

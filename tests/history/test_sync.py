@@ -1137,7 +1137,7 @@ def test_a_clone_of_a_repository_that_is_no_vault_is_refused_with_what_to_do(
     done = ask("clone", str(remote), str(tmp_path / "new"))
 
     assert done.returncode == 4
-    assert "but is no vault" in done.stderr
+    assert "but is not a vault" in done.stderr
     assert f"`mdmem init --inside {tmp_path / 'new'}`" in done.stderr
     assert "The vault is at" not in done.stdout
     assert "The vault is at" in ask("init", "--inside", str(tmp_path / "new"), check=True).stdout

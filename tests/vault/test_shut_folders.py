@@ -1,4 +1,4 @@
-"""Notes and folders that may not be read: the rest is committed, and no page or index forgets them."""
+"""Notes and folders that cannot be read: the rest is committed, and no page or index forgets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A note that may not be read, such as one that root wrote: it stops nothing, and is named with what helps."""
+"""A note that cannot be read, such as one that root wrote: it stops nothing, and is named with what helps."""
 
 from __future__ import annotations
 

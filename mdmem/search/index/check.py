@@ -93,6 +93,6 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
 def _agrees(config: Config, view: View, note: int, path: str) -> bool:
     data = disk.readable(config.vault, path)
     if data is None:
-        return True  # it may not be read; the index keeps what it knows
+        return True  # it cannot be read; the index keeps what it knows
     by_id = view.notes("facet", f"id:{view.facts(note)['id']}".lower())
     return view.number("digest", note) == layout.digest(data) and view.find(path) == note and note in by_id

@@ -107,7 +107,7 @@ def _exists(config: Config, path: str) -> bool:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:
-        pass  # such as a folder that may not be read: whoever opens the note reports it
+        pass  # such as a folder that cannot be read: whoever opens the note reports it
     return True
 
 

@@ -98,7 +98,7 @@ class Newest:
 class Diff(NamedTuple):
     """The differences of vault and index: new or changed files, and paths of missing files.
 
-    A file in a folder that may not be read is not missing.
+    A file in a folder that cannot be read is not missing.
     """
 
     files: list[WalkedFile]

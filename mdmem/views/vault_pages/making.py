@@ -207,7 +207,7 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
 
 
 def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> bool:
-    """Whether a page would lose links to notes in folders that may not be read; it then stays as it is."""
+    """Whether a page would lose links to notes in folders that cannot be read; it then stays as it is."""
     folder = path.rpartition("/")[0]
     shut = ShutFolders(root)
     was, now = (set(chain.from_iterable(map(pages.TARGET.findall, some))) for some in (generated.inside(old), lines))
