@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
     from mdmem.search.staged import Place
-    from mdmem.search.turn_groups import Group
+    from mdmem.search.turn_groups import Group, Kinds
     from mdmem.search.units import Unit
 
 POOL = 150
@@ -111,7 +111,8 @@ def answers(
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
-        only_asked, echoes = _questions_and_echoes(config, view, order)
+        kind_of = turn_groups.Kinds(view, config.vault)
+        only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
         without = own | only_asked | echoes
         weigh = _Weights(view, text, set(words), asked, without=without, foreign=foreign)
 
@@ -123,7 +124,7 @@ def answers(
             found = tuple(hits), *weigh(group.notes), is_echo
             return Answer(group.folder, score, group.is_talk, group.is_said, *found)
 
-        groups = turn_groups.by_turn(view, config.vault, scores, order, limit=limit)
+        groups = turn_groups.by_turn(view, kind_of, scores, order, limit=limit)
         found = ((made(group), group) for group in groups)
         told = (one for one, group in found if not (one.is_echo and group.is_retold))
         answers = (one for one in told if one.hits[0].kind != "project")
@@ -144,12 +145,13 @@ def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View
     return None if seen is view else seen
 
 
-def _questions_and_echoes(config: Config, view: View, notes: Iterable[int]) -> tuple[set[int], set[int]]:
+def _questions_and_echoes(
+    config: Config, view: View, kind_of: Kinds, notes: Iterable[int]
+) -> tuple[set[int], set[int]]:
     """Return the notes of turns that only asked about earlier work, and of turns answered from an injection alone.
 
     Both repeat the words of what they ask about.
     """
-    kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = set(), set()
     given_to: dict[str, frozenset[str]] = {}
 

@@ -61,16 +61,15 @@ class Group(Value):
         self.score = max(self.score, score)
 
 
-def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
+def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
     """Return the notes grouped by turn, best turn first: at most `limit`, and MAX_TURNS per session, without echoes.
 
     A session's page counts for the best turn of the session.
 
-    root: the vault. found: each note's score. order: the notes, best first.
+    kind_of: the kinds of the view's turns. found: each note's score. order: the notes, best first.
     """
     groups: dict[tuple[str, int], Group] = {}
     of_session: dict[str, list[Group]] = {}
-    kind_of = Kinds(view, root)
     pages: list[tuple[int, float]] = []
     for note in order:
         folder = session_folder(view, note)
