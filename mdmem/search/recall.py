@@ -113,15 +113,13 @@ def answers(
         order = list(islice(engine.in_order(view, scores), POOL))
         kind_of = turn_groups.Kinds(view, config.vault)
         only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
-        without = own | only_asked | echoes
-        weigh = _Weights(view, text, set(words), asked, without=without, foreign=foreign)
+        weigh = _Weights(view, text, set(words), asked, without=own | only_asked | echoes, foreign=foreign)
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
             hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            is_echo = group.notes[0] in echoes
-            found = tuple(hits), *weigh(group.notes), is_echo
+            found = tuple(hits), *weigh(group.notes), group.notes[0] in echoes
             return Answer(group.folder, score, group.is_talk, group.is_said, *found)
 
         groups = turn_groups.by_turn(view, kind_of, scores, order, limit=limit)
