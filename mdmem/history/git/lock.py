@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mdmem import files, progress, system
+from mdmem import files
 from mdmem.errors import BusyError
 
 
@@ -24,7 +24,8 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
     files.make_folder(str(folder))
     lock = files.open_lock(str(folder / f"{name}.lock"))
     try:
-        if not _locked(lock, name, wait_seconds):
+        what = f"Waiting for another mdmem process that uses the vault's history ({name})"
+        if not files.lock(lock, wait_seconds, what):
             raise BusyError(
                 f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
                 "Nothing is lost: the next commit includes these notes."
@@ -32,14 +33,3 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
         yield lock
     finally:
         os.close(lock)
-
-
-def _locked(lock: int, name: str, wait_seconds: float) -> bool:
-    if system.lock(lock, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
-        return True
-    left = wait_seconds - progress.TOLD_AFTER_SECONDS
-    if left <= 0:
-        return False
-    what = f"Waiting for another mdmem process that uses the vault's history ({name})"
-    progress.tell(f"{what}, for {wait_seconds:g} seconds at most.")
-    return system.lock(lock, left)

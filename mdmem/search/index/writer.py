@@ -17,7 +17,7 @@ from itertools import repeat
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mdmem import files, system
+from mdmem import files
 from mdmem.errors import BusyError
 from mdmem.search.index import contents, dictionary, joining, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
@@ -329,7 +329,7 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
     store.own_folder(folder)
     lock = files.open_lock(os.path.join(folder, contents.LOCK))
     try:
-        if not _locked(lock, folder, wait_seconds):
+        if not files.lock(lock, wait_seconds, f"Waiting for another process that writes the index in {folder}"):
             raise BusyError(
                 f"Another process is writing the index in {folder}: a watcher (`mdmem watch --status`), a search or"
                 " `mdmem index`. Try again in a moment."
@@ -337,17 +337,3 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-def _locked(lock: int, folder: str, wait_seconds: float) -> bool:
-    from mdmem import progress
-
-    if system.lock(lock, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
-        return True
-    left = wait_seconds - progress.TOLD_AFTER_SECONDS
-    if left <= 0:
-        return False
-    progress.tell(
-        f"Waiting for another process that writes the index in {folder}, for {wait_seconds:g} seconds at most."
-    )
-    return system.lock(lock, left)
