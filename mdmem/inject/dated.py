@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from itertools import islice, takewhile
+from datetime import datetime
+from itertools import islice
 
 from mdmem.inject import recent
 from mdmem.inject.block import Section
@@ -13,7 +13,7 @@ from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.asking.prose import fold
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-from mdmem.vault import journal, layout
+from mdmem.vault import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +37,13 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     period = periods.named(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
     if period is None or _has_topic(asked, period):
         return None
-    visits = [visit for visit in _sessions(at, period) if visit.is_worth_showing()]
-    items = [item for visit in visits if (item := recent.done(visit))]
+    items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.done(visit))]
     new = [item for item in items if not at.has_seen(item.id)]
     above = ", ".join(f"[mem:{item.id}]" for item in items)
     days = f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
     heading = f"Sessions that began {days}"
-    if not items and asked.grade == SURE:
-        return None if _has_days(at, period) else Section(heading, [], NONE)
+    if not items:
+        return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(at, period) else None
     return Section(heading, new, f"Given above: {above}." if above and not new else "")
 
 
@@ -73,23 +72,16 @@ _GENERAL = frozenset(
 
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
-    tail = f"-{journal.session_tag(at.record.id)}"
-    newest = layout.newest_sessions(at.config.vault, at.project)
-    since = takewhile(lambda folder: layout.day_of(folder) >= str(period.first), newest)
-    folders = (folder for folder in since if _is_in(folder, period))
-    visits = (
-        recent.Visit(at.config, at.gate, tuple(folder.split("/"))) for folder in folders if not folder.endswith(tail)
-    )
-    yield from islice((visit for visit in visits if not visit.waits_elsewhere(at.here.branch)), MAX_SESSIONS)
+    """Yield the sessions that began in a period and are worth showing, newest first."""
+    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=_days(period))
+    return (one for one in visits if one.is_worth_showing() and not one.waits_elsewhere(at.here.branch))
 
 
-def _is_in(folder: str, period: Period) -> bool:
-    try:
-        return period.first <= date.fromisoformat(layout.day_of(folder)) <= period.last
-    except ValueError:
-        return False
+def _days(period: Period) -> tuple[str, str]:
+    return period.first.isoformat(), period.last.isoformat()
 
 
 def _has_days(at: Occasion, period: Period) -> bool:
     """Whether anything is stored on these days, such as an archive, which is not read here."""
-    return any(_is_in(folder, period) for _, folder in layout.days(at.config.vault, at.project))
+    first, last = _days(period)
+    return any(first <= day <= last for day, _ in layout.days(at.config.vault, at.project))

@@ -134,10 +134,20 @@ def _is_switched_off(parsed: Parsed) -> bool:
     return '"autoMemoryEnabled":false' in "".join(text.split())
 
 
-def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:
-    """Yield the project's sessions, newest first, except those without notes and the one of `without`."""
+def sessions(
+    config: Config, gate: Gate, project: str, *, without: Record, days: tuple[str, str] = ("", "9999")
+) -> Iterator[Visit]:
+    """Yield the project's sessions, newest first, except those without notes and the one of `without`.
+
+    days: the first and the last day of those that are wanted, ISO 8601.
+    """
+    first, last = days
     tail = f"-{journal.session_tag(without.id)}"
     for folder in layout.newest_sessions(config.vault, project):
+        if layout.day_of(folder) < first:
+            return
+        if layout.day_of(folder) > last:
+            continue
         parts = tuple(folder.split("/"))
         if folder.endswith(tail) or parts == without.folder:
             continue
