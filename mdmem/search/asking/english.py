@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from mdmem.search.asking import orders, references
+from mdmem.search.asking.orders import word_set as _words
 
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
 """How surely a sentence asks about the past: by its words alone; by speaking of the past; as a question; not at all."""
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _ENDS = _words("what whats why whys how hows")

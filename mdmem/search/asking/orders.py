@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 
-def _each(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
     return frozenset(words.split())
 
 
-VERBS = _each(
+VERBS = word_set(
     "add adjust align allow apply archive ask assign attach avoid backport bring build bump call catch "
     "center change check clean clear clone close commit compare compile connect continue convert copy "
     "create cut debug define delete deploy describe detect disable disconnect do document double download "

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
 
+from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import fold
 
 TYPE_CHECKING = False
@@ -49,10 +50,6 @@ def named(text: str, today: date, language: str = "") -> Period | None:
     return None
 
 
-def _each(words: str) -> list[str]:
-    return words.split()
-
-
 def _names_more(said: str, found: re.Match[str]) -> bool:
     """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`."""
     rest = said[: found.start()] + " " + said[found.end() :]
@@ -90,18 +87,18 @@ _ORDER = _words(
     ["first erste ersten premiere primera", "second zweite zweiten deuxieme segunda", "third dritte dritten"]
 )
 _DAYS_AGO = {
-    **dict.fromkeys(_each("today heute aujourdhui hoy 今日 今天"), 0),
-    **dict.fromkeys(_each("yesterday gestern hier ayer 昨日 昨天"), 1),
-    **dict.fromkeys(_each("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
+    **dict.fromkeys(word_set("today heute aujourdhui hoy 今日 今天"), 0),
+    **dict.fromkeys(word_set("yesterday gestern hier ayer 昨日 昨天"), 1),
+    **dict.fromkeys(word_set("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
 }
 _UNITS = {
-    **dict.fromkeys(_each("day days tag tage tagen jour jours dia dias 天 日"), "day"),
-    **dict.fromkeys(_each("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期"), "week"),
-    **dict.fromkeys(_each("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
-    **dict.fromkeys(_each("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
+    **dict.fromkeys(word_set("day days tag tage tagen jour jours dia dias 天 日"), "day"),
+    **dict.fromkeys(word_set("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期"), "week"),
+    **dict.fromkeys(word_set("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
+    **dict.fromkeys(word_set("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
 }
-_LAST = _each("last past previous letzte letzten letzter letztes vorige vorigen vergangene vergangenen")
-_THIS = _each("this diese dieser dieses diesen cette ce este esta")
+_LAST = word_set("last past previous letzte letzten letzter letztes vorige vorigen vergangene vergangenen")
+_THIS = word_set("this diese dieser dieses diesen cette ce este esta")
 
 
 def _of_unit(unit: str, today: date, back: int) -> tuple[date, date]:

@@ -6,30 +6,28 @@ Japanese ones`. Such a sentence asks nothing, and still needs what it points to.
 
 from __future__ import annotations
 
+from mdmem.search.asking.orders import word_set
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def _each(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_WHO = _each("we you i")
-_DID = _each(
+_WHO = word_set("we you i")
+_DID = word_set(
     "did had built used made wrote solved fixed got tried chose decided handled measured added introduced wired"
 )
-_MANNER = _each(
+_MANNER = word_set(
     "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
 )
-_POINTS = _each("for with in on to from when")
-_OF = _each("of from for in with")
-_AS = _each("as like")
-_THAT = _each("that this it those these")
-_ONE = _each("one ones thing kind way")
-_ELSEWHERE = _each("doc docs documentation readme upstream other others example examples spec article link")
+_POINTS = word_set("for with in on to from when")
+_OF = word_set("of from for in with")
+_AS = word_set("as like")
+_THAT = word_set("that this it those these")
+_ONE = word_set("one ones thing kind way")
+_ELSEWHERE = word_set("doc docs documentation readme upstream other others example examples spec article link")
 """Where something may come from that is no earlier work."""
-_USE = _each("use apply reuse take do try copy follow repeat")
+_USE = word_set("use apply reuse take do try copy follow repeat")
 
 
 def points_back(words: list[str]) -> bool:
@@ -41,13 +39,13 @@ def points_back(words: list[str]) -> bool:
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
-    (_each("way how as like"), _WHO, _DID, _POINTS | _THAT | _each("the our")),
+    (word_set("way how as like"), _WHO, _DID, _POINTS | _THAT | word_set("the our")),
     (_WHO, _DID, _THAT, _POINTS),
-    (_WHO, _each("built had made used chose measured wrote"), _POINTS),
-    (_each("like"), _WHO, _each("did had")),
-    (_each("dig"), _THAT, _each("up")),
-    (_each("from"), _each("experience")),
-    (_each("which"), _each("one ones"), _each("was were"), _THAT | _each("they")),
+    (_WHO, word_set("built had made used chose measured wrote"), _POINTS),
+    (word_set("like"), _WHO, word_set("did had")),
+    (word_set("dig"), _THAT, word_set("up")),
+    (word_set("from"), word_set("experience")),
+    (word_set("which"), word_set("one ones"), word_set("was were"), _THAT | word_set("they")),
 )
 """Runs of words that point to earlier work."""
 
@@ -58,7 +56,7 @@ def _same_as(words: list[str]) -> bool:
         if word == "same":
             rest = words[at + 1 :]
             rest = rest[1:] if rest[:1] and rest[0] in _MANNER else rest
-            if _begins(rest, _AS, _POINTS | _WHO) or _begins(rest, _AS, _each("the"), _ONE):
+            if _begins(rest, _AS, _POINTS | _WHO) or _begins(rest, _AS, word_set("the"), _ONE):
                 return True
     return False
 
