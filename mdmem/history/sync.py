@@ -311,14 +311,11 @@ def _bring(
         now = disk.read_path(config.vault, path)
         merged = Both(after) if after is not None else None
         if now != after and not before.is_as(path, now):
-            if now is None or after is None:
-                merged = Both(now) if now is not None else None  # changed here meanwhile: newer than what was fetched
-            else:
-                merged = both.merge_note(repo, path, now, before.get(path), after)
-                if merged is None:
-                    aside.keep(config, path, now)
-                    conflicts.append(path)
-                    merged = Both(after)
+            merged = both.merge_uncommitted(repo, path, now, before.get(path), after)
+            if merged is None and now is not None and after is not None:
+                aside.keep(config, path, now)
+                conflicts.append(path)
+                merged = Both(after)
         target = merged.data if merged else None
         if target == now or rewrite.take(config, RewriteStep(path, now, target)):
             return undecided.places(path, merged) if merged else []

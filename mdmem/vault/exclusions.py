@@ -54,13 +54,16 @@ def takes_project(config: Config, project: Project, cwd: str) -> bool:
 
 def takes_path(config: Config, path: str, project: Project) -> bool:
     """Whether notes about a file or folder are stored, by the settings and the project's `.mdmemignore`."""
-    return _taker(config, project)(path)
+    takes = _taker(config, project)
+    return takes is None or takes(path)
 
 
-def _taker(config: Config, project: Project) -> Callable[[str], bool]:
-    """Return the function that says whether notes about a file or folder are stored."""
+def _taker(config: Config, project: Project) -> Callable[[str], bool] | None:
+    """Return the function that says whether notes about a file or folder are stored; None if no path is excluded."""
     patterns = [os.path.expanduser(pattern) for pattern in config.settings.capture.exclude_paths]
     ignored = ignore_patterns(project.worktree)
+    if not (patterns or ignored):
+        return None
 
     def takes(path: str) -> bool:
         if any(covers(pattern, path) for pattern in patterns):
@@ -77,7 +80,7 @@ def _taker(config: Config, project: Project) -> Callable[[str], bool]:
 
 def excludes_paths(config: Config, project: Project) -> bool:
     """Whether settings or `.mdmemignore` exclude any path."""
-    return bool(config.settings.capture.exclude_paths or ignore_patterns(project.worktree))
+    return _taker(config, project) is not None
 
 
 def paths_in(command: str) -> list[str]:
@@ -95,9 +98,11 @@ def without_excluded(config: Config, response: Any, project: Project, cwd: str =
     Printed lines count that begin with their path, as a search prints them, and their parts of a diff. cwd: the folder
     that relative paths are in; by default the project's.
     """
-    if not isinstance(response, dict) or response.keys().isdisjoint(_PRINTED) or not excludes_paths(config, project):
+    if not isinstance(response, dict) or response.keys().isdisjoint(_PRINTED):
         return response
     takes = _taker(config, project)
+    if takes is None:
+        return response
     known: dict[str, bool] = {}
 
     def taken(path: Any) -> bool:

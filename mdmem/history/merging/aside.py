@@ -18,7 +18,7 @@ def conflict_path(path: str, mark: str) -> str:
     """Return the path beside `path` for its other version. mark: tells versions apart, such as a blob's id."""
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
-    return f"{folder}{slash}{stem or name}.conflict-{mark[:8]}{dot}{ending}" if stem else f"{path}.conflict-{mark[:8]}"
+    return f"{folder}{slash}{stem}.conflict-{mark[:8]}{dot}{ending}" if stem else f"{path}.conflict-{mark[:8]}"
 
 
 def files_in_the_way(paths: Iterable[str], of: Iterable[str]) -> list[str]:

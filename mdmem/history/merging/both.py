@@ -70,6 +70,15 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     return Both(front + gap + body.data, tuple(kept), keys)
 
 
+def merge_uncommitted(
+    repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None
+) -> Both | None:
+    """Merge uncommitted changes into a fetched file; None when they cannot be merged, or the file is deleted here."""
+    if now is None or after is None:
+        return Both(now) if now is not None else None  # changed here meanwhile: newer than what was fetched
+    return merge_note(repo, path, now, before, after)
+
+
 def _merge_other(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
     """Merge two versions of a file that is not Markdown; None when it is not text or both changed the same lines."""
     if None in (_text(ours), _text(theirs)):
