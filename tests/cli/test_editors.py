@@ -112,7 +112,7 @@ def test_the_status_line_parses_no_captured_notes(day: Day, tmp_path: Path, monk
     assert "None" in parsed  # the note by hand
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes in folders")
 def test_the_status_line_does_not_wait_for_a_named_pipe(day: Day) -> None:
     (day.vault / "notes").mkdir(exist_ok=True)
     os.mkfifo(day.vault / "notes" / "pipe.md")

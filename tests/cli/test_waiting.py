@@ -17,7 +17,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def hold(vault: Path, ask: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Make a vault with a new note; return a function that keeps a lock until somebody is told of the wait."""
+    """Return, for a vault with a new note, a function that keeps a lock until somebody is told of the wait."""
     ask("init", str(vault), check=True)
     put(vault, "notes/new.md", "new\n")
     monkeypatch.setattr(progress, "TOLD_AFTER_SECONDS", 0.01)

@@ -67,18 +67,13 @@ def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
 
 def as_a_user(*words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a process for which modes of files count, also if root runs the tests."""
-    try:
-        return subprocess.run(
-            [sys.executable, "-m", "mdmem", *words], capture_output=True, text=True, preexec_fn=rights.drop
-        )
-    except subprocess.SubprocessError:
-        pytest.skip("root's rights cannot be dropped here")
+    return rights.run([sys.executable, "-m", "mdmem", *words])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+@rights.kept_out
 @pytest.mark.parametrize("level", ["mdmem", "its folder for the vault"])
 @pytest.mark.parametrize("which", ["index_dir", "state_dir"])
-def test_a_folder_of_mdmem_that_may_not_be_read_is_named_once_with_what_to_do_and_search_goes_on(
+def test_a_folder_of_mdmem_that_cannot_be_read_is_named_once_with_what_to_do_and_search_goes_on(
     day: Day, which: str, level: str
 ) -> None:
     vault = ("--vault", str(day.vault))
@@ -102,7 +97,7 @@ def test_a_folder_of_mdmem_that_may_not_be_read_is_named_once_with_what_to_do_an
     assert ("the notes themselves were read" in found.stderr) == (which == "index_dir")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+@rights.kept_out
 def test_a_search_without_the_cache_keeps_its_index_private_and_deletes_that_of_a_killed_one(
     day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,7 +118,7 @@ def test_a_search_without_the_cache_keeps_its_index_private_and_deletes_that_of_
         os.kill(os.getpid(), 9)
     """
     try:
-        done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, preexec_fn=rights.drop)
+        done = rights.run([sys.executable, "-c", look])
         place, mode = done.stdout.split()
         killed = Path(place).parent
         assert (killed.parent, mode, killed.exists()) == (Path(settings.runtime_dir), "700", True)

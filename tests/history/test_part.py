@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -112,7 +111,7 @@ def test_sessions_that_a_part_leaves_out_do_not_count_as_deleted(whole: Config, 
     assert deletions.find_all(clone_of(with_ids(whole), part)).sessions == {}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="drops the rights of root as on Linux")
+@rights.kept_out
 def test_a_session_whose_folder_cannot_be_read_does_not_count_as_deleted(whole: Config, vault: Path) -> None:
     with_ids(whole)
     (vault / OTHER).chmod(0)
