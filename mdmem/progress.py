@@ -23,7 +23,7 @@ listeners: list[Callable[[str], None]] = []
 
 
 def tell(text: str) -> None:
-    """Tell the user what is waited for, as a sentence."""
+    """Pass a sentence on what is waited for to the listeners."""
     for listener in listeners:
         listener(text)
 

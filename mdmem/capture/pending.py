@@ -40,7 +40,7 @@ LOST_PRIVATE = "private-lost"
 
 
 RETRY_FOLDER = "spool"
-"""Name of the retry queue's folder in the state folder; `queued` removes it when it is empty."""
+"""The retry queue's folder in the state folder; `queued` removes it when it is empty."""
 
 
 def has_queued(config: Config) -> bool:

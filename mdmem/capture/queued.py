@@ -113,7 +113,7 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
 
 
 def _announce_again(config: Config, keys: set[str]) -> None:
-    """Let the next failure be told in the sessions whose notes are all written."""
+    """Forget that a failure was told, in the sessions whose notes are all written; the next one is told again."""
     from mdmem.capture import feedback
 
     left = {*map(_key, retry_queue.waiting(config))}

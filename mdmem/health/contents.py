@@ -97,7 +97,7 @@ def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _passed_over(config: Config) -> Iterator[HealthFinding]:
-    """Name the links, which lead out of the vault or to a second place of a note."""
+    """Find links, which lead out of the vault or to a second place of a note."""
     found = list(_links(config))
     if found:
         some = f"{', '.join(found[:MOST])}{f' and {len(found) - MOST} more' if len(found) > MOST else ''}"

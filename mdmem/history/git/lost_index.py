@@ -15,7 +15,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
 
 DAMAGED = "index.damaged"
-"""Name in the git directory for a damaged index, which may list what somebody had staged."""
+"""File in the git directory that keeps a damaged index, which may list what somebody had staged."""
 
 _CLONING = ("clone: ", "mdmem: clone")
 """Beginnings of what git's log of HEAD says until a clone is complete."""
