@@ -203,7 +203,7 @@ CUT = json.dumps(prompt("half")).encode()[:-9]
     [
         (CUT, "UserPromptSubmit"),
         (json.dumps(bash("x")).encode()[:-9], "PostToolUse"),
-        (CUT.replace(b"prompt", b'deep": ' + b"[" * 1500 + b"]" * 1500 + b', "prompt', 1) + b'"}', "UserPromptSubmit"),
+        (CUT.replace(b"prompt", b'deep": ' + b"[" * 100_000 + b"]" * 100_000 + b', "prompt', 1) + b'"}', "UserPromptSubmit"),
         (b"{", "unknown"),
         (b"null", "unknown"),
         (b"[1, 2]", "unknown"),

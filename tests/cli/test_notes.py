@@ -239,7 +239,7 @@ def test_edit_says_when_the_front_matter_cannot_be_read_any_more(day: Day, tmp_p
 
 def test_the_vault_opens_where_it_has_been_opened_before(day: Day) -> None:
     (day.vault / ".obsidian").mkdir()
-    assert day.json("open")["command"][1].startswith("obsidian://open?path=%2F")
+    assert day.json("open")["command"][-1].startswith("obsidian://open?path=%2F")
     assert day.run("open", "--in", "code", "--print").stdout == f"code {day.vault}\n"
 
 
