@@ -196,6 +196,7 @@ def test_a_payload_without_an_event_leaves_nothing_and_says_nothing(vault: Path,
 
 
 CUT = json.dumps(prompt("half")).encode()[:-9]
+DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ CUT = json.dumps(prompt("half")).encode()[:-9]
     [
         (CUT, "UserPromptSubmit"),
         (json.dumps(bash("x")).encode()[:-9], "PostToolUse"),
-        (CUT.replace(b"prompt", b'deep": ' + b"[" * 100_000 + b"]" * 100_000 + b', "prompt', 1) + b'"}', "UserPromptSubmit"),
+        (CUT.replace(b"prompt", b'deep": ' + DEEP + b', "prompt', 1) + b'"}', "UserPromptSubmit"),
         (b"{", "unknown"),
         (b"null", "unknown"),
         (b"[1, 2]", "unknown"),
