@@ -56,11 +56,13 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
     state = places(env)["state"]
     file = user_file(env)
     user = select(_parse(file, state, warnings), from_vault=False, file=file, warnings=warnings)
-    path = (vault or env.get("MDMEM_VAULT") or user.pop("vault", None) or "~/mdmem").replace("\0", "")
+    own = user.pop("vault", "") or "mdmem"
+    # A relative path in the file must be the same folder wherever an agent works.
+    own = own if own.startswith("~") else os.path.join(home(), own)
+    path = (vault or env.get("MDMEM_VAULT") or own).replace("\0", "")
     path = os.path.realpath(home() + path[1:] if path.startswith("~/") else os.path.expanduser(path))
     file = os.path.join(path, "mdmem.toml")
     ours = select(_parse(file, state, warnings), from_vault=True, file=file, warnings=warnings)
-    user.pop("vault", None)
     combined = combine(user, ours, file, warnings)
     key = vault_key(path)
     runtime = env.get("XDG_RUNTIME_DIR", "")
@@ -166,8 +168,11 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
     kept: dict[str, Any] = {}
     for key, value in values.items():
         setting = BY_KEY.get(key)
-        if key == "vault" and not from_vault and isinstance(value, str):
-            kept[key] = value
+        if key == "vault" and not from_vault:
+            if isinstance(value, str):
+                kept[key] = value
+            else:
+                warnings.append(f"{file}: vault must be {_WANTED[str]}, not {value!r:.40}.")
         elif setting is None:
             from mdmem.errors import SettingsWarning  # here and below: rarely needed
 
@@ -275,7 +280,7 @@ def _from_env(env: Mapping[str, str], given: Mapping[str, Any], warnings: list[s
         name = variable(setting, names)
         if not name:
             continue
-        kind, default = (bool, False) if setting.drops else (type(setting.default), setting.default)
+        kind = bool if setting.drops else type(setting.default)
         try:
             value = _typed(env[name], kind)
             if not setting.drops:
@@ -287,7 +292,7 @@ def _from_env(env: Mapping[str, str], given: Mapping[str, Any], warnings: list[s
                     each for each in given.get(setting.key, setting.default) if each != setting.drops
                 ]
         except (ConfigError, ValueError):
-            warnings.append(f"{name} is not {_WANTED[kind]}; {default!r} is used.")
+            warnings.append(f"{name} is not {_WANTED[kind]}, and is ignored.")
     return values
 
 

@@ -38,6 +38,23 @@ def test_the_vault_is_found_in_order(tmp_path: Path, home: Path, monkeypatch: py
     assert config.load(f"{tmp_path}/from-option").vault == f"{tmp_path}/from-option"
 
 
+def test_a_relative_vault_in_the_users_file_is_in_the_home_folder_wherever_an_agent_works(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_settings('vault = "memories"\n')
+    monkeypatch.chdir(tmp_path)
+    assert config.load().vault == str(home / "memories")
+    monkeypatch.setenv("MDMEM_VAULT", "here")
+    assert config.load().vault == f"{tmp_path}/here"
+
+
+def test_a_vault_in_the_users_file_that_is_no_text_is_a_warning(home: Path) -> None:
+    own_settings("vault = 5\n")
+    found = config.load()
+    assert found.vault == str(home / "mdmem")
+    assert [warning.partition(": ")[2] for warning in found.warnings] == ["vault must be a quoted string, not 5."]
+
+
 def test_a_vault_says_what_is_stored_and_the_users_file_wins(vault: Path) -> None:
     (vault / "mdmem.toml").write_text("[capture]\nmax_lines = 7\nmax_chars = 8\n")
     own_settings("[capture]\nmax_chars = 9\n")
@@ -51,6 +68,16 @@ def test_an_environment_variable_wins_and_a_bad_one_is_a_warning(vault: Path, mo
     found = load(vault)
     assert (found.settings.inject.after_turns, found.settings.inject.after_chars) == (5, 333)
     assert any("MDMEM_INJECT_AFTER_CHARS" in warning for warning in found.warnings)
+
+
+def test_a_bad_variable_leaves_what_the_files_say_and_the_warning_names_no_other_value(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_settings("[inject]\nafter_turns = 40\n")
+    monkeypatch.setenv("MDMEM_INJECT_AFTER_TURNS", "many")
+    found = load(vault)
+    assert found.settings.inject.after_turns == 40
+    assert found.warnings == ("MDMEM_INJECT_AFTER_TURNS is not a whole number, 0 or more, and is ignored.",)
 
 
 @pytest.mark.parametrize(
