@@ -122,10 +122,10 @@ class CaptureSettings(SettingsSection):
     __slots__ = ()
     NAME = "capture"
 
-    tools = Setting(["*"], "Tools whose runs are stored; globs.", common)
+    tools = Setting(["*"], "Tools whose runs are stored; globs over the agent's or Claude Code's names.", common)
     exclude_tools = Setting(
         ["TodoRead", "mcp__mdmem__*", "mcp__plugin_mdmem_*"],
-        "Tools whose runs are never stored; globs. Beats capture.tools.",
+        "Tools whose runs are never stored; globs, as in capture.tools, which it beats.",
         all_of,
     )
     exclude_projects = Setting(list[str](), "Projects from which nothing is stored; globs over their names.", all_of)

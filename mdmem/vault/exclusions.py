@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
+from mdmem.agents import aliases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ def is_disabled(env: Mapping[str, str]) -> bool:
 
 
 def takes_tool(config: Config, tool: str) -> bool:
-    """Whether runs of a tool are stored."""
-    if any(matches(pattern, tool) for pattern in config.settings.capture.exclude_tools):
+    """Whether runs of a tool are stored. A glob may name it as the agent does, or as Claude Code does."""
+    names = {tool, aliases.resolve(tool, {})[0]}
+    if _names_any(config.settings.capture.exclude_tools, names):
         return False
     wanted = config.settings.capture.tools
-    return wanted == ["*"] or any(matches(pattern, tool) for pattern in wanted)
+    return wanted == ["*"] or _names_any(wanted, names)
+
+
+def _names_any(patterns: Iterable[str], names: Iterable[str]) -> bool:
+    return any(matches(pattern, name) for pattern in patterns for name in names)
 
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
@@ -149,7 +155,7 @@ def ignore_patterns(root: str) -> list[str]:
         text = files.read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]  # Windows' editors begin with it
     return [line for line in lines if line and not line.startswith("#")]
 
 

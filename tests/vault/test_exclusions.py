@@ -69,6 +69,12 @@ def test_an_ignore_file_of_the_project_is_honoured(tmp_path: Path, lines: str, p
     assert exclusions.takes_path(config.load(str(tmp_path / "vault")), str(tmp_path / path), here) is taken
 
 
+def test_an_ignore_file_saved_by_a_windows_editor_counts_from_its_first_line(tmp_path: Path) -> None:
+    (tmp_path / ".mdmemignore").write_text("\ufeffsecrets/\n", encoding="utf-8")
+    here = project.identify(str(tmp_path))
+    assert not exclusions.takes_path(config.load(str(tmp_path / "vault")), str(tmp_path / "secrets" / "a.txt"), here)
+
+
 def test_a_folder_outside_the_project_is_not_touched_by_its_ignore_file(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
@@ -84,6 +90,16 @@ def test_tools_are_chosen_by_globs_and_exclusion_wins(vault: Path) -> None:
         tool for tool in ("Bash", "Read", "mcp__db__query", "mcp__secret__get") if exclusions.takes_tool(settings, tool)
     ]
     assert taken == ["Bash", "mcp__db__query"]
+
+
+@pytest.mark.parametrize("tool", ["Bash", "run_shell_command", "bash", "shell", "exec_command"])
+def test_a_tool_is_chosen_by_claude_codes_name_in_every_agent(vault: Path, tool: str) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_tools = ["Bash"]\n')
+    assert not exclusions.takes_tool(config.load(str(vault)), tool)
+    (vault / "mdmem.toml").write_text('[capture]\ntools = ["Bash"]\n')
+    assert exclusions.takes_tool(config.load(str(vault)), tool)
+    (vault / "mdmem.toml").write_text(f'[capture]\nexclude_tools = ["{tool}"]\n')
+    assert not exclusions.takes_tool(config.load(str(vault)), tool)
 
 
 def test_our_own_tools_and_reading_a_to_do_list_are_not_stored(vault: Path) -> None:
