@@ -142,7 +142,7 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     kind = first_text(mapping(result), "resultType", "result_type")
     if isinstance(result, dict):
         result = result.get("textResultForLlm", result.get("text_result_for_llm"))
-    event.tool = first_text(payload, "toolName", "tool_name")
+    event.tool = mcp_name(first_text(payload, "toolName", "tool_name"))
     event.tool_input = decoded(payload.get("toolArgs", payload.get("tool_input")))
     event.tool_response = payload.get("tool_response") if result is None else result
     given = first_text(payload, "toolUseId", "tool_use_id")
@@ -157,13 +157,22 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
         event.tool_response = output if code is None else {"output": output, "exit_code": code}
         if output.startswith(_BACKGROUND):
             event.tool_response = {"output": output, "status": BACKGROUND}
-        event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
+    elif kind in _FAILED:
+        event.error = ""
+    if event.error is not None:
+        event.name = "PostToolUseFailure"
+
+
+def mcp_name(tool: str) -> str:
+    """Return the name of mdmem's own MCP tools, `mdmem-<tool>` in Copilot, in the common form."""
+    return f"mcp__mdmem__{tool.removeprefix('mdmem-')}" if tool.startswith("mdmem-") else tool
 
 
 def _exit_code(output: str) -> tuple[int | None, str]:
     """Split a command's output from the line with its exit code, `<... exit code 3>`, if it ends with one."""
     rest, _, last = output.rstrip().rpartition("\n")
     digits = last.rpartition("exit code ")[2].removesuffix(">")
-    if len(last) > 120 or not last.startswith("<") or not digits.isdecimal() or len(digits) > 9:
+    is_code = digits.removeprefix("-").isdecimal() and len(digits) < 12  # Windows' are negative: -1073741819
+    if len(last) > 120 or not last.startswith("<") or not is_code:
         return None, output
     return int(digits), rest

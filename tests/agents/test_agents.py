@@ -223,6 +223,35 @@ def test_a_command_that_failed_is_a_failure_whatever_the_agent_calls_it(agent: s
     assert event.error.startswith(first_line)
 
 
+@pytest.mark.parametrize("fields", [{}, {"text_result_for_llm": "not allowed"}])
+def test_a_run_that_copilot_calls_a_failure_is_one_with_and_without_words(fields: dict[str, str]) -> None:
+    run = {"hook_event_name": "PostToolUse", "session_id": "s-1", "tool_name": "Bash", "tool_input": {"command": "x"}}
+
+    event = read("copilot", {**run, "tool_result": {"result_type": "failure", **fields}})
+
+    assert (event.name, event.error) == ("PostToolUseFailure", fields.get("text_result_for_llm", ""))
+
+
+def test_the_negative_exit_code_of_a_program_on_windows_is_a_failure() -> None:
+    said = "Oops\n<shellId: 1 completed with exit code -1073741819>"
+    run = {"hook_event_name": "PostToolUse", "session_id": "s-1", "tool_name": "powershell", "tool_input": {}}
+
+    event = read("copilot", {**run, "tool_result": {"result_type": "success", "text_result_for_llm": said}})
+
+    assert (event.name, event.error) == ("PostToolUseFailure", "Exit code -1073741819\nOops")
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool"), [("copilot", "mdmem-search"), ("opencode", "mdmem_search"), ("gemini", "mcp_mdmem_search")]
+)
+def test_mdmems_own_tools_have_one_name_whatever_the_agent_calls_them(agent: str, tool: str) -> None:
+    name = {"gemini": "AfterTool"}.get(agent, "PostToolUse")
+
+    event = read(agent, {"hook_event_name": name, "session_id": "s-1", "tool_name": tool, "tool_input": {"query": "x"}})
+
+    assert event.tool == "mcp__mdmem__search"
+
+
 def test_copilots_words_after_the_command_for_a_compaction_are_read_in_both_dialects() -> None:
     base = {"trigger": "manual", "sessionId": "s-1", "cwd": "/home/dev/x"}
     for payload in (
