@@ -81,6 +81,21 @@ def test_what_was_queued_goes_to_parts_in_its_order(vault: Path) -> None:
 
 
 @pytest.mark.usefixtures("_few")
+def test_the_answer_of_a_sub_agent_in_the_background_reaches_its_note_in_a_part(vault: Path) -> None:
+    capture(prompt("Look"))
+    for number in range(3):
+        capture(bash(f"out {number}", f"toolu_{number}"))
+    sent = bash("", "toolu_9", tool_name="Agent", tool_input={"prompt": "Look there"})
+    assert "/part2/" in capture(sent | {"tool_response": {"status": "async_launched", "agentId": "a77"}}).path
+
+    capture(payload("SubagentStop", agent_id="a77", last_assistant_message="It is in module seven."))
+
+    (told,) = [path for path in notes(vault) if "module seven" in path.read_text("utf-8")]
+    assert told.parent.name == "part2"
+    assert "status: completed" in told.read_text("utf-8")
+
+
+@pytest.mark.usefixtures("_few")
 def test_a_file_or_a_link_where_a_part_would_be_costs_no_note(vault: Path, tmp_path: Path) -> None:
     for number in range(3):
         capture(bash(f"out {number}", f"toolu_{number}"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from mdmem import log, privacy
 from mdmem.capture import remembered
 from mdmem.capture.later import completion
@@ -11,7 +9,7 @@ from mdmem.capture.session import facts
 from mdmem.capture.tools import body, limits
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.hook_errors import VaultError
-from mdmem.vault import disk, note, people
+from mdmem.vault import disk, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ def begin(at: Capture, outcome: Outcome) -> None:
     """Record that a note waits for an answer, and for which sub-agent if the agent names it."""
     response = at.event.tool_response
     who = response.get("agentId", response.get("agent_id", ""))
-    at.session.append("open", os.path.basename(outcome.path), who if type(who) is str else "")
+    at.session.append("open", layout.split(outcome.path)[1], who if type(who) is str else "")
 
 
 def names(session: Session) -> dict[str, str]:
