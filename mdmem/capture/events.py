@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy
+from mdmem.agents import aliases
 from mdmem.capture import pending, store, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
@@ -132,7 +133,7 @@ def _tool(at: Capture) -> Outcome:
     turn.learn_queued(at)
     if turn.is_private(at):
         return pass_over(at, pending.PRIVATE)
-    if at.event.tool in _LOADING:
+    if aliases.resolve(at.event.tool, {})[0] in _LOADING:
         _learn_mentioned(at)
     if not exclusions.takes_tool(at.config, at.event.tool):
         return pass_over(at, pending.EXCLUDED_TOOL)

@@ -89,15 +89,19 @@ def _places(config: Config) -> tuple[str, str]:
 
 
 def _flag(config: Config, event: Event, what: str) -> str:
-    return os.path.join(config.state_dir, "sessions", f"{short(event.session, 16)}.{what}")
+    return os.path.join(config.state_dir, "sessions", _name(event, what))
+
+
+def _name(event: Event, what: str) -> str:
+    """Return the name of the file that records what a session was told; its record has the same beginning."""
+    return f"{short(journal.session_id(event), 16)}.{what}"
 
 
 def _is_first(config: Config, event: Event, what: str, *, if_unknown: bool = False) -> bool:
     """Whether this message is new to the session. if_unknown: the answer if that cannot be recorded (prompts: True)."""
-    name = f"{short(journal.session_id(event), 16)}.{what}"
     for place in _places(config):
         try:
-            return files.claim(os.path.join(place, name))
+            return files.claim(os.path.join(place, _name(event, what)))
         except OSError:
             continue
     return if_unknown or event.name == "UserPromptSubmit"

@@ -457,6 +457,50 @@ def test_what_is_private_in_a_file_that_the_agent_reads_unasked_is_masked_in_wha
     assert leaks(left()) == []
 
 
+@pytest.mark.parametrize(
+    ("agent", "name", "tool", "given"),
+    [
+        ("gemini", ".gemini/skills/plan/SKILL.md", "activate_skill", {"name": "plan"}),
+        ("gemini", ".gemini/agents/planner.md", "invoke_agent", {"agent_name": "planner", "prompt": "go"}),
+        ("opencode", ".opencode/agent/planner.md", "task", {"subagent_type": "planner", "prompt": "go"}),
+        ("opencode", ".opencode/skill/plan/SKILL.md", "skill", {"name": "plan"}),
+        ("copilot", ".github/agents/planner.agent.md", "task", {"agent_type": "planner", "prompt": "go"}),
+        ("codex", ".agents/skills/plan/SKILL.md", "Skill", {"skill": "plan"}),
+        ("cursor", ".cursor/agents/planner.md", "Task", {"subagent_type": "planner", "prompt": "go"}),
+    ],
+)
+def test_what_is_private_in_a_skill_or_a_sub_agents_file_is_masked_in_every_agent(
+    vault: Path, left: Callable[[], bytes], tmp_path: Path, agent: str, name: str, tool: str, given: dict[str, str]
+) -> None:
+    work = tmp_path / "work"
+    (work / name).parent.mkdir(parents=True)
+    hidden = "zebra-harvest-plan"  # words that no rule takes for a secret
+    (work / name).write_text(f"The account is <private>{hidden}</private>; never show it.\n")
+    common = {"agent": agent, "session": SESSION, "cwd": str(work), "prompt_id": "prompt-1"}
+    for event in (
+        agents.Event(name="UserPromptSubmit", prompt="use it", **common),
+        agents.Event(name="PostToolUse", tool=tool, tool_input=given, tool_use_id="t-1", **common),
+        agents.Event(name="Stop", message=f"It is {hidden}.", **common),
+    ):
+        events.capture(config.load(), event, START, os.environ)
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == 3
+    assert b"harvest" not in left()
+
+
+def test_a_session_with_a_malformed_id_is_told_that_its_private_text_was_lost(vault: Path) -> None:
+    event = agents.Event(agent="codex", name="Stop", session="an id with spaces")
+    at = Capture(config.load(), event, START)
+    at.session.append("start", "1", "startup")
+    Path(at.session.flag("private-lost")).touch()
+    outcome = Outcome("private")
+    outcome.unmarked = True
+
+    said = feedback.message(at.config, event, outcome)
+
+    assert said == feedback.FORGOTTEN.format(folder=at.config.state_dir)
+
+
 # -- forks -----------------------------------------------------------------------------------------
 
 

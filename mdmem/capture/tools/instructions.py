@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import agents, config, files, privacy
+from mdmem.agents import aliases
 from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     These reach no hook: `@plan.md` in a prompt, `/command`, attachments, what is open in the editor, and what `Skill`
     and `Agent` are given.
     """
-    given = event.tool_input if isinstance(event.tool_input, dict) else {}
+    given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})[1]
     names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
     if event.prompt[:1] == "/":
         names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
@@ -61,8 +62,11 @@ def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 
 
 _NAME_KEYS = ("skill", "command", "subagent_type")
-_AGENT_FOLDERS = (".claude", ".codex", ".gemini", ".opencode")
-_NAMED = ("commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md", "skills/{}/SKILL.md", "agents/{}.md")
+_AGENT_FOLDERS = (".claude", ".codex", ".gemini", ".opencode", ".cursor", ".github", ".agents")
+_NAMED = (
+    "commands/{}.md", "command/{}.md", "commands/{}.toml", "prompts/{}.md", "skills/{}/SKILL.md", "skill/{}/SKILL.md",
+    "agents/{}.md", "agent/{}.md", "agents/{}.agent.md",
+)  # fmt: skip
 """Paths of commands, skills and agents below the agents' folders."""
 
 
