@@ -7,7 +7,7 @@ import sys
 import time
 
 from mdmem import config as configs
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.capture import losses, todays_notes
 from mdmem.vault import exclusions, pauses
 
@@ -32,7 +32,8 @@ def line(config: Config, now: float) -> str:
     if exclusions.is_disabled(os.environ):
         parts = ["off"]
     elif pause is not None:
-        parts = [f"paused until {time.strftime('%H:%M', time.localtime(pause.ends))}" if pause.ends else "paused"]
+        today = timestamps.local_time(now)[:11]
+        parts = [f"paused until {timestamps.local_time(pause.ends).removeprefix(today)}" if pause.ends else "paused"]
     else:
         parts = [f"{plural.number(todays_notes.count(config, now), 'note')} today"]
     lost = len(losses.recent(config, now, 1))

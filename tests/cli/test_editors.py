@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from mdmem.agents import Event
-from mdmem.capture import events, losses, todays_notes
+from mdmem.capture import events, losses, status_line, todays_notes
 from mdmem.errors import ConfigError, UsageError
-from mdmem.vault import disk, note
+from mdmem.vault import disk, note, pauses
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
@@ -53,7 +53,14 @@ def test_the_status_line_counts_todays_notes_and_says_what_is_paused_or_lost(day
     assert day.run("status", "--line").stdout == "mdmem: 1 note today\n"
     losses.record(day.config(), "Stop", "claude-code", "OSError", time.time())
     day.run("pause", "--for", "1h")
-    assert re.fullmatch(r"mdmem: paused until \d\d:\d\d · 1 event lost, see `mdmem doctor`\n", shown(day))
+    assert re.fullmatch(r"mdmem: paused until (\d{4}-\d\d-\d\d )?\d\d:\d\d · 1 event lost, see `mdmem doctor`\n", shown(day))
+
+
+def test_the_status_line_says_on_which_day_a_long_pause_ends(day: Day) -> None:
+    new_year = 4_102_444_800.0  # 2100, since an earlier pause may be over
+    pauses.begin_pause(day.config(), ends=new_year + 3_600)
+    assert status_line.line(day.config(), new_year) == "mdmem: paused until 01:00"
+    assert status_line.line(day.config(), new_year - 60) == "mdmem: paused until 2100-01-01 01:00"
 
 
 def test_notes_of_the_day_before_are_not_counted(day: Day, tmp_path: Path) -> None:
