@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -141,6 +142,25 @@ def test_days_begin_at_midnight_of_the_asker_also_when_clocks_change() -> None:
     since, until = when.span("today", now) or (0, 0)
 
     assert (until - since) / 3600 == 25
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows reads the zone once")
+def test_a_day_of_another_season_begins_at_midnight_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    now = datetime(2026, 11, 27, 12, tzinfo=UTC).astimezone()
+    berlin = ZoneInfo("Europe/Berlin")
+
+    for text, begin, end in (
+        ("2026-07-01", datetime(2026, 7, 1, tzinfo=berlin), datetime(2026, 7, 2, tzinfo=berlin)),
+        ("2026-10-25", datetime(2026, 10, 25, tzinfo=berlin), datetime(2026, 10, 26, tzinfo=berlin)),
+        ("2026-07-01T08:00", datetime(2026, 7, 1, 8, tzinfo=berlin), datetime(2026, 7, 1, 8, tzinfo=berlin)),
+        ("last year", datetime(2025, 1, 1, tzinfo=berlin), datetime(2026, 1, 1, tzinfo=berlin)),
+        ("40d", now - timedelta(days=40), now - timedelta(days=40)),
+    ):
+        assert when.span(text, now) == (begin.timestamp(), end.timestamp())
+    begin = datetime(2026, 7, 1, tzinfo=berlin)
+    assert when.day_of(begin.timestamp() + 60, now) == (begin.timestamp(), (begin + timedelta(days=1)).timestamp())
 
 
 @pytest.mark.parametrize("text", ["", "2026-13-01", "0000-00-00", "99999y", "tomorrowish", "2026-02-30", "12"])
