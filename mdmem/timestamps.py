@@ -60,6 +60,8 @@ def readable(created: str) -> str:
 
 def epoch(iso: str) -> float:
     """Parse a note's time, in UTC or with an offset; 0 for anything else."""
+    if not iso.isascii():  # `isdigit` is also true for digits that `int` cannot read
+        return 0.0
     if len(iso) == 25 and iso[19] in "+-" and (iso[20:22] + iso[23:]).isdigit():
         ahead = (int(iso[20:22]) * 60 + int(iso[23:])) * (60 if iso[19] == "+" else -60)
         there = epoch(f"{iso[:19]}Z")

@@ -8,7 +8,7 @@ updated, until a person edits them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem import privacy, project, timestamps
@@ -18,8 +18,8 @@ from mdmem.config import Config
 from mdmem.privacy import memory
 from mdmem.slug import slug
 from mdmem.transcripts.lines import decode, head
-from mdmem.transcripts.saved import Skipped, moment
-from mdmem.vault import disk, editing, exclusions, followed_copies, note, people, promotion
+from mdmem.transcripts.saved import Skipped
+from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people, promotion
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")
@@ -223,10 +223,6 @@ def _tags(given: Any) -> list[str]:
 
 
 def _created(meta: dict[str, Any], path: str, changed: float) -> float:
-    """Return when a note was created: from its front matter, a daily note's date, or its mtime."""
-    said = (text(meta.get(key)).strip() for key in ("created", "date", "created_at", "created-at"))
-    for value in (*said, PurePosixPath(path).name[:10]):
-        found = moment(value)
-        if found is not None:
-            return found
-    return changed
+    """Return when a note was created: from its front matter, a date in its path, or its mtime."""
+    found = creation.when_made(meta, path)
+    return found.timestamp() if found and 2000 <= found.year < 2100 else changed

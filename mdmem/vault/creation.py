@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-KEYS = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
+KEYS = (
+    "created", "created_at", "created-at", "date", "datetime", "timestamp", "time", "started", "published", "updated",
+    "modified",
+)  # fmt: skip
 """Front matter keys that may say it; the first one that can be read counts."""
 DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 
 
 def read_time(text: str) -> datetime | None:
-    """Parse a date or time in ISO 8601, in UTC if it has no zone; None for anything else."""
+    """Parse a date or time in ISO 8601, in the machine's zone if it names none; None for anything else.
+
+    A person who writes a date means a day of their own, and sees notes' days in the machine's zone.
+    """
     text = text.strip()
     if not "0" <= text[:1] <= "9":  # parsing errors are slower
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError, OSError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment if 1 < moment.year < 9999 else None
 
 

@@ -55,6 +55,24 @@ def test_every_reader_takes_a_notes_time_for_the_same_moment(seconds: int, name:
     assert frontmatter.loads(f"{written}\n")["created"] in (moment, moment.replace(tzinfo=None))
 
 
+@pytest.mark.parametrize("name", ["America/New_York", "Asia/Kathmandu"])
+def test_a_day_that_a_person_wrote_is_a_day_of_the_readers_machine(name: str) -> None:
+    with zone(name):
+        for meta, path in (({"date": "2026-09-14"}, "notes/x.md"), ({}, "notes/2026-09-14.md")):
+            moment = creation.when_made(meta, path)
+            assert moment is not None
+            assert timestamps.local_time(moment.timestamp()) == "2026-09-14 00:00"
+        typed = creation.read_time("2026-09-14 08:00")
+        assert typed is not None
+        assert timestamps.local_time(typed.timestamp()) == "2026-09-14 08:00"
+
+
+def test_a_time_with_digits_of_another_script_is_no_time_and_breaks_no_list() -> None:
+    for text in ("2026-09-1²T08:00:00Z", "2026-09-14T08:00:00+0²:00", "²026-09-14T08:00:00Z"):
+        assert timestamps.epoch(text) == 0
+        assert timestamps.utc(text) == text
+
+
 @given(MOMENTS, MOMENTS, st.sampled_from(ZONES), st.sampled_from(ZONES))
 def test_times_of_two_zones_are_sorted_as_they_came(one: int, other: int, first: str, second: str) -> None:
     texts = []
