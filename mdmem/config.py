@@ -308,11 +308,11 @@ def variable(setting: Setting[Any], env: Container[str]) -> str:
     return alias if alias in env else ""
 
 
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+_TRUE, FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 def _typed(text: str, kind: type) -> Any:
     if kind is bool:
         text = text.strip().lower()
-        return True if text in _TRUE else False if text in _FALSE else text
+        return True if text in _TRUE else False if text in FALSE else text
     return [part for part in text.split(",") if part] if kind is list else kind(text)

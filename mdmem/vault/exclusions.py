@@ -6,6 +6,7 @@ import os
 
 from mdmem import files
 from mdmem.agents import aliases
+from mdmem.config import FALSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
 
 def is_disabled(env: Mapping[str, str]) -> bool:
     """Whether mdmem must do nothing: switched off by the user, or run by a program that mdmem started."""
-    return env.get("MDMEM_DISABLED", "") not in ("", "0", "false") or bool(env.get("MDMEM_CHILD"))
+    return env.get("MDMEM_DISABLED", "").strip().lower() not in FALSE or bool(env.get("MDMEM_CHILD"))
 
 
 def takes_tool(config: Config, tool: str) -> bool:

@@ -102,6 +102,11 @@ def test_a_tool_is_chosen_by_claude_codes_name_in_every_agent(vault: Path, tool:
     assert not exclusions.takes_tool(config.load(str(vault)), tool)
 
 
+@pytest.mark.parametrize(("text", "off"), [("1", True), ("yes", True), ("No", False), ("off", False), ("False", False)])
+def test_a_variable_that_says_no_does_not_switch_storing_off(text: str, off: bool) -> None:
+    assert exclusions.is_disabled({"MDMEM_DISABLED": text}) is off
+
+
 def test_our_own_tools_and_reading_a_to_do_list_are_not_stored(vault: Path) -> None:
     settings = config.load(str(vault))
     tools = ("mcp__mdmem__search", "mcp__plugin_mdmem_mdmem__search", "TodoRead")
