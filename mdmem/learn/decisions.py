@@ -200,16 +200,11 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
 
 
 def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> list[str]:
-    """Return the titles of what a note supersedes, directly or not; a cycle ends."""
-    before: list[str] = []
-    seen, wanted = {name}, name
-    while True:
-        older = [old for old, new in newer.items() if new == wanted and old not in seen]
-        if not older:
-            return before
-        before += [titles.get(old, old) for old in older]
-        seen.update(older)
-        wanted = older[0]
+    """Return the titles of what a note supersedes, directly or not, each once; a cycle ends."""
+    found = [name]
+    for wanted in found:  # grows during the loop
+        found += [old for old, new in newer.items() if new == wanted and old not in found]
+    return [titles.get(old, old) for old in found[1:]]
 
 
 def statement(parsed: note.Parsed) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -228,7 +229,8 @@ def _take_note(config: Config, one: Proposal, now: float) -> None:
     meta, day = people.read(config.vault, one.path).meta, timestamps.note_time(now)[:10]
     user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
-        decisions.supersede(config, old, one.id)
+        with suppress(NotFoundError):  # forgotten since
+            decisions.supersede(config, old, one.id)
 
 
 def _write_wording(config: Config, one: Proposal, now: float) -> None:

@@ -49,6 +49,14 @@ def test_a_superseded_decision_is_folded_into_the_one_that_holds(day: Day) -> No
     assert "superseded by" in day.run("decisions", "--all").stdout
 
 
+def test_what_each_of_several_superseded_decisions_superseded_is_named_too(day: Day) -> None:
+    for name, more in (("a", "[bbbbbbbbb1, ccccccccc1]"), ("b", "eeeeeeeee1"), ("c", "ddddddddd1"), ("d", ""), ("e", "")):
+        head = f"kind: decision\nid: {name * 9}1\ntitle: {name.upper()}\nsupersedes: {more or '[]'}\n"
+        put(day.vault, f"notes/{name}.md", f"---\n{head}---\n")
+    (found,) = day.json("decisions")
+    assert (found["title"], sorted(found["before"])) == ("A", ["B", "C", "D", "E"])
+
+
 def test_a_link_that_only_the_newer_note_has_supersedes_too_and_a_circle_ends(day: Day) -> None:
     old = decide(day, "Old.", "--title", "The old way")
     put(day.vault, "notes/new.md", f"---\nkind: decision\nid: newerone01\ntitle: The new way\nsupersedes: {old}\n---\n")

@@ -153,6 +153,16 @@ def test_a_rule_in_a_prompt_is_a_candidate_and_a_note_only_when_a_person_says_so
     assert waiting(at) == []
 
 
+def test_a_proposal_is_accepted_also_when_what_it_supersedes_is_gone(at: Work) -> None:
+    old = decide(at, "Times in local time", "Times are stored in local time.")
+    name = str(frontmatter.load(str(at.day.vault / old))["id"])
+    path = propose(at, "Clocks are compared in UTC", "Clocks are compared in UTC.", supersedes=name)
+    (at.day.vault / old).unlink()
+    (one,) = waiting(at)
+    assert at.day.run("proposals", "--accept", one.key).stdout == "Accepted: Clocks are compared in UTC\n"
+    assert status(at, path) is None
+
+
 def test_a_decision_on_the_same_subject_proposes_to_supersede_the_earlier_one(at: Work) -> None:
     old = decide(at, "Times are stored in UTC", "Whole seconds.")
     decide(at, "The API is written in Go", "Since it is one binary.")
