@@ -143,7 +143,11 @@ class CopilotReader:
             return
         result = data.get("result")
         said = text(result.get("content")) if isinstance(result, dict) else text(result)
-        fields: dict[str, Any] = {"tool_name": _TOOLS.get(name, copilot.mcp_name(name)), "tool_input": given, "tool_use_id": call}
+        fields: dict[str, Any] = {
+            "tool_name": _TOOLS.get(name, copilot.mcp_name(name)),
+            "tool_input": given,
+            "tool_use_id": call,
+        }
         if data.get("success") is False:
             told = message_of(data.get("error")) or said
             yield self._saved("PostToolUseFailure", error=told, **fields)

@@ -53,7 +53,9 @@ def test_the_status_line_counts_todays_notes_and_says_what_is_paused_or_lost(day
     assert day.run("status", "--line").stdout == "mdmem: 1 note today\n"
     losses.record(day.config(), "Stop", "claude-code", "OSError", time.time())
     day.run("pause", "--for", "1h")
-    assert re.fullmatch(r"mdmem: paused until (\d{4}-\d\d-\d\d )?\d\d:\d\d · 1 event lost, see `mdmem doctor`\n", shown(day))
+    assert re.fullmatch(
+        r"mdmem: paused until (\d{4}-\d\d-\d\d )?\d\d:\d\d · 1 event lost, see `mdmem doctor`\n", shown(day)
+    )
 
 
 def test_the_status_line_says_on_which_day_a_long_pause_ends(day: Day) -> None:

@@ -50,7 +50,13 @@ def test_a_superseded_decision_is_folded_into_the_one_that_holds(day: Day) -> No
 
 
 def test_what_each_of_several_superseded_decisions_superseded_is_named_too(day: Day) -> None:
-    for name, more in (("a", "[bbbbbbbbb1, ccccccccc1]"), ("b", "eeeeeeeee1"), ("c", "ddddddddd1"), ("d", ""), ("e", "")):
+    for name, more in (
+        ("a", "[bbbbbbbbb1, ccccccccc1]"),
+        ("b", "eeeeeeeee1"),
+        ("c", "ddddddddd1"),
+        ("d", ""),
+        ("e", ""),
+    ):
         head = f"kind: decision\nid: {name * 9}1\ntitle: {name.upper()}\nsupersedes: {more or '[]'}\n"
         put(day.vault, f"notes/{name}.md", f"---\n{head}---\n")
     (found,) = day.json("decisions")
