@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import BACKGROUND, Event, claude_code, mapping, reply_with, text
-from mdmem.agents.dialect import decoded, failure
+from mdmem.agents.dialect import decoded, exit_code, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,9 +100,8 @@ def _said_code(facts: str) -> int | None:
     """Return the exit code in the lines of facts before an output, or None."""
     for line in facts.split("\n"):
         for words in ("Exit code: ", "Process exited with code "):
-            digits = line.removeprefix(words).strip()
-            if line.startswith(words) and digits.removeprefix("-").isdecimal() and len(digits) < 10:
-                return int(digits)
+            if line.startswith(words) and (code := exit_code(line.removeprefix(words))) is not None:
+                return code
     return None
 
 

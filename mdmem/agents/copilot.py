@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import BACKGROUND, Event, first_text, mapping, message_of, said, text, texts
-from mdmem.agents.dialect import decoded, failure, made_id, seconds
+from mdmem.agents.dialect import decoded, exit_code, failure, made_id, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ def mcp_name(tool: str) -> str:
 def _exit_code(output: str) -> tuple[int | None, str]:
     """Split a command's output from the line with its exit code, `<... exit code 3>`, if it ends with one."""
     rest, _, last = output.rstrip().rpartition("\n")
-    digits = last.rpartition("exit code ")[2].removesuffix(">")
-    is_code = digits.removeprefix("-").isdecimal() and len(digits) < 12  # Windows' are negative: -1073741819
-    if len(last) > 120 or not last.startswith("<") or not is_code:
+    code = exit_code(last.rpartition("exit code ")[2].removesuffix(">"))
+    if len(last) > 120 or not last.startswith("<") or code is None:
         return None, output
-    return int(digits), rest
+    return code, rest

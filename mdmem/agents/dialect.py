@@ -26,6 +26,13 @@ def made_id(*facts: Any) -> str:
     return f"made-{short(repr(facts), 16)}"
 
 
+def exit_code(text: str) -> int | None:
+    """Parse an exit code; None for anything else. Those of Windows have ten digits and may be negative."""
+    digits = text.strip()
+    plain = digits.removeprefix("-")
+    return int(digits) if plain.isdecimal() and plain.isascii() and len(plain) <= 10 else None
+
+
 def failure(exit_code: Any, output: str) -> str | None:
     """Return the error of a command that ended with `exit_code`, in Claude Code's words; None if it succeeded."""
     if type(exit_code) is not int or exit_code == 0:

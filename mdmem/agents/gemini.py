@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import BACKGROUND, Event, first_text, mapping, message_of, reply_with, text
-from mdmem.agents.dialect import failure, made_id
+from mdmem.agents.dialect import exit_code, failure, made_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _shell(said: str) -> tuple[str | None, Any]:
     output = "" if output == "(empty)" else output
     if output.startswith(_BACKGROUND):
         return None, {"output": output, "status": BACKGROUND}
-    code, signal = facts.get("Exit Code: ", ""), facts.get("Signal: ", "")
-    if code.lstrip("-").isdecimal() and len(code) < 10 and int(code):
-        return failure(int(code), output), output
+    code, signal = exit_code(facts.get("Exit Code: ", "")), facts.get("Signal: ", "")
+    if code:
+        return failure(code, output), output
     return (f"Ended by signal {signal}\n{output}" if signal not in _NOTHING else None), output

@@ -14,6 +14,8 @@ from mdmem import agents
 from mdmem.agents import Event, claude_code
 from mdmem.agents import payload as payloads
 from mdmem.agents.install import known
+from mdmem.capture.tools import table
+from mdmem.capture.tools.limits import Limits
 from mdmem.quick_import import QuickFinder
 from mdmem.transcripts import claude_files, codex, copilot, gemini, opencode, sources
 from tests.helpers.few import few
@@ -232,13 +234,31 @@ def test_a_run_that_copilot_calls_a_failure_is_one_with_and_without_words(fields
     assert (event.name, event.error) == ("PostToolUseFailure", fields.get("text_result_for_llm", ""))
 
 
-def test_the_negative_exit_code_of_a_program_on_windows_is_a_failure() -> None:
-    said = "Oops\n<shellId: 1 completed with exit code -1073741819>"
-    run = {"hook_event_name": "PostToolUse", "session_id": "s-1", "tool_name": "powershell", "tool_input": {}}
+@pytest.mark.parametrize("code", ["-1073741819", "3221225477", "1"])
+@pytest.mark.parametrize(
+    ("agent", "tool", "response"),
+    [
+        ("copilot", "powershell", "Oops\n<shellId: 1 completed with exit code {}>"),
+        ("codex", "Bash", "Exit code: {}\nWall time: 1 seconds\nOutput:\nOops"),
+        ("gemini", "run_shell_command", "Output: Oops\nError: (none)\nExit Code: {}\nSignal: (none)"),
+    ],
+)
+def test_the_exit_code_of_a_program_that_crashed_on_windows_is_a_failure(
+    agent: str, tool: str, response: str, code: str
+) -> None:
+    said = response.format(code)
+    run = {"hook_event_name": "AfterTool" if agent == "gemini" else "PostToolUse", "session_id": "s-1"}
+    given = {"tool_name": tool, "tool_input": {"command": "x.exe"}}
+    got = {"tool_result": {"result_type": "success", "text_result_for_llm": said}, "tool_response": said}
+    got["tool_response"] = {"llmContent": said} if agent == "gemini" else said
 
-    event = read("copilot", {**run, "tool_result": {"result_type": "success", "text_result_for_llm": said}})
+    event = read(agent, run | given | got)
 
-    assert (event.name, event.error) == ("PostToolUseFailure", "Exit code -1073741819\nOops")
+    assert (event.name, event.error) == ("PostToolUseFailure", f"Exit code {code}\nOops")
+    kept = table.describe(
+        tool, given["tool_input"], event.tool_response, error=event.error, root="", cwd="", limits=Limits()
+    )
+    assert kept.meta["exit_code"] == int(code)
 
 
 @pytest.mark.parametrize(

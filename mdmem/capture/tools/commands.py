@@ -115,7 +115,7 @@ def _said_code(said: str) -> int | None:
             line = line[max(line.rfind(_EXIT_WORDS[0]), 0) :].strip("<>")
         for words in _EXIT_WORDS:
             digits = line[len(words) :].strip(" :.") if line.startswith(words) else ""
-            if digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) < 8:
+            if digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) < 12:
                 return int(digits)
     return None
 
