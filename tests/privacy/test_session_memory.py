@@ -476,7 +476,7 @@ def test_what_is_private_in_a_skill_or_a_sub_agents_file_is_masked_in_every_agen
     (work / name).parent.mkdir(parents=True)
     hidden = "zebra-harvest-plan"  # words that no rule takes for a secret
     (work / name).write_text(f"The account is <private>{hidden}</private>; never show it.\n")
-    common = {"agent": agent, "session": SESSION, "cwd": str(work), "prompt_id": "prompt-1"}
+    common: dict[str, Any] = {"agent": agent, "session": SESSION, "cwd": str(work), "prompt_id": "prompt-1"}
     for event in (
         agents.Event(name="UserPromptSubmit", prompt="use it", **common),
         agents.Event(name="PostToolUse", tool=tool, tool_input=given, tool_use_id="t-1", **common),
