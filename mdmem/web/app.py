@@ -23,7 +23,7 @@ from mdmem.search import freshness
 from mdmem.views import rows
 from mdmem.web import gate, site, writing
 from mdmem.web.pages import files, health, injected, manual, notes, open_work, review, search, session, timeline, today
-from mdmem.web.site import PageRequest, Site
+from mdmem.web.site import PageRequest, Site, form, whole_number
 
 Handler = Callable[[PageRequest], Response]
 
@@ -93,8 +93,9 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
 
     def answer(request: Request, body: bytes) -> Response:
         with site.live.lock if alone else nullcontext():
-            page = PageRequest(site, request, body)
+            page = PageRequest(site, request)
             try:
+                page.form = form(body)
                 return handler(page)
             except (MdmemError, OSError) as error:
                 return _problem(page, error)
@@ -168,7 +169,7 @@ def _live(site: Site) -> Any:
 
     async def live(request: Request) -> Response:
         text = request.headers.get("last-event-id") or request.query_params.get("after", "")
-        after = int(text) if text.isascii() and text.isdigit() else 0
+        after = whole_number(text, 0)
         return StreamingResponse(stream(after), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     return live

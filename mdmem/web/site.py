@@ -57,9 +57,9 @@ class OpenNote(NamedTuple):
 
 
 class PageRequest:
-    """A request of an admitted browser. form: the fields of a POST, each with its first value."""
+    """A request of an admitted browser. form: the fields of a POST, as `form` reads them."""
 
-    def __init__(self, site: Site, request: Request, body: bytes = b"") -> None:
+    def __init__(self, site: Site, request: Request) -> None:
         self.site = site
         self.config = site.config
         self.browser: Browser = request.scope["mdmem.browser"]
@@ -68,11 +68,7 @@ class PageRequest:
         self.parts: Mapping[str, str] = request.path_params
         self.theme = request.cookies.get("mdmem-theme", "")
         self.has_no_keys = request.cookies.get("mdmem-keys") == "off"
-        try:
-            sent = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
-        except ValueError as error:
-            raise UsageError("The form has too many fields.") from error
-        self.form = {name: values[0] for name, values in sent.items()}
+        self.form: Mapping[str, str] = {}
 
     @cached_property
     def view(self) -> View:
@@ -80,9 +76,8 @@ class PageRequest:
         return self.site.live.view()
 
     def number(self, name: str, default: int = 1) -> int:
-        """Return a number from the query, at least 1; the default if it is not a number."""
-        text = self.query.get(name, "")
-        return min(max(int(text), 1), 1_000_000) if text.isascii() and text.isdigit() else default
+        """Return a number from the query, at least 1 (or a default below that); the default if it is not a number."""
+        return max(whole_number(self.query.get(name, ""), default), min(default, 1))
 
     def note(self, reference: str) -> OpenNote:
         """Return the note with this id or path.
@@ -90,6 +85,8 @@ class PageRequest:
         Raises:
             NotFoundError: when there is none, more than one, or it is an internal memory.
         """
+        if "\0" in reference:  # no file system has such a path
+            raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
         view = self.view  # includes what was just written
         path = index.resolve(self.config, reference, look=False)
         data = disk.read_path(self.config.vault, path)
@@ -124,6 +121,25 @@ class PageRequest:
     def back(self, to: str) -> Response:
         """Redirect to a page of ours, after an action."""
         return RedirectResponse(address.local(to), 303)
+
+
+def form(body: bytes) -> dict[str, str]:
+    """Return the fields of a form, each with its first value. Raises UsageError when there are too many."""
+    try:
+        sent = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise UsageError("The form has too many fields.") from error
+    return {name: values[0] for name, values in sent.items()}
+
+
+MOST = 1_000_000
+
+
+def whole_number(text: str, default: int) -> int:
+    """Parse a number, at most `MOST`; return the default for anything else."""
+    if not (text.isascii() and text.isdigit()):
+        return default
+    return min(int(text), MOST) if len(text) <= len(str(MOST)) else MOST
 
 
 FOLDER = Path(__file__).parent

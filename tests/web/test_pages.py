@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -22,11 +23,14 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.errors import BusyError, NotFoundError
 from mdmem.learn import decisions, proposals
-from mdmem.search import index
+from mdmem.search import engine, index, query
 from mdmem.vault import note, user_notes
+from mdmem.views import rows
+from mdmem.views.injections import Injection
+from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionTurn
 from mdmem.web import live
-from mdmem.web.pages import health, session
+from mdmem.web.pages import health, search, session
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
@@ -415,6 +419,51 @@ def test_a_turn_of_a_long_session_is_on_the_part_that_shows_it() -> None:
     parts = [[SessionTurn(1, []), SessionTurn(2, [])], [SessionTurn(3, [])]]
 
     assert [session._part_of(parts, turn) for turn in (0, 1, 2, 3, 9)] == [1, 1, 1, 2, 1]
+
+
+def test_an_injection_is_shown_in_its_own_turn_where_a_prompt_was_deleted() -> None:
+    def turn(number: int, minute: int) -> SessionTurn:
+        created = f"2026-09-14T08:{minute}:00Z"
+        row = NoteRow(f"n{number}", "", "prompt", "", created, *[""] * 4, number, 0, None, False, [])
+        return SessionTurn(number, [row])
+
+    turns = [turn(1, 10), turn(3, 30)]
+    given = [
+        Injection(f"2026-09-14T08:{minute}:01Z", "s", "codex", "UserPromptSubmit", "", "", 9, ("x",), ())
+        for minute in (10, 30)
+    ]
+    assert [session._given_to(one, turns, given) for one in turns] == [given[:1], given[1:]]
+
+
+def test_no_number_in_an_address_is_too_long(web: Web, cookie: str) -> None:
+    number = "9" * 5_000
+    assert web.served.ask(f"/timeline?page={number}", headers={"Cookie": cookie})[0] == 200
+    link = http.client.HTTPConnection("127.0.0.1", web.served.port, timeout=240)
+    link.request("GET", f"/live?after={number}", headers={"Cookie": cookie})
+    assert link.getresponse().status == 200
+    link.close()
+
+
+def test_a_name_with_a_nul_is_that_of_no_note(web: Web, cookie: str) -> None:
+    for path in ("/note/%00", "/edit/a%00b", "/body/notes/%00.md"):
+        assert web.served.ask(path, headers={"Cookie": cookie})[0] == 404, path
+
+
+def test_a_form_with_too_many_fields_is_refused_on_a_page(web: Web, cookie: str) -> None:
+    form = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded", "Origin": web.served.url}
+    body = "&".join(f"field{number}=x" for number in range(300))
+    status, headers, page = web.served.ask("/do/pin", method="POST", body=body, headers=form)
+    assert (status, "too many fields" in page) == (400, True)
+    assert "content-security-policy" in headers
+
+
+def test_results_are_counted_without_notes_that_wait_on_a_branch(vault: Path) -> None:
+    for name, more in (("one", ""), ("two", "staged: feature\n")):
+        (vault / f"{name}.md").write_text(f"---\nkind: note\ntitle: {name}\n{more}---\n\nQuokkas\n")
+    settings = config.load(str(vault))
+    asked = query.parse("quokkas")
+    assert engine.search(settings, asked).total == 1
+    assert rows.ask(settings, lambda view: search.count(view, settings.vault, asked))["kind"] == {"note": 1}
 
 
 def test_results_are_narrowed_by_state_and_sorted_by_time(web: Web, cookie: str) -> None:
@@ -991,8 +1040,6 @@ def test_a_hook_that_takes_too_long_is_said_not_to_be_measured(
 
 
 def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
-    import http.client
-
     link = http.client.HTTPConnection("127.0.0.1", web.served.port, timeout=240)
     link.request("GET", "/live?after=999999", headers={"Cookie": cookie, "Accept": "text/event-stream"})
     answer = link.getresponse()

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from mdmem.errors import AmbiguousError, NotFoundError
-from mdmem.search import engine, query, ranking, select, staged
+from mdmem.search import engine, query, ranking, select
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
@@ -206,7 +206,7 @@ def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
 
 def matching(view: View, root: str, query: Query) -> set[int]:
     """Return every note that a query matches."""
-    permitted = select.allowed(view, root, query, here=staged.ANYWHERE)
+    permitted = select.allowed(view, root, query)
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)

@@ -142,9 +142,9 @@ def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
 
 
 def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection]) -> list[Injection]:
-    """Return the injections of a turn: those between its prompt and the next one."""
-    starts = [one.rows[0].created for one in turns if one.number == turn.number + 1]
-    first, last = turn.rows[0].created, starts[0] if starts else "~"
+    """Return the injections of a turn: those between its prompt and the next one, whose number need not follow."""
+    place = [one.number for one in turns].index(turn.number)
+    first, last = turn.rows[0].created, turns[place + 1].rows[0].created if place + 1 < len(turns) else "~"
     return [one for one in given if one.event != "SessionStart" and first <= one.time < last]
 
 
