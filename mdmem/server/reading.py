@@ -135,7 +135,10 @@ def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, colla
     hints = [*result.hints, *notices]
     if result.suggestion and not kept and _is_known(at, result.suggestion):
         hints.append(f"Did you mean: {at.line(result.suggestion)}")
-    return entries.paged(kept, result.total, offset, limit, hints)
+    made = entries.paged(kept, result.total, offset, limit, hints)
+    if collapse and len(result.hits) < limit:  # the rest of the total repeats what was listed
+        made["next_offset"] = None
+    return made
 
 
 def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
@@ -217,7 +220,9 @@ def _best(at: Access, query: str) -> str:
 
 def _around(view: View, at: Access, asked: Query, anchor: int, before: int, after: int) -> list[int]:
     permitted = allowed(view, at.config.vault, asked, here=at.here)
-    return rows.around(view, view.all if permitted is None else permitted, anchor, before, after)
+    pages = view.of_kinds(() if any(one.key == "kind" for one in asked.filters) else note.PAGES)
+    found = set(view.all if permitted is None else permitted) - pages
+    return rows.around(view, found, anchor, before, after)
 
 
 def _entry(at: Access, view: View, number: int) -> NoteLine | None:

@@ -135,6 +135,24 @@ def test_pages_hold_still_and_say_how_many_there_are(server: Server, vault: Path
     assert (far.value["total"], entries(far), far.value["hints"]) == (23, [], [])
 
 
+def test_there_is_no_next_page_of_notes_that_only_repeat_what_was_listed(server: Server, vault: Path) -> None:
+    for number in range(30):
+        put(vault, f"notes/{number}.md", "wombat burrows are cubes and dry in the sun of the plains")
+    page = server.call("search", {"query": "wombat burrows"})
+    assert (len(entries(page)), page.value["total"], page.value["next_offset"]) == (1, 30, None)
+
+
+def test_a_timeline_leaves_out_the_pages_of_sessions(server: Server, vault: Path, day: dict[str, str]) -> None:
+    home = "journal/acme-notes/2026-09-14/0800-dates-aaaa1111"
+    common = {"project": "acme-notes", "session": "aaaa1111-19fa-41d2-8238-13269b9b3ca0"}
+    put(vault, f"{home}/0800-dates-aaaa1111.md", "Dates", kind="session", created="2026-09-14T08:00:00Z", **common)
+    anchor = next(iter(day.values()))
+    around = server.call("timeline", {"note": anchor, "before": 50, "after": 50})
+    assert "session" not in {entry["kind"] for entry in around.value["entries"]}
+    pages = server.call("timeline", {"note": anchor, "before": 50, "after": 50, "kind": "session"})
+    assert "session" in {entry["kind"] for entry in pages.value["entries"]}
+
+
 def test_lists_hold_every_note_and_rankings_one_of_those_that_say_the_same(server: Server, vault: Path) -> None:
     for number in range(6):
         put(vault, f"journal/p/s/{number}.md", "run the tests again please", kind="prompt", session=f"s{number}")
