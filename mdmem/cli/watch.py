@@ -162,7 +162,7 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
             click.echo(f"It scans the whole vault every few seconds, because {found['polling']}.")
         if found.get("synced"):
             how = "failed; run `mdmem sync` to see why" if found["sync_failed"] else "went well"
-            click.echo(f"The last sync was at {found['synced']} and {how}.")
+            click.echo(f"The last sync was at {timestamps.readable(found['synced'])} and {how}.")
     elif found.get("silent"):
         click.echo(SILENT)
     else:

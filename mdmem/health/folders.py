@@ -257,7 +257,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     """Find lost events, which neither the vault nor the retry queue could store."""
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
-        when = timestamps.iso_time(row["time"])
+        when = timestamps.readable(timestamps.iso_time(row["time"]))
         why = _CAUSES.get(row["why"], row["why"])
         is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
@@ -288,5 +288,5 @@ def log(config: Config) -> Iterator[HealthFinding]:
     if not recent:
         yield fine(f"nothing went wrong in the last {LOG_DAYS} days")
         return
-    said = f"{plural.number(len(recent), 'line')} in the log since {since[:10]}, the last: {recent[-1]}"
+    said = f"{plural.number(len(recent), 'line')} in the log since {wording.day(since)}, the last: {recent[-1]}"
     yield note(said, f"See {path}.")

@@ -188,7 +188,6 @@ def settled(
             if left <= 0:
                 dirty.sweep()
                 swept = time.monotonic()
-                watched.renew()
                 watched.sweep()
             if by_turns:
                 _let_turn_end(dirty)

@@ -40,6 +40,11 @@ MAX_PAUSE_SECONDS = 60.0
 """Longest pause after failures to index."""
 
 
+def pause(failures: int) -> float:
+    """Return how many seconds to wait after so many failures in a row."""
+    return min(2.0 ** min(failures, 10) / 2, MAX_PAUSE_SECONDS)  # a float has no room for the power of a bad night
+
+
 class Watcher:
     """The one watcher of a vault."""
 
@@ -78,7 +83,7 @@ class Watcher:
             keeper.start()
             for _ in events.settled(self.dirty, self.stop, sweep_seconds=max(sweep, 1.0), by_turns=True):
                 if not self._index_batch():
-                    self.stop.wait(min(2.0**self._failures / 2, MAX_PAUSE_SECONDS))
+                    self.stop.wait(pause(self._failures))
             keeper.join(timeout=5)
         freshness.followers.pop(self.config.index_dir, None)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from mdmem import config, log
+from mdmem import config, log, timestamps
 from mdmem.agents.install import launcher
+from mdmem.capture import losses
 from mdmem.errors import VaultError
 from mdmem.health import checks, contents, machine, scope
 from mdmem.history import commit
@@ -405,6 +406,13 @@ def test_variables_that_are_read_as_aliases_are_named(day: Day, monkeypatch: pyt
     assert not [one for one in look(day, "switches") if "TRUEMEMORY_" in one["text"]]
     monkeypatch.setenv("TRUEMEMORY_INJECT_AFTER_TURNS", "4")
     assert [one for one in look(day, "switches") if "TRUEMEMORY_INJECT_AFTER_TURNS" in one["text"]]
+
+
+def test_a_lost_event_is_told_with_its_time_as_everywhere(day: Day) -> None:
+    now = time.time()
+    losses.record(day.config(), "Stop", "codex", "full", now)
+    (found,) = wrong(look(day, "lost"))
+    assert f"lost at {timestamps.readable(timestamps.iso_time(now))}: Stop" in found["text"]
 
 
 def test_the_log_of_the_last_days_is_shown(day: Day) -> None:

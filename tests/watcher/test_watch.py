@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from watchdog.events import FileCreatedEvent
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.history import changes, commit
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
@@ -336,7 +336,9 @@ def _refused(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: Path, tmp_path: Path) -> None:
+def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(
+    vault: Path, tmp_path: Path, mdmem: Run
+) -> None:
     """Both as the settings say while it runs."""
     settings = config.load(str(vault))
     (vault / "mdmem.toml").write_text("[watch]\ncommit_after_seconds = 1\n")
@@ -351,6 +353,8 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: 
         until(lambda: "refs/heads/" in git(tmp_path / "remote", "for-each-ref"), "it is pushed")
         until(lambda: bool(status(vault).get("synced")), "it says so")
         assert not status(vault)["sync_failed"]
+        synced = timestamps.readable(status(vault)["synced"])
+        assert f"The last sync was at {synced} and went well." in mdmem("watch", "--status").stdout
     assert not (Path(settings.state_dir) / "log").exists()
 
 
@@ -485,6 +489,10 @@ def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
     finally:
         process.kill()
         process.wait()
+
+
+def test_the_pause_after_failures_has_an_end_however_many_there_were() -> None:
+    assert [loop.pause(failures) for failures in (0, 1, 3, 7, 100_000)] == [0.5, 1.0, 4.0, 60.0, 60.0]
 
 
 def test_a_sync_every_so_often_is_a_setting_of_the_user(vault: Path, ask: Run) -> None:
