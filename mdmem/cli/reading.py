@@ -10,7 +10,7 @@ import click
 
 from mdmem import timestamps
 from mdmem.cli.terminal import options, pager, render
-from mdmem.errors import MdmemError, NotFoundError
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import archives, disk, note
 from mdmem.views import wording
 
@@ -202,6 +202,8 @@ def show(
     Example:  mdmem show mem:7m2x4kd9qp
               mdmem show 7m2x --at yesterday
     """
+    if at and (only_path or in_editor):
+        raise UsageError("--at shows a text from history, which is in no file: it goes with neither --path nor --open.")
     path, data = _read_then(settings, reference, at) if at else _read(settings, reference)
     full = str(Path(settings.vault, archives.file_of(settings, path)))
     if only_path:

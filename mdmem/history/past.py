@@ -92,6 +92,8 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
         known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session")
         if (project and known["project"] != project) or (kind and known["kind"] != kind):
             continue
+        if note.is_internal(path, known["kind"]) and kind not in note.INTERNAL:
+            continue  # as in a search of the present
         hits.append(PastHit(path, **known, score=scored[path], snippet=_snippet(parsed.body, weights)))
         if len(hits) == limit:
             break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import find
@@ -66,9 +67,9 @@ def why(config: Config, name: str) -> Origin:
     """
     path, line = _split(config, name)
     data = disk.read_path(config.vault, path) or b""
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     if line > len(lines):
-        raise UsageError(f"{path} has {len(lines)} lines, so there is no line {line}.")
+        raise UsageError(f"{path} has {plural.number(len(lines), 'line')}, so there is no line {line}.")
     meta = {key: str(value) for key, value in note.parse(data).meta.items()}
     repo = repository.open_vault(config.vault)
     return Origin(

@@ -154,6 +154,31 @@ def test_why_and_diff_show_where_a_line_came_from_and_what_changed(mdmem: Run, k
     assert "".join(one["patch"] for one in patches) == changed
 
 
+def test_a_line_after_the_last_one_is_refused(mdmem: Run, kept: Path) -> None:
+    (kept / "two.md").write_text("# Two\nlines\n")
+    mdmem("commit")
+    assert "line 2" in mdmem("why", "two.md:2").stdout
+    done = mdmem("why", "two.md:3")
+    assert (done.returncode, "has 2 lines" in done.stderr) == (2, True)
+
+
+def test_memories_of_ghosts_are_not_found_in_the_past_unless_asked_for(mdmem: Run, kept: Path) -> None:
+    """As in a search of the present."""
+    file = kept / "internal" / "ghosts" / "alice" / "one.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nid: ghost00001\nkind: ghost\ntitle: Zanzibar\n---\n\nzanzibar\n")
+    mdmem("commit")
+    assert json.loads(mdmem("search", "zanzibar", "--at", "HEAD", "--json").stdout) == []
+    (found,) = json.loads(mdmem("search", "zanzibar", "--at", "HEAD", "--kind", "ghost", "--json").stdout)
+    assert found["id"] == "ghost00001"
+
+
+def test_a_text_from_history_is_in_no_file_to_open(mdmem: Run, kept: Path) -> None:
+    for option in ("--path", "--open"):
+        done = mdmem("show", "README.md", "--at", "HEAD", option)
+        assert (done.returncode, "--at" in done.stderr) == (2, True)
+
+
 @pytest.mark.slow
 def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     mdmem("commit", check=True)
