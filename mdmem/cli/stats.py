@@ -11,6 +11,7 @@ import click
 from mdmem import plural
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
+from mdmem.errors import UsageError
 from mdmem.views import wording
 
 MOST_DAYS = 14
@@ -37,7 +38,12 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     from mdmem.search.expansion import ledger
     from mdmem.views import figures
 
+    if hours and not model:
+        raise UsageError("--hours needs --model.")
     if model:
+        others = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
+        if others:
+            raise UsageError(f"--model lists every call; it does not go with {others[0]}.")
         _print_ledger(ledger.read(settings), hours=hours, as_json=as_json)
         return
     found = figures.count(settings, options.query(given))

@@ -54,7 +54,7 @@ def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
         "kept_out": {key: counts.sums.get(key, 0) for key in ("notes", "private", "redacted")},
         "storage": {
             "files": view.live if chosen is None else len(chosen),
-            "notes": view.bytes(),
+            "notes": view.bytes(chosen),
             "git": folder_bytes(Path(config.vault) / ".git"),
             "index": folder_bytes(Path(config.index_dir)),
             "state": folder_bytes(Path(config.state_dir)),
@@ -72,7 +72,7 @@ def _moment(
     """Return the time of the first or the last note, looked up in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
     among = view.between(begin, begin + tally.QUARTER_SECONDS)
-    found = among - view.of_kinds(note.PAGES)
+    found = among - view.of_kinds(note.PAGES) - view.internal
     created = view.numbers("created")
     return timestamps.iso_time(
         choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))

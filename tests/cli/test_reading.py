@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -404,6 +405,27 @@ def test_stats_count_notes_files_failures_and_what_was_kept_out(day: Day) -> Non
     assert found["kept_out"] == {"notes": 1, "private": 1, "redacted": 0}
     assert found["storage"]["notes"] > 0
     assert found["model_calls"] == 0
+
+
+def test_stats_of_some_notes_are_of_these_alone(day: Day) -> None:
+    every, some = day.json("stats"), day.json("stats", "--project", "api", "--kind", "prompt")
+    assert some["storage"]["files"] == 1
+    assert 0 < some["storage"]["notes"] < every["storage"]["notes"]
+    assert day.json("stats", "--project", "nobody")["storage"]["notes"] == 0
+
+
+def test_stats_leave_out_when_memories_of_ghosts_were_made(vault: Path, mdmem: Run) -> None:
+    for path, kind, minute in (("internal/ghosts/a/b.md", "ghost", 1), ("note.md", "note", 5)):
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        created = f"2026-09-14T08:0{minute}:00Z"
+        (vault / path).write_text(f"---\nid: {kind}1\nkind: {kind}\ncreated: {created}\n---\n\nText.\n")
+    found = json.loads(mdmem("stats", "--json").stdout)
+    assert (found["notes"], found["first"], found["last"]) == (1, "2026-09-14T08:05:00Z", "2026-09-14T08:05:00Z")
+
+
+@pytest.mark.parametrize("words", [["--hours"], ["--model", "--since", "1w"], ["--model", "--failed"]])
+def test_stats_refuse_options_that_they_would_ignore(day: Day, words: list[str]) -> None:
+    assert isinstance(day.attempt("stats", *words).exception, UsageError)
 
 
 def test_stats_take_filters_and_draw_bars(day: Day) -> None:

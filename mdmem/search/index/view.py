@@ -363,9 +363,11 @@ class View:
         gone = ((leaf.table, few) for leaf in self.leaves if (few := tally.deleted(leaf)))
         return tally.added(own, tally.of(row for table, few in gone for row in table.rows(few)))
 
-    def bytes(self) -> int:
-        """Return the total size of all notes' files."""
+    def bytes(self, notes: Iterable[int] | None = None) -> int:
+        """Return the total size of these notes' files (None: all)."""
         sizes = self.numbers("size")
+        if notes is not None:
+            return sum(map(sizes.__getitem__, notes))
         return sum(sizes) - sum(sizes[note] for note in self.deleted)
 
     def within(self, first: float, last: float) -> Iterator[int]:
