@@ -72,13 +72,13 @@ def decisions(
 
 @click.command()
 @options.project
-@click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only this session.")
+@options.one_session
 @options.several("--done", "closed", metavar="ID", said="Close this item; repeatable.", complete=options.open_work)
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
 @options.in_vault
 def todo(
-    settings: Config, project: str | None, session: str, closed: tuple[str, ...], limit: int, as_json: bool
+    settings: Config, project: str | None, session: str | None, closed: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
     """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns.
 
@@ -87,6 +87,7 @@ def todo(
     \b
     Example:  mdmem todo --project notes-app
     """
+    from mdmem.history import find
     from mdmem.learn import work
 
     if closed:
@@ -96,7 +97,7 @@ def todo(
         return
     note_rows.refresh(settings)
     found = work.open_work(settings, project or "", now=options.now())
-    found = [item for item in found if item.session.startswith(session)] if session else found
+    found = [item for item in found if find.is_named(session, item.session)] if session else found
     if as_json:
         render.print_json(found[: limit or None])
         return
@@ -270,7 +271,7 @@ def _prose(settings: Config, found: DigestNotes) -> DigestProse:
 def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
     from mdmem.views.digests import collected, markdown
 
-    if not when["since"] and not when["on"]:
+    if not any(when.values()):
         when["since"] = "1d"
     found = collected.collect(settings, options.query({**when, "project": project or None}), project)
     return found, markdown.write(found, by)

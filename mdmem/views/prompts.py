@@ -56,6 +56,10 @@ def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query
     asked = language.parse(text)
     narrowed = filters.with_filters(filters.Query(), None, kind="prompt", **given)
     for key, value, wanted in asked.filters:
+        if key == "kind":  # another kind would widen the search: filters by kind are alternatives
+            if ("prompt" in value.lower().split(",")) != wanted:
+                return asked._replace(problem=f"Only prompts are searched here. {_OTHER_KINDS}"), narrowed
+            continue
         one = filters.parse(f'{"" if wanted else "-"}{key}:"{value}"')
         if one.hints or one.words:
             return asked._replace(problem=" ".join(one.hints) or f"Can't read the filter {key}:{value:.40}."), narrowed
@@ -67,6 +71,9 @@ def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query
     if narrowed.hints:
         asked = asked._replace(problem=" ".join(narrowed.hints))
     return asked, narrowed
+
+
+_OTHER_KINDS = "`search` finds notes of other kinds."
 
 
 def match(

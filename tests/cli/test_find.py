@@ -199,6 +199,24 @@ def test_a_bad_line_among_questions_is_named(day: Day) -> None:
     assert "Line 2" in str(done.exception)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [["--kind", "prompt"], ["--failed"], ["--sort", "newest"], ["--offset", "1"], ["--at", "2d"], ["x"]],
+)
+def test_many_questions_refuse_what_they_would_ignore(day: Day, more: list[str]) -> None:
+    done = day.attempt("search", "--queries", "-", *more, stdin='{"qid": "a", "text": "x"}\n')
+    assert isinstance(done.exception, UsageError)
+    assert (more[0] if more[0] != "x" else "words") in str(done.exception)
+
+
+def test_questions_that_are_no_text_are_refused(day: Day, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_bytes(b"\xff\xfe{")
+    done = day.attempt("search", "--queries", str(file))
+    assert isinstance(done.exception, UsageError)
+    assert "UTF-8" in str(done.exception)
+
+
 def test_any_folder_of_markdown_can_be_searched_and_nothing_is_written_into_it(day: Day, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -379,3 +397,17 @@ def test_a_terminal_gets_colour_and_rendered_markdown(day: Day) -> None:
     assert "kind: response" not in shown
     assert "tags: response" in shown  # worded for people
     assert "digest" not in shown
+
+
+@pytest.mark.parametrize("words", [("prompts", "parser"), ("todo",), ("decisions",), ("fixes",), ("about", "dates.py")])
+def test_what_an_agent_looks_up_is_fenced(day: Day, words: tuple[str, ...]) -> None:
+    """The privacy gate removes what is fenced, so that no look-up is stored as something new."""
+    said = subprocess.run(
+        [sys.executable, "-m", "mdmem", *words],
+        env={**os.environ, **day.env, "CLAUDECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.startswith("<mdmem-context id=")
+    assert said.splitlines()[-1].startswith("</mdmem-context id=")

@@ -76,6 +76,10 @@ def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: P
     (item,) = day.json("todo")
     assert item["text"] == "Still open"
     assert item["key"] in day.run("todo").stdout
+    (listed,) = [one for one in day.json("sessions") if one["session"] == "s-8"]
+    tag = listed["folder"].rpartition("-")[2]
+    assert day.json("todo", "--session", tag) == [item]
+    assert day.json("todo", "--session", "another") == []
     assert day.run("show", item["key"]).stdout == day.run("show", item["id"]).stdout
     assert isinstance(day.attempt("show", "zzzzzzzz").exception, NotFoundError)
 

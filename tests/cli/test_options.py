@@ -140,3 +140,12 @@ def test_deleting_as_json_does_not_ask(day: Day) -> None:
     assert "--yes" in str(refused.exception)
 
     assert '"forgotten": []' in day.run("forget", "--matching", "no such words", "--json", "--yes").stdout
+
+
+def test_a_digest_until_a_time_covers_everything_before_it(day: Day) -> None:
+    text = day.run("digest", "--until", "2026-09-14").stdout
+    assert text.startswith("# Until 2026-09-15 00:00\n")
+    assert "parser" in text
+    by_day = day.run("digest", "--until", "2026-09-15", "--by", "day").stdout
+    assert [line for line in by_day.splitlines() if line.startswith("## ")] == ["## 2026-09-14", "## 2026-09-15"]
+    assert day.json("digest", "--until", "2026-09-13")["since"] == ""

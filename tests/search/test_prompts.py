@@ -95,6 +95,15 @@ def test_the_language_means_what_it_means_in_fts5(
     assert answer.value["total"] == len(names)
 
 
+@pytest.mark.parametrize("query", ["kind:response", "validation -kind:prompt"])
+def test_notes_of_other_kinds_are_no_prompts(server: Server, prompts: dict[str, str], query: str) -> None:
+    answer = server.call("search_user_prompts", {"query": query})
+    assert (answer.value["entries"], answer.value["total"]) == ([], 0)
+    assert answer.value["hints"] == ["Only prompts are searched here. `search` finds notes of other kinds."]
+    every = server.call("search_user_prompts", {"query": "kind:prompt,response"})
+    assert every.value["total"] == len(prompts)
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -94,10 +94,12 @@ def search(
               mdmem search --file dates.py --is failed --sort newest
     """
     limit = limit or hits.EVERYTHING
+    text = " ".join(words)
     if queries:
+        unread = {"sort": sort != "relevance", "offset": offset, "all": every, "deep": deep, "at": at}
+        _refuse_beside_queries(text, {**given, **unread})
         _answer_all(settings, queries, limit)
         return
-    text = " ".join(words)
     if not text.strip() and not any(given.values()):
         raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
     result: SearchResult | WarmAnswer
@@ -126,10 +128,20 @@ def _guess(settings: Config, text: str) -> str:
     return guess
 
 
+def _refuse_beside_queries(text: str, given: Mapping[str, Any]) -> None:
+    others = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
+    if text or others:
+        raise UsageError(f"--queries works only with --limit, not with {others[0] if others else 'words'}.")
+
+
 def _answer_all(settings: Config, file: str, limit: int) -> None:
     from mdmem.search import engine
 
-    asked = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        asked = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The questions are not UTF-8 ({error.reason} at byte {error.start}). Fix them.") from error
     for name, paths in engine.batch(settings, list(_questions(asked)), limit=limit):
         render.print_json({"qid": name, "results": paths})
 

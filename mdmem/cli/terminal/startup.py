@@ -63,8 +63,11 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "C
 """Environment variables that agents set for the commands they run."""
 
 FENCED = frozenset(
-    ["search", "related", "show", "list", "sessions", "history", "timeline", "digest", "log", "review", "why", "diff"]
-)
+    [
+        "search", "prompts", "related", "fixes", "about", "show", "list", "sessions", "history", "timeline",
+        "decisions", "todo", "proposals", "digest", "log", "review", "why", "diff",
+    ]
+)  # fmt: skip
 """The commands that print text of notes."""
 
 _FOR_PROGRAMS = frozenset(["--json", "--raw", "--path", "--open", "--queries", "-h", "--help"])

@@ -33,6 +33,7 @@ class DigestNotes(NamedTuple):
     """
 
     since: str
+    """ISO 8601 in UTC, like `until`; "" for everything before it."""
     until: str
     sessions: list[LoggedSession]
     answers: dict[str, str]
@@ -42,6 +43,12 @@ class DigestNotes(NamedTuple):
     fixed: list[Fix]
     left: list[OpenItem]
     closed: list[OpenItem]
+
+    @property
+    def span(self) -> str:
+        """Return its span in words, in local time."""
+        until = timestamps.readable(self.until)
+        return f"{timestamps.readable(self.since)} to {until}" if self.since else f"Until {until}"
 
     @property
     def seconds(self) -> float:
@@ -85,7 +92,7 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     """Return what happened in the span of a query. session: only this one."""
     first = asked.since or 0.0
     last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
-    since, until = timestamps.iso_time(first), timestamps.iso_time(last)
+    since, until = timestamps.iso_time(first) if asked.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     held = session_log.sessions(config, project=project, since=early, session=session)
     sessions = [one for one in held if one.ended >= since and one.started <= until]

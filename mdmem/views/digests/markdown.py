@@ -22,7 +22,7 @@ MAX_FILES = 12
 
 def write(found: DigestNotes, by: str = "session") -> str:
     """Return a digest as Markdown. by: "session", "day" or "week"."""
-    lines = [f"# {timestamps.readable(found.since)} to {timestamps.readable(found.until)}", "", _summary(found)]
+    lines = [f"# {found.span}", "", _summary(found)]
     if by == "session":
         lines += _by_project(found)
         lines += _parts(found)

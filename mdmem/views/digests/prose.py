@@ -106,7 +106,7 @@ def facts(config: Config, found: DigestNotes) -> str:
 
 
 def _said(config: Config, found: DigestNotes, room: int, view: View) -> list[str]:
-    lines = [f"From {timestamps.readable(found.since)} to {timestamps.readable(found.until)}"]
+    lines = [found.span]
     for one in sorted(found.sessions, key=lambda one: one.started):
         if not _is_excluded(config, one.project):
             lines += _session(config, view, one, room)
