@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 _AGO = r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
@@ -16,6 +16,39 @@ UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
 """The message about a text that is not a time."""
 
 
+class _LocalZone(tzinfo):
+    """The system's local time, with the offset of each moment: `astimezone()` gives one that is fixed for all."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return the offset at a moment; today's where the system has no time, as in the year 1."""
+        try:
+            return moment.replace(tzinfo=None).astimezone().utcoffset() if moment else None
+        except (ValueError, OverflowError, OSError):
+            return datetime.now(UTC).astimezone().utcoffset()
+
+    def dst(self, _: datetime | None) -> timedelta | None:
+        """Return None: the system does not tell."""
+        return None
+
+    def tzname(self, _: datetime | None) -> str:
+        """Return a name for all moments."""
+        return "local"
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return a moment in local time; `fold` tells the second of two equal hours from the first."""
+        there = moment.replace(tzinfo=UTC).astimezone()
+        first = there.replace(tzinfo=self)
+        return first if first.utcoffset() == there.utcoffset() else first.replace(fold=1)
+
+
+LOCAL = _LocalZone()
+
+
+def now() -> datetime:
+    """Return the time in a zone in which each day begins at its own midnight, also where clocks change."""
+    return datetime.now(LOCAL)
+
+
 def span(text: str, now: datetime) -> tuple[float, float] | None:
     """Return the span that a time names, as start and end (exclusive) in seconds since 1970; None: it is not a time.
 
@@ -24,46 +57,20 @@ def span(text: str, now: datetime) -> tuple[float, float] | None:
     the same.
     """
     text = text.strip().lower()
-    here = _with_clock_changes(now)
     ago = re.fullmatch(_AGO, text)
     try:
         if ago:
-            start = now - timedelta(hours=int(ago[1]) * _HOURS[ago[2][0]])
-            return start.timestamp(), start.timestamp()
-        return _calendar(text, here) or _exact(text, here)
+            start = (now.astimezone(UTC) - timedelta(hours=int(ago[1]) * _HOURS[ago[2][0]])).timestamp()
+            return start, start
+        return _calendar(text, now) or _exact(text, now)
     except (ValueError, OverflowError, OSError):
         return None
 
 
 def day_of(seconds: float, now: datetime) -> tuple[float, float]:
     """Return the day of a moment, from midnight to midnight in the zone of `now`."""
-    moment = datetime.fromtimestamp(seconds, _with_clock_changes(now).tzinfo)
+    moment = datetime.fromtimestamp(seconds, now.tzinfo)
     return _days(moment.replace(hour=0, minute=0, second=0, microsecond=0))
-
-
-class _LocalZone(tzinfo):
-    """The machine's zone with its clock changes; the zone of `datetime.astimezone` has only one moment's offset."""
-
-    def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        """Return the offset at a local time."""
-        return dt.replace(tzinfo=None).astimezone().utcoffset() if dt else None
-
-    def dst(self, _dt: datetime | None) -> None:
-        """Return None: nobody asks for it."""
-
-    def tzname(self, dt: datetime | None) -> str | None:
-        """Return the zone's name at a local time."""
-        return dt.replace(tzinfo=None).astimezone().tzname() if dt else None
-
-    def fromutc(self, dt: datetime) -> datetime:
-        """Return the local time of a moment."""
-        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
-
-
-def _with_clock_changes(now: datetime) -> datetime:
-    """Return `now` in the machine's zone if that is its zone, so that days of another season begin at midnight too."""
-    is_local = isinstance(now.tzinfo, timezone) and now.utcoffset() == now.astimezone().utcoffset()
-    return now.replace(tzinfo=_LocalZone()) if is_local else now
 
 
 def _calendar(text: str, now: datetime) -> tuple[float, float] | None:

@@ -116,7 +116,7 @@ def commit_of(repo: Repository, name: str) -> str:
     """
     # `2026` is a year, not a commit prefix; eight digits are more likely a commit than a date without dashes.
     is_id = len(name) > len("2026") and name.isdigit()
-    moment = None if is_id else moment_of(name, datetime.now().astimezone())
+    moment = None if is_id else moment_of(name, when.now())
     if moment is None:
         done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.status:

@@ -182,11 +182,9 @@ class _Reader:
         return True
 
     def _span(self, key: str, value: str) -> tuple[float, float] | None:
-        from datetime import datetime
-
         from mdmem import when
 
-        now = self._now or datetime.now().astimezone()
+        now = self._now or when.now()
         span = when.span(value, now)
         if span is not None and key == "on" and span[0] == span[1]:
             return when.day_of(span[0], now)

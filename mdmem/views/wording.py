@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmem import timestamps
@@ -93,7 +92,7 @@ def begin_of(text: str) -> str:
     """
     from mdmem import when
 
-    found = when.span(text, datetime.now(UTC).astimezone())
+    found = when.span(text, when.now())
     if found is None:
         raise UsageError(when.UNREAD.format(text))
     return timestamps.iso_time(found[0])

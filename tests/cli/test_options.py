@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
 import click
 import pytest
 
 from mdmem.cli.group import cli
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 WINDOW = {"--since", "--until", "--on"}
 FORBIDDEN = {"--order", "--newer", "--older", "--from", "--to-date", "--max", "--count", "--format-json", "--force"}
@@ -149,3 +158,18 @@ def test_a_digest_until_a_time_covers_everything_before_it(day: Day) -> None:
     by_day = day.run("digest", "--until", "2026-09-15", "--by", "day").stdout
     assert [line for line in by_day.splitlines() if line.startswith("## ")] == ["## 2026-09-14", "## 2026-09-15"]
     assert day.json("digest", "--until", "2026-09-13")["since"] == ""
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system takes no time zone from the environment")
+def test_a_digest_by_day_begins_each_day_at_midnight_after_clocks_changed(
+    vault: Path, mdmem: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clocks in Berlin go back on 25 October 2026."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    for day, title in ((20, "before"), (27, "after")):
+        local = datetime(2026, 10, day, 23, 30, tzinfo=ZoneInfo("Europe/Berlin")).astimezone(UTC)
+        (vault / f"{title}.md").write_text(
+            f"---\nkind: note\ntitle: {title}\ncreated: {local:%Y-%m-%dT%H:%M:%SZ}\n---\n\nText.\n"
+        )
+    text = mdmem("digest", "--since", "2026-10-19", "--until", "2026-10-30", "--by", "day").stdout
+    assert [line for line in text.splitlines() if line.startswith("## ")] == ["## 2026-10-20", "## 2026-10-27"]

@@ -136,6 +136,13 @@ def test_times_mean_what_people_mean(text: str, since: str | None, until: str | 
     assert asked.until == (until and at(until))
 
 
+@given(seconds=st.integers(0, 4_000_000_000))
+def test_local_time_is_the_systems_and_tells_two_equal_hours_apart(seconds: int) -> None:
+    moment = datetime.fromtimestamp(seconds, when.LOCAL)
+    assert moment.timestamp() == seconds
+    assert moment.timetuple()[:6] == time.localtime(seconds)[:6]
+
+
 def test_days_begin_at_midnight_of_the_asker_also_when_clocks_change() -> None:
     now = datetime(2026, 10, 25, 12, tzinfo=ZoneInfo("Europe/Berlin"))
 
@@ -148,7 +155,8 @@ def test_days_begin_at_midnight_of_the_asker_also_when_clocks_change() -> None:
 def test_a_day_of_another_season_begins_at_midnight_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
-    now = datetime(2026, 11, 27, 12, tzinfo=UTC).astimezone()
+    noon = datetime(2026, 11, 27, 12, tzinfo=UTC)
+    now = noon.astimezone(when.LOCAL)
     berlin = ZoneInfo("Europe/Berlin")
 
     for text, begin, end in (
@@ -156,7 +164,7 @@ def test_a_day_of_another_season_begins_at_midnight_too(monkeypatch: pytest.Monk
         ("2026-10-25", datetime(2026, 10, 25, tzinfo=berlin), datetime(2026, 10, 26, tzinfo=berlin)),
         ("2026-07-01T08:00", datetime(2026, 7, 1, 8, tzinfo=berlin), datetime(2026, 7, 1, 8, tzinfo=berlin)),
         ("last year", datetime(2025, 1, 1, tzinfo=berlin), datetime(2026, 1, 1, tzinfo=berlin)),
-        ("40d", now - timedelta(days=40), now - timedelta(days=40)),
+        ("40d", noon - timedelta(days=40), noon - timedelta(days=40)),
     ):
         assert when.span(text, now) == (begin.timestamp(), end.timestamp())
     begin = datetime(2026, 7, 1, tzinfo=berlin)

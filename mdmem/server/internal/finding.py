@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from itertools import chain, zip_longest
 from math import log
 from typing import Any, NamedTuple
@@ -189,7 +188,7 @@ def _texts(key: str, value: Any) -> list[str]:
 
 
 def _span(key: str, value: Any) -> tuple[float, float]:
-    span = when.span(value, datetime.now().astimezone()) if isinstance(value, str) else None
+    span = when.span(value, when.now()) if isinstance(value, str) else None
     if span is None:
         raise UsageError(f"Can't read {value!r:.40} as a time for {key}. Try 2w, yesterday, 2026-09-14.")
     return span

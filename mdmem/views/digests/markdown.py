@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from mdmem import plural, timestamps
+from mdmem import plural, timestamps, when
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject.block import inert, whole_sentences
@@ -58,10 +58,10 @@ def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
 def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     """Yield the days or weeks in which something happened, each with its part; times are local."""
     step = timedelta(days=7 if by == "week" else 1)
-    begin = datetime.fromtimestamp(timestamps.epoch(found.since)).astimezone()
+    begin = datetime.fromtimestamp(timestamps.epoch(found.since), when.LOCAL)
     stamps = [one.started for one in found.sessions] + [row.created for row in (*found.decided, *found.written)]
     if stamps:
-        begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(stamps))).astimezone())
+        begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(stamps)), when.LOCAL))
     start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
     start -= timedelta(days=start.weekday() if by == "week" else 0)
     while start.timestamp() <= timestamps.epoch(found.until):
