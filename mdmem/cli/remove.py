@@ -32,7 +32,7 @@ SHOWN = 20
 @click.argument("names", metavar="ID|PATH|SESSION", nargs=-1, shell_complete=options.notes_and_sessions)
 @click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
 @options.window
-@options.project
+@options.whole_project
 @options.yes
 @options.as_json("an object with the notes that were deleted; needs --yes")
 @options.in_vault

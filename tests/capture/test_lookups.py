@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mdmem import privacy
 from mdmem.capture.tools import lookups
+from mdmem.cli.terminal import startup
 from tests.helpers.claude import bash, capture
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -30,6 +31,7 @@ ALL = [
     'echo "$(mdmem show 7gk)"',
     "C:\\Users\\dev\\mdmem.exe search y",
     "mdmem --help",
+    "mdmem prompts date | head -3",
 ]
 SOME = ["pytest -q; mdmem search x", "make && mdmem search x && cat notes.txt", 'git commit -m "$(mdmem show 7gk)"']
 NONE = [
@@ -39,6 +41,10 @@ NONE = [
     "pip install mdmem",
     "cd mdmem && make",
 ]
+
+
+def test_every_command_that_prints_notes_is_a_look_up() -> None:
+    assert startup.FENCED <= lookups.READING
 
 
 @pytest.mark.parametrize("command", ALL)

@@ -97,6 +97,25 @@ def test_sessions_are_narrowed_by_agent(day: Day, command: str) -> None:
     assert "No" in day.run(command, "--agent", "gemini").output
 
 
+@pytest.mark.parametrize("command", [["sessions"], ["log", "--oneline"], ["digest", "--since", "2026-09-01"]])
+def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day: Day, command: list[str]) -> None:
+    whole = "notes-app"
+    found = day.run(*command, "--project", whole).stdout
+    assert (
+        day.run(*command, "--project", whole[1:-1].upper()).stdout
+        == found
+        != day.run(*command, "--project", "zz").stdout
+    )
+
+
+def test_a_part_of_several_projects_names_is_ambiguous(day: Day) -> None:
+    for name in ("twin-one", "twin-two"):
+        (day.vault / "journal" / name).mkdir(exist_ok=True)
+    refused = day.attempt("sessions", "--project", "twin")
+    assert "twin-one, twin-two" in str(refused.exception)
+    assert day.json("sessions", "--project", "twin-one") == []
+
+
 @pytest.mark.parametrize(
     "words", [("list", "-n", "2"), ("sessions", "-n", "2"), ("log", "-n", "2"), ("search", "retry")]
 )

@@ -424,7 +424,7 @@ def test_a_turn_of_a_long_session_is_on_the_part_that_shows_it() -> None:
 def test_an_injection_is_shown_in_its_own_turn_where_a_prompt_was_deleted() -> None:
     def turn(number: int, minute: int) -> SessionTurn:
         created = f"2026-09-14T08:{minute}:00Z"
-        row = NoteRow(f"n{number}", "", "prompt", "", created, *[""] * 4, number, 0, None, False, [])
+        row = NoteRow(f"n{number}", "", "prompt", "", created, "", "", "", "", number, 0, None, False, [])
         return SessionTurn(number, [row])
 
     turns = [turn(1, 10), turn(3, 30)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 READING = frozenset(
     [
-        "search", "related", "show", "list", "sessions", "history", "timeline", "digest", "stats", "tree", "log",
-        "review", "why", "diff", "inject", "help",
+        "search", "prompts", "related", "fixes", "about", "show", "list", "sessions", "history", "timeline",
+        "decisions", "todo", "proposals", "injections", "digest", "stats", "tree", "log", "review", "why", "diff",
+        "inject", "help",
     ]
 )  # fmt: skip
 """mdmem's commands that print what the vault holds."""

@@ -15,6 +15,7 @@ from mdmem import config
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
+from mdmem.errors import AmbiguousError
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
@@ -281,7 +282,30 @@ def notes_and_sessions(ctx: click.Context, param: click.Parameter, begin: str) -
 MOST = 50
 """Maximum number of completions."""
 TIMES = "2w, yesterday, last week, 2026-09-14"
-project = click.option("--project", metavar="NAME", shell_complete=projects, help="Only this project.")
+
+
+def _named_project(ctx: click.Context, _: click.Parameter, given: str | None) -> str | None:
+    """Return the project that is meant by its name in any letter case, or by a part of the name that only it has."""
+    wanted = (given or "").lower()
+    known = _projects(ctx) if wanted and given else []
+    found = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
+    if given in known or not found:
+        return given
+    if len(found) > 1:
+        raise AmbiguousError(f"{given!r} is a part of several projects' names: {', '.join(found)}.")
+    return found[0]
+
+
+project = click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=projects,
+    callback=_named_project,
+    help="Only this project; a part of its name is enough.",
+)
+whole_project = click.option(
+    "--project", metavar="NAME", shell_complete=projects, help="Only this project, by its whole name."
+)
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
 until = click.option("--until", metavar="TIME", help="Until the end of this time.")
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
