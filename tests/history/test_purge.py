@@ -9,7 +9,7 @@ import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, pages
-from mdmem.history.git import filtering
+from mdmem.history.git import filtering, repository
 from mdmem.history.purging import purge, unpurged
 from mdmem.vault import note
 from tests.conftest import notes
@@ -190,6 +190,7 @@ def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Pa
 
     assert done.left == []
     assert git(vault, "diff", "--cached", "--name-only").split() == ["code.py", "notes/b.md"]
+    assert git(vault, "show", ":notes/b.md") == "b staged\n"
     assert (vault / "notes/c.md").read_text() == "[REDACTED] staged\n"
     assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
 
@@ -316,6 +317,28 @@ def test_a_pack_that_a_killed_git_left_half_made_is_purged(vault: Path) -> None:
     assert purge.apply(config, purge.plan(config, TEXT)).left == []
 
     assert not left.exists()
+
+
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_only_what_neither_history_nor_index_has_is_deleted(vault: Path, is_staged: bool) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "one\n")
+    commit.commit(config)
+    put(vault, "notes/lost.md", "packed\n")
+    lost = [git(vault, "hash-object", "-w", "notes/lost.md").strip()]
+    git(vault, "repack", "-a", "-d", "-k", "-q")
+    put(vault, "notes/lost.md", "loose\n")
+    lost.append(git(vault, "hash-object", "-w", "notes/lost.md").strip())
+    put(vault, "notes/a.md", "two\n")
+    if is_staged:
+        git(vault, "add", "notes/a.md")
+
+    filtering.scrub(repository.open_vault(vault))
+
+    kept = git(vault, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert not set(lost) & set(kept)
+    assert git(vault, "show", ":notes/a.md") == ("two\n" if is_staged else "one\n")
+    git(vault, "fsck", "--full", "--strict")
 
 
 def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None:

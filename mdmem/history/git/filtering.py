@@ -171,12 +171,29 @@ def scrub(repo: Repository) -> None:
     """
     for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
         (repo.git_dir / name).unlink(missing_ok=True)
-    repository.attempt(repo, "write-tree")  # drops deleted folders from the index's tree cache
+    tree = repository.attempt(repo, "write-tree").out  # drops deleted folders from the index's tree cache
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     _list_stash(repo)
-    repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
+    _drop_unreachable(repo, tree)
     for left in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # from a killed `git repack`
         left.unlink(missing_ok=True)
+
+
+def _drop_unreachable(repo: Repository, tree: bytes) -> None:
+    """Delete unreachable objects. tree: id of the index's tree, b"" for none.
+
+    Like `git gc --prune=now`, in half of the memory. Git keeps the index in memory while it packs; where nothing is
+    staged, the last commit has all that the index has, so an empty index will do. Each loose object that is left would
+    make `git prune` walk the whole history, so they are packed first.
+    """
+    repository.run(repo, "maintenance", "run", "--quiet", "--task=loose-objects")
+    repository.run(repo, "prune-packed", "--quiet")
+    head = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD^{tree}").out
+    is_clean = tree != b"" and tree == head
+    empty = {"GIT_INDEX_FILE": str(repo.git_dir / f"{git_index.PREFIX}none")} if is_clean else None
+    repository.run(repo, "repack", "-a", "-d", "-l", "--quiet", env=empty)
+    repository.run(repo, "prune", "--expire=now")
+    repository.run(repo, "commit-graph", "write", "--reachable")
 
 
 def _list_stash(repo: Repository) -> None:
