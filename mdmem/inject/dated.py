@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from mdmem.inject import recent
@@ -12,7 +12,7 @@ from mdmem.search.asking.english import SURE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.asking.prose import fold
 from mdmem.search.text import analysis
-from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import layout
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ NONE = "No session of this project began then."
 
 
 def section(at: Occasion, text: str, asked: Shape) -> Section | None:
-    """Return the sessions that began on the days a prompt names, newest first; None if it asks for something else.
+    """Return the sessions of the days that a prompt names, newest first; None if it asks for something else.
 
     text: the prompt, cleaned. Sessions that the agent has seen are named only if there is no other.
     """
@@ -41,7 +41,7 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     new = [item for item in items if not at.has_seen(item.id)]
     above = ", ".join(f"[mem:{item.id}]" for item in items)
     days = f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
-    heading = f"Sessions that began {days}"
+    heading = f"Sessions {days}"
     if not items:
         return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(at, period) else None
     return Section(heading, new, f"Given above: {above}." if above and not new else "")
@@ -54,7 +54,7 @@ def _has_topic(asked: Shape, period: Period) -> bool:
         topic = topic.replace(word, " ")
     if asked.language in UNSPACED:
         return sum(letter.isalnum() for letter in topic) > _MOST_UNSPACED
-    known = STOPWORDS | period.words | periods.EVERY_WORD | _GENERAL
+    known = STOPWORDS | FOREIGN | period.words | periods.EVERY_WORD | _GENERAL
     return any(word not in known and not word.isdecimal() for word in map(fold, analysis.words(topic)))
 
 
@@ -72,9 +72,12 @@ _GENERAL = frozenset(
 
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
-    """Yield the sessions that began in a period and are worth showing, newest first."""
-    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=_days(period))
-    return (one for one in visits if one.is_worth_showing() and not one.waits_elsewhere(at.here.branch))
+    """Yield the sessions of a period that are worth showing, newest first, also one that ran past midnight into it."""
+    first, last = _days(period)
+    before = (period.first - timedelta(days=1)).isoformat()
+    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last))
+    of_period = (one for one in visits if layout.day_of("/".join(one.parts)) >= first or one.last_day() >= first)
+    return (one for one in of_period if one.is_worth_showing() and not one.waits_elsewhere(at.here.branch))
 
 
 def _days(period: Period) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
+from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import turn_groups
 from mdmem.vault import disk, journal, layout, note, people
@@ -28,6 +29,9 @@ MAX_PROMPTS = 8
 MAX_OPEN = 3
 _MAX_FILES = 8
 _EXCERPT_CHARS = 1_000
+_ANSWER_CHARS = 4_000
+_OUTCOME_CHARS = 120, 400
+"""Minimum and maximum length of how a session ended."""
 
 Parts = tuple[str, ...]
 
@@ -73,6 +77,10 @@ class Visit:
         """Return the number of the last turn."""
         return max((journal.numbers(name)[0] for name in self.names), default=0)
 
+    def last_day(self) -> str:
+        """Return the local day of the last note."""
+        return timestamps.readable(str(self.read(self.names[-1]).meta.get("created", "")))[:10]
+
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
         return [name for name in self.names if name.split("-", 3)[2] == kind]
@@ -85,6 +93,11 @@ class Visit:
     def excerpt(self, parsed: Parsed) -> str:
         """Return the cleaned beginning of a note's text."""
         return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
+
+    def outcome(self, name: str, taken: int) -> str:
+        """Return the sentences of an answer that say how it ended, cleaned. taken: characters used of an item."""
+        room = min(max(self._config.settings.inject.bullet_chars - taken, _OUTCOME_CHARS[0]), _OUTCOME_CHARS[1])
+        return cut(excerpts.outcome(self._gate.stored(self.read(name).body[:_ANSWER_CHARS]), (), room), room)
 
     def item(self, name: str, text: str, *marks: str) -> Item | None:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
@@ -172,12 +185,13 @@ def done(visit: Visit) -> Item | None:
     if len(prompts) > 1:
         last = visit.read(prompts[-1]).meta.get("title", "")
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last), 80))}")
-    if answers:
-        parts.append(f"It ended with: {cut(' '.join(visit.excerpt(visit.read(answers[-1])).split()), 400)}")
     files = visit.files()
     if files:
         more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
         parts.insert(0, f"Files: {', '.join(files[:_MAX_FILES])}{more}.")
+    if answers:
+        ended = "It ended with: "
+        parts.append(ended + visit.outcome(answers[-1], len(" ".join([*parts, ended]))))
     return visit.item(visit.page_name, " ".join(parts))
 
 

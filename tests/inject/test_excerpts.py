@@ -28,6 +28,12 @@ def test_what_was_done_is_shown_and_not_what_may_be_done_next() -> None:
     assert excerpts.outcome(said, ["row"], 300) == done
 
 
+def test_the_authority_lets_encrypt_announces_nothing() -> None:
+    said = "Let's Encrypt limited us. Let's add a test next."
+
+    assert excerpts.outcome(said, (), 300) == "Let's Encrypt limited us."
+
+
 def test_no_mark_is_added_to_the_end_of_what_somebody_wrote() -> None:
     assert excerpts.outcome("Exports: UTF-8, never Latin-1", (), 300) == "Exports: UTF-8, never Latin-1"
 

@@ -302,8 +302,33 @@ def test_a_prompt_that_asks_for_days_gets_their_sessions(week: Talk, prompt: str
 
     assert [day for day in range(1, 8) if f"r{day}.py" in given.partition("## Recent")[0]] == days
     if not days:
-        assert "## Sessions that began on 2026-09-22\n  No session of this project began then." in given
+        assert "## Sessions on 2026-09-22\n  No session of this project began then." in given
         assert "Report 7 is written" in given
+
+
+def test_a_session_that_ran_past_midnight_belongs_to_both_days(past: Talk) -> None:
+    talk = new_session(past, 1)
+    talk.says("Upgrade the report generator")
+    talk.edits("reports/generator.py", ["+VERSION = 2"])
+    talk.answers("The generator is at version 2.")
+    talk.now += 86_400
+    talk.says("And its templates")
+    talk.edits("reports/templates.py", ["+VERSION = 3"])
+    talk.answers("The templates are at version 3.")
+
+    for number, day, is_shown in ((7, "Tuesday", True), (8, "Wednesday", True), (9, "Thursday", False)):
+        given = ask(new_session(past, number), f"what did we do last {day}?").partition("## Recent")[0]
+        assert ("The templates are at version 3." in given) is is_shown
+
+
+def test_the_last_sessions_are_shown_with_how_they_ended_and_not_with_a_preamble(past: Talk) -> None:
+    talk = new_session(past, 1)
+    talk.says("Stop the worker from leaking")
+    talk.edits("worker.py", ["+pool.close()"])
+    preamble = "I have read the modules that were listed in the overview of this folder from top to bottom. " * 5
+    talk.answers(f"{preamble}\n\nThe leak came from an open pool; `pool.close()` fixed it.")
+
+    assert "The leak came from an open pool" in ask(new_session(past, 2), "where were we?")
 
 
 def test_sessions_that_were_given_already_are_only_named(week: Talk) -> None:
