@@ -272,6 +272,11 @@ def names(words: list[str]) -> bool:
     return not stated and held.isdisjoint(_AT_HAND)
 
 
+def is_name(words: list[str]) -> bool:
+    """Whether a few words can be the name of what is asked about: `CHUNK_BYTES why that value`. words: folded."""
+    return 0 < len(words) < 4 and (EVERY | _TELL | _LEADING | orders.VERBS).isdisjoint(words)
+
+
 SOUGHT = _TROUBLE | _OUTCOME
 """What is looked for of something, behind its name: `the devnonce bug`."""
 _NAMING_NOTHING = (
@@ -404,7 +409,12 @@ def _is_request(words: list[str], first: str) -> bool:
 def resumes(words: list[str]) -> bool:
     """Whether a sentence resumes earlier work."""
     held = frozenset(words)
-    return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
+    finishes = words[:2] == ["finish", "the"] and len(words) > 2 and _CLAUSE.isdisjoint(held)
+    return finishes or bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
+
+
+_CLAUSE = _words("before after when once with and then if so")
+"""With these, an order says more of what shall be finished, and so it is at hand."""
 
 
 def asks_what_is_left(words: list[str]) -> bool:
@@ -415,7 +425,10 @@ def asks_what_is_left(words: list[str]) -> bool:
     if held.isdisjoint(_ANYTHING) or held & _HERE:
         return False
     if _after(words, _words("still"), _words("has have needs need")) and "to" in held:
-        return True
+        return "i" not in held
+    begin, still_open, end = " ".join(words).partition(" still open")
+    if still_open:
+        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in ("on", "for", "with")
     if held.isdisjoint(_UNDONE) or held & _MODAL or ("missing" in held and held & _PAST):
         return False
     after = [*words[1:], ""]
@@ -423,6 +436,7 @@ def asks_what_is_left(words: list[str]) -> bool:
 
 
 _ANYTHING = _words("what whats anything any")
+_MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
 

@@ -330,6 +330,7 @@ _LEFT = """
 off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
 latest still open up going on happening state status project repo repository codebase work working session sessions
 chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
+finish began begun
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
 arrete arretes arretee etions etait hier projet
 ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren

@@ -107,6 +107,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         f"was/wie/warum/wieso/weshalb/wann/wo/wofur/worauf/woruber haben/hatten wir uns * {_ENTSCHIEDEN}",
         "woran haben/hatten wir * gearbeitet",
         "haben/hatten wir zuletzt/schon/bereits/jemals/damals",
+        "hatten wir nicht/mal/auch",
         "wie wir * besprochen/entschieden/vereinbart/beschlossen",
         "wie besprochen/vereinbart",
         "was/wie/wo/warum/wer/wann war/hiess/ging/lag/lief/kam * nochmal/noch",
@@ -116,6 +117,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "im letzten/vorigen gesprach/chat",
         "derselbe/dieselbe/dasselbe/gleiche/selbe fehler/bug/absturz/problem wie gestern/letzte/vorige/neulich/am",
         "fasse/fass zusammen was/woran/wie wir",
+        "was ist/bleibt/steht * noch offen/ubrig/aus",
+        "was muss/mussen * noch * gemacht/getan/erledigt",
     ),
     "fr": (
         "tu te souviens/rappelles",
@@ -143,6 +146,9 @@ ASKING: dict[str, tuple[str, ...]] = {
         "ou on/nous en etait/etions",
         "quoi/lequel/laquelle/lesquels/lesquelles/comment/combien/pourquoi deja",
         "la derniere/precedente session/conversation/discussion",
+        "que/quest reste t/ce il/quil",
+        "que faut il encore",
+        "pq/pk on/nous a/avait/avons/avions",
         "meme erreur/bug/probleme/panne que hier/lundi/la/lautre/mardi/mercredi/jeudi/vendredi",
     ),
     "es": (
@@ -159,6 +165,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "en que quedamos",
         "donde lo dejamos",
         "donde nos quedamos",
+        "que queda/falta por",
+        "pq/xq decidimos/elegimos/usamos/cambiamos/quitamos",
         "ya hemos/habiamos",
         "la sesion/conversacion anterior/pasada",
         "la ultima sesion/conversacion",
@@ -373,13 +381,13 @@ UNSPACED: dict[str, tuple[str, ...]] = {
     "ja": (
         "覚えて/憶えて/思い出し/思い出せ/思い出さ/前回/この前/こないだ/先日/以前決め/以前話し/前に決め/前に話し",
         "前に直し/前にやっ/何を決め/なにを決め/どう決め/たっけ/でしたか覚/前のセッション/前の会話/どこまでやっ",
-        "続きから",
+        "続きから/何が残って/何が残り",
     ),
     "zh": (
         "还记得/還記得/记得吗/記得嗎/记不记得/記不記得/记得我们/記得我們/上次/上一次/上回/之前我们/之前我們",
         "我们之前/我們之前/以前我们/以前我們/我们以前/我們以前/我们决定了/我們決定了/我们怎么决定/我們怎麼決定",
         "为什么我们决定/為什麼我們決定/提醒我一下/提醒一下我/回忆一下/回憶一下/之前讨论/之前討論/之前决定",
-        "之前決定/之前说/之前說/之前怎么/之前怎麼/上个会话/上一个会话/上個對話/上一個對話",
+        "之前決定/之前说/之前說/之前怎么/之前怎麼/上个会话/上一个会话/上個對話/上一個對話/还剩什么/還剩什麼/还有什么没/還有什麼沒",
     ),
     "ko": (
         "기억나/기억 나/기억하나/기억하니/기억하세요/기억하고 있/기억하십/지난번/지난 번/저번에/저번/전에 우리",

@@ -25,7 +25,10 @@ _OF = word_set("of from for in with")
 _AS = word_set("as like")
 _THAT = word_set("that this it those these")
 _ONE = word_set("one ones thing kind way")
-_ELSEWHERE = word_set("doc docs documentation readme upstream other others example examples spec article link")
+_ELSEWHERE = word_set(
+    "doc docs documentation readme upstream other others example examples spec article link mockup design screenshot "
+    "case cases usual"
+)
 """Where something may come from that is no earlier work."""
 _USE = word_set("use apply reuse take do try copy follow repeat")
 
@@ -34,8 +37,24 @@ def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
     if _same_as(words) or any(_begins(words[at:], *row) for at in range(len(words)) for row in _ROWS):
         return True
+    if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
+        return words[-1] in _HAPPENED or words[-1].isdecimal()
+    if words[0] in _ENDS and any(_begins(words[at:], _WHO, _BEGAN) for at in range(2, len(words))):
+        return True
     uses = words[0] in _USE and any(_begins(words[at:], _MANNER, _OF) for at in range(2, len(words)))
-    return uses and _ELSEWHERE.isdisjoint(words)
+    likens = any(_begins(words[at:], _DO, _THAT, _AS, _POINTS | _NAMED) for at in range(len(words)))
+    return (uses or likens) and _ELSEWHERE.isdisjoint(words)
+
+
+_RECALL, _NAMED = word_set("remember recall"), word_set("the our")
+_HAPPENED = word_set(
+    "bug bugs issue issues problem problems error errors crash outage incident failure flake regression deadlock leak "
+    "timeout loop discussion story thing trouble"
+)
+_STATES = word_set("is are was were to must should has have needs for next when")
+"""With these, a sentence says what shall be remembered: `remember the port is 8081`."""
+_ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")
+_DO = word_set("do handle solve fix implement")
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (

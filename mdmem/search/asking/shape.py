@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.agents import prompts
-from mdmem.search.asking import english, failures, orders, prose
+from mdmem.search.asking import english, failures, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -37,7 +37,7 @@ def of(prompt: str) -> Shape | None:
     global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
-        _last = last = (prompt, _of(prompt))
+        _last = last = (prompt, _of(slips.corrected(prompt)))
     return last[1]
 
 
@@ -65,10 +65,10 @@ def _named(prompt: str) -> Shape | None:
     """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
     if len(prompt) > MAX_NAMING_CHARS or "\n" in prompt.strip():
         return None
-    if _is_order_behind_label(prompt):
+    if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
         return None
     words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
-    if not english.names(words) or not all(map(str.isascii, words)):
+    if not english.names(words) or words[:2] == ["id", "like"] or not all(map(str.isascii, words)):
         return None
     from mdmem.search.text.stopwords import FOREIGN
 
@@ -83,6 +83,12 @@ def _is_order_behind_label(prompt: str) -> bool:
     """Whether an order follows a label: `invoice footer: center the page numbers`."""
     words = prompt.partition(": ")[2].split()
     return len(words) > 1 and prose.fold(words[0]) in orders.VERBS
+
+
+def _is_place(word: str) -> bool:
+    """Whether a word is a line of a file, as in a program's output: `src/app.ts:14:7`."""
+    name, _, line = word.partition(":")
+    return "/" in name and "." in name and line[:1].isdecimal()
 
 
 MAX_NAMING_CHARS = 100
@@ -182,6 +188,9 @@ _Judgment = tuple[int, str, bool]
 
 def _judge(sentence: str, *, asks: bool) -> _Judgment:
     """Judge a sentence and, if that asks for nothing, a question at its end: `…, what came of it`."""
+    name, why, reason = sentence.partition(" why ")
+    if why and english.is_name([prose.fold(word) for word in prose.words(name)]):
+        return _judge_whole(f"why {reason}", asks=asks)
     found = _judge_whole(sentence, asks=asks)
     end = max(map(sentence.rfind, _CLAUSES))
     if found[0] >= LIKELY or end < 0:
