@@ -99,8 +99,8 @@ _IN_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 _IS_TITLE, _MUST_BE_TITLE = (Bar(1, 0.7, 0.95, 1.5),), (Bar(1, 0.9, 0.95, 2.0),)
 """Sufficient if its title has the only word of a question; the second for one that the files may answer too."""
 _IN_FULL = Bar(3, 2.0, 0.9, 1.5)
-_SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
-"""For questions that the files may answer too: turns that changed files, and those that changed none."""
+_SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
+"""For questions that the files may answer too: turns that changed files, and those that changed none, also."""
 
 
 SAYS = (1.0, 0.6, 0.4, 0.4)
