@@ -14,7 +14,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import lost_index, repository
+from mdmem.history.git import checked_out, lock, lost_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
@@ -43,17 +43,20 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         todo = "`mdmem doctor --fix` or the next commit rebuilds it from the last commit."
         yield warning(said, todo, partial(commit.restore_index, config))
         return
+    if lost_commit := _lost_commit(config, repo):
+        yield lost_commit
+        return
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     done = repository.attempt(repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}")))
     if done.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(done)}", todo)
-    for lock in _locks(repo):
-        todo = f"If no git process is running: `rm {shlex.quote(str(lock))}`."
-        if _age(lock) > OLD_LOCK_SECONDS:
-            yield warning(f"{lock} is old: a git process was killed.", todo)
+    for file in _locks(repo):
+        todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
+        if _age(file) > OLD_LOCK_SECONDS:
+            yield warning(f"{file} is old: a git process was killed.", todo)
         else:
-            yield note(f"{lock} is there: a git process is writing, or was killed.", todo)
+            yield note(f"{file} is there: a git process is writing, or was killed.", todo)
     yield from _without_rules(config)
     try:
         yield from _uncommitted(config)
@@ -69,6 +72,24 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(f"{said}.", todo)
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
+    """Return the finding for a checked-out branch that has lost its last commit."""
+    branch = checked_out.lost(repo)
+    if not branch:
+        return None
+    text = f"{checked_out.said(repo, branch)} Nothing is committed; the notes are safe."
+    oid = checked_out.logged(repo, branch)
+    if not oid:
+        return error(text, "Restore .git from a backup or a remote.")
+    todo = f"`mdmem doctor --fix` makes {oid[:8]} its last commit again, as git's log says."
+    return error(text, todo, partial(_restore_commit, config, repo, oid))
+
+
+def _restore_commit(config: Config, repo: Repository, oid: str) -> None:
+    with lock.held(config.state_dir) as held:
+        checked_out.restore(repo, oid, held)
 
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:
@@ -140,7 +161,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
     """Check what other machines have not seen, judged by the last sync."""
     try:
         repo = repository.open_vault(config.vault)
-        branch = repository.branch(repo)
+        branch = checked_out.branch(repo)
     except (VaultError, GitError):
         return  # the git check reports it
     names = repository.attempt(repo, "remote").out.decode("utf-8", "replace").split()

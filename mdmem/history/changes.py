@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import BusyError
-from mdmem.history.git import git_index, repository, writer
+from mdmem.history.git import checked_out, git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
 
@@ -78,7 +78,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
 
     Raises:
         BusyError: during an unfinished merge, rebase or the like.
-        GitError: when no branch is checked out.
+        GitError: when no branch is checked out, or it has lost its last commit.
     """
     refuse_half_way(repo)
     words = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
@@ -95,9 +95,8 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
             )
         elif line[:2] in ("1 ", "? "):
             found.add(line)
-    if branch == "(detached)":
-        raise repository.no_branch(repo)
-    return found.state(f"refs/heads/{branch}", head)
+    is_plain = head and branch not in ("(detached)", "(unknown)")
+    return found.state(f"refs/heads/{branch}" if is_plain else checked_out.branch(repo), head)
 
 
 def compare(

@@ -15,7 +15,7 @@ from mdmem import files, privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
-from mdmem.history.git import objects, repository, writer
+from mdmem.history.git import checked_out, objects, repository, writer
 from mdmem.vault import disk, note, people
 
 Progress = Callable[[int, int], None]
@@ -123,7 +123,7 @@ def backup(config: Config, target: Path) -> Backup:
     refuse(target)
     commit.commit(config)
     repo = objects.complete(repository.open_vault(config.vault))
-    head = writer.tip(repo, repository.branch(repo))
+    head = writer.tip(repo, checked_out.branch(repo))
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
     if repository.run(repo, "rev-parse", "--is-shallow-repository").strip() == b"true":

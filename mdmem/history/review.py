@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
-from mdmem.history.git import git_index, lock, repository, writer
+from mdmem.history.git import checked_out, git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
@@ -94,7 +94,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     """
     commit.commit(config)
     repo = repository.open_vault(config.vault)
-    head = writer.tip(repo, repository.branch(repo))
+    head = writer.tip(repo, checked_out.branch(repo))
     base = writer.tip(repo, REF)
     wanted = frozenset(kinds)
     items = [
@@ -138,7 +138,7 @@ def begin_import(config: Config) -> str | None:
     try:
         commit.commit(config)
         repo = repository.open_vault(config.vault)
-        return writer.tip(repo, repository.branch(repo))
+        return writer.tip(repo, checked_out.branch(repo))
     except (VaultError, BusyError, GitError):
         return None  # the notes are stored, and a later commit includes them
 
@@ -154,7 +154,7 @@ def end_import(config: Config, before: str | None) -> None:
         commit.commit(config, imported=True)
         repo = repository.open_vault(config.vault)
         with lock.held(config.state_dir) as held:
-            after = writer.tip(repo, repository.branch(repo))
+            after = writer.tip(repo, checked_out.branch(repo))
             if after != before:
                 _pass_over(repo, before, after, held)
     except (BusyError, GitError):

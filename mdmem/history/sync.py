@@ -21,7 +21,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, other_files, private, review, rewrite
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import fetching, filtering, git_index, lock, objects, part, repository, writer
+from mdmem.history.git import checked_out, fetching, filtering, git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
@@ -119,7 +119,7 @@ def sync(
     over: CarriedPurge | None = None
     report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
-        branch = repository.branch(repo)
+        branch = checked_out.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
         done = Synced(PackedPaths(), 0, [], held_back, withheld, [])
         for _ in range(TRIES):
@@ -180,7 +180,7 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, report: Pr
     repo = repository.open_vault(root)
     if (repo.git_dir / "index").exists():
         return repo
-    branch = repository.branch(repo)
+    branch = checked_out.branch(repo)
     head = writer.tip(repo, branch)
     if not head:
         # The remote's default branch has no commit: use the one that the first machine pushed.

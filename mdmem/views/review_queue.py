@@ -14,7 +14,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import past, review
-from mdmem.history.git import repository, writer
+from mdmem.history.git import checked_out, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.learn import decisions
 from mdmem.search import duplicates
@@ -45,7 +45,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    head = writer.tip(repo, repository.branch(repo))
+    head = writer.tip(repo, checked_out.branch(repo))
     base = writer.tip(repo, review.REF)
     unseen = _unseen(view, repo, base, head)
     return ReviewQueue(head, [number for number in unseen if not is_decided(config, view, number)])

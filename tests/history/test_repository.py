@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import objects, repository, tidy
+from mdmem.history.git import checked_out, objects, repository, tidy
 from mdmem.history.git.paths import PackedPaths
 from mdmem.search import index
 from tests.helpers.history_vault import git, put, run_here, start
@@ -29,7 +29,7 @@ from tests.helpers.history_vault import git, put, run_here, start
 def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
     repo = repository.init(vault)
 
-    assert repository.branch(repo) == "refs/heads/main"
+    assert checked_out.branch(repo) == "refs/heads/main"
     assert not (vault / ".git" / "hooks").exists()
 
 
@@ -40,7 +40,7 @@ def test_the_users_templates_are_not_copied_into_a_new_repository(vault: Path, h
 
     repo = repository.init(vault)
 
-    assert repository.branch(repo) == "refs/heads/main"
+    assert checked_out.branch(repo) == "refs/heads/main"
     assert not (vault / ".git" / "hooks").exists()
 
 
@@ -84,7 +84,7 @@ def test_inherited_git_variables_do_not_reach_git(vault: Path, tmp_path: Path, m
     }.items():
         monkeypatch.setenv(name, value)
 
-    assert repository.branch(repo) == "refs/heads/main"
+    assert checked_out.branch(repo) == "refs/heads/main"
     assert repository.run(repo, "rev-parse", "--git-path", "index").decode().strip().endswith("vault/.git/index")
     assert repository.identity(repo) == repository.OWN_IDENTITY
     assert os.environ["GIT_DIR"] == str(tmp_path / "project" / ".git")
@@ -253,7 +253,7 @@ def test_a_linked_work_tree_is_a_vault_too(vault: Path, tmp_path: Path) -> None:
 
     repo = repository.open_vault(tmp_path / "second")
 
-    assert repository.branch(repo) == "refs/heads/other"
+    assert checked_out.branch(repo) == "refs/heads/other"
     assert repo.common_dir == vault / ".git"
 
 

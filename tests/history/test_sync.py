@@ -20,7 +20,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import batch, changes, commit, sync
-from mdmem.history.git import environment, objects, part, repository
+from mdmem.history.git import checked_out, environment, objects, part, repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
 from mdmem.history.purging import purge, purge_record
@@ -1146,7 +1146,7 @@ def test_a_clone_of_a_repository_that_is_no_vault_is_refused_with_what_to_do(
 def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:
     repo = sync.clone(str(remote), tmp_path / "new")
 
-    assert repository.branch(repo) == "refs/heads/main"
+    assert checked_out.branch(repo) == "refs/heads/main"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem.errors import GitError, UsageError
-from mdmem.history.git import git_index, objects, repository, writer
+from mdmem.history.git import checked_out, git_index, objects, repository, writer
 from mdmem.history.git.environment import BOUNDS
 from mdmem.history.git.repository import Repository
 from mdmem.vault import editing, note, packed
@@ -143,7 +143,7 @@ def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
     """Replace our commits by the rewritten ones: fetch them, move the refs, update the index."""
     heard = repository.refs(repo, "refs/remotes")
     known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard.items()}
-    writer.mark(repo, writer.tip(repo, repository.branch(repo)))
+    writer.mark(repo, writer.tip(repo, checked_out.branch(repo)))
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
     repository.run(repo, *words, str(done.folder), "+refs/*:refs/*", held=held)
     for ref, oid in known.items():

@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.history.git import part, repository, writer
+from mdmem.history.git import checked_out, part, repository, writer
 from mdmem.history.git.repository import Repository
 
 PREFIX = "mdmem-index-"
@@ -105,7 +105,7 @@ def catch_up(repo: Repository, held: int) -> bool:
     """Finish an interrupted commit and bring the index up to the last commit; False when another git interferes."""
     if writer.marked(repo) is None:
         return True
-    branch = repository.branch(repo)
+    branch = checked_out.branch(repo)
     writer.heal(repo, branch)
     tip = writer.tip(repo, branch)
     head, goal = writer.interrupted(repo)
@@ -123,7 +123,7 @@ def catch_up(repo: Repository, held: int) -> bool:
 def catch_up_copy(repo: Repository, copy: Copy, held: int) -> None:
     """Bring a copy up to the last commit, if an interrupted run left the index before or after it."""
     if writer.marked(repo) is not None:
-        _bring_copy(repo, copy, writer.tip(repo, repository.branch(repo)), held)
+        _bring_copy(repo, copy, writer.tip(repo, checked_out.branch(repo)), held)
 
 
 def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:

@@ -332,23 +332,6 @@ def ending(status: int) -> str:
     return f"exit status {status}" if not 0 < signal < 64 else f"signal {signal}, a crash or a kill"
 
 
-def no_branch(repo: Repository) -> GitError:
-    """Return the error for a repository where no branch is checked out."""
-    there = shlex.quote(str(repo.root))
-    return GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {there} switch -")
-
-
-def branch(repo: Repository) -> str:
-    """Return the full ref name of the checked-out branch; it may have no commit yet.
-
-    Raises GitError when none is.
-    """
-    done = attempt(repo, "symbolic-ref", "--quiet", "HEAD")
-    if done.status:
-        raise no_branch(repo)
-    return os.fsdecode(done.out).strip()
-
-
 def refs(repo: Repository, *patterns: str) -> dict[str, str]:
     """Return ref -> object id, of all refs or those that match the patterns."""
     listed = run(repo, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)

@@ -19,7 +19,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
 from mdmem.history import find, rewrite
-from mdmem.history.git import lock, objects, repository, writer
+from mdmem.history.git import checked_out, lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging.both import OTHER, Both
@@ -132,7 +132,7 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
         return bool(rewrite.apply(config, [RewriteStep(choice.path, before, after)], text).changed)
     repo = repository.open_vault(config.vault)
     with lock.held(config.state_dir) as held:
-        branch = repository.branch(repo)
+        branch = checked_out.branch(repo)
         head = writer.tip(repo, branch)
         return writer.write(repo, branch, head, [CommitDraft(text, {})], held)
 

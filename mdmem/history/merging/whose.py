@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.config import Config
-from mdmem.history.git import repository
+from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging.undecided import OpenChoice, line_of
 from mdmem.vault import note
@@ -24,7 +24,7 @@ def mine(config: Config, choice: OpenChoice) -> str:
 
 def _before(repo: Repository, merge: str) -> str:
     """Return the last commit that this machine was at before it had the merge; "" when the reflog does not say."""
-    branch = repository.branch(repo)
+    branch = checked_out.branch(repo)
     after = repository.attempt(repo, "rev-list", "--ancestry-path", f"{merge}..{branch}").out.decode("ascii").split()
     tips = repository.attempt(repo, "log", "--walk-reflogs", "--format=%H", branch).out.decode("ascii").split()
     having = {merge, *after}

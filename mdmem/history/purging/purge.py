@@ -16,7 +16,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import find, pages, past, rewrite
-from mdmem.history.git import filtering, git_index, lock, objects, repository, writer
+from mdmem.history.git import checked_out, filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.purging import purge_record, unpurged
@@ -167,7 +167,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Reposito
         repo = objects.complete(repo)
         if filtering.is_installed():
             with _filtered(repo, planned, keep_named=True) as done:
-                if done.moved and writer.tip(repo, repository.branch(repo)) not in done.moved:
+                if done.moved and writer.tip(repo, checked_out.branch(repo)) not in done.moved:
                     filtering.fetch_back(repo, done, held)
                     filtering.put_back_heard(repo)
     return repo

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.history.git import git_index, repository, writer
+from mdmem.history.git import checked_out, git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.vault import note
@@ -78,7 +78,7 @@ def write(repo: Repository, moved: dict[str, str], marks: Collection[str], texts
     walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
     rows = [line.split() for line in walked.splitlines()]
     first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
-    branch = repository.branch(repo)
+    branch = checked_out.branch(repo)
     head = writer.tip(repo, branch)
     named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
     named += [(TEXT_TRAILER, sealed(text)) for text in sorted(texts)[:MAX_TEXTS]]

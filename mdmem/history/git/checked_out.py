@@ -1,0 +1,87 @@
+"""The checked-out branch, and how to restore its last commit after a power cut.
+
+A power cut can leave the file of a branch empty. Git takes such a branch for one without commits, and `git status`
+calls it "(unknown)": the next commit would begin a second history.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from mdmem.errors import GitError
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+
+
+def branch(repo: Repository) -> str:
+    """Return the full ref name of the checked-out branch; it may have no commit yet.
+
+    Raises GitError when none is, or when it has lost its last commit.
+    """
+    name = _name(repo)
+    if not name:
+        there = shlex.quote(str(repo.root))
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {there} switch -")
+    if _is_lost(repo, name):
+        raise GitError(f"{said(repo, name)} No note is lost; `mdmem doctor` says what to do.")
+    return name
+
+
+def lost(repo: Repository) -> str:
+    """Return the checked-out branch if it has lost its last commit; else ""."""
+    name = _name(repo)
+    return name if name and _is_lost(repo, name) else ""
+
+
+def said(repo: Repository, name: str) -> str:
+    """Return the sentence about a branch that has lost its last commit."""
+    short = name.removeprefix("refs/heads/")
+    return f"The branch {short} in {repo.root} has lost its last commit, as after a power cut."
+
+
+def logged(repo: Repository, name: str) -> str:
+    """Return the last commit of a branch according to git's log of it; "" if it names none that still exists."""
+    for oid in reversed(_log(repo, name)):
+        if not repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status:
+            return oid
+    return ""
+
+
+def restore(repo: Repository, oid: str, held: int) -> None:
+    """Make `oid` the last commit of the checked-out branch if it has lost it, with the committer's lock held.
+
+    Raises GitError when git fails.
+    """
+    if name := lost(repo):
+        (repo.common_dir / name).unlink(missing_ok=True)  # git refuses to write over an empty one
+        repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), held=held)
+
+
+def _name(repo: Repository) -> str:
+    done = repository.attempt(repo, "symbolic-ref", "--quiet", "HEAD")
+    if not done.status:
+        return os.fsdecode(done.out).strip()
+    text = (repo.git_dir / "HEAD").read_text("utf-8", "replace")  # git does not name a branch whose file is empty
+    return text.removeprefix("ref:").strip() if text.startswith("ref:") else ""
+
+
+def _is_lost(repo: Repository, name: str) -> bool:
+    """Whether a branch's file is empty, or missing although git's log of it is not; git deletes both together."""
+    file = repo.common_dir / name
+    if file.is_file():
+        return not file.read_bytes().strip(b"\0 \n")
+    return bool(_log(repo, name)) and f" {name}\n" not in _read(repo, "packed-refs")
+
+
+def _log(repo: Repository, name: str) -> list[str]:
+    """Return the commits that git's log of a branch names, the last one last."""
+    words = (line.split(" ", 2) for line in _read(repo, f"logs/{name}").splitlines())
+    return [found[1] for found in words if len(found) > 2 and found[1].isalnum() and found[1].strip("0")]
+
+
+def _read(repo: Repository, name: str) -> str:
+    try:
+        return (repo.common_dir / name).read_text("utf-8", "replace")
+    except OSError:
+        return ""
