@@ -77,6 +77,8 @@ class Guard:
             scope[ADMITTED] = True
             limit = MAX_PAYLOAD_BYTES if scope["path"].startswith("/hooks/") else self.most
             status, body = await _body(scope, receive, limit)
+            if status is not None:
+                await self.cut_off(scope, status, body)
         if status is not None:
             await self.refuse(scope, send, status)
             return
@@ -112,6 +114,9 @@ class Guard:
         if len(kind) != 1 or kind[0].partition(b";")[0].strip().lower() != b"application/json":
             return 415
         return None
+
+    async def cut_off(self, scope: Any, status: int, begun: bytes) -> None:
+        """Do nothing about an admitted request whose body did not arrive whole. begun: what arrived of it."""
 
     async def refuse(self, scope: Any, send: Any, status: int) -> None:
         """Answer a refused request with one sentence, and nothing from the vault."""
@@ -152,7 +157,7 @@ class Guard:
 
 
 async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes]:
-    """Read a request's body, within the limits of size and time; return a refusing status, or None, and the body.
+    """Read a request's body, within the limits of size and time; return a refusing status, or None, and what arrived.
 
     A body that is a little too long is read to its end and discarded: a client that is still sending ignores answers.
     """
@@ -165,15 +170,15 @@ async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes
         while size <= limit + DRAINED_BYTES:
             message = await receive()
             if message["type"] != "http.request":
-                return 400, b""
+                return 400, b"".join(parts)
             part = message.get("body", b"")
             size += len(part)
             if size <= limit:
                 parts.append(part)
             if not message.get("more_body", False):
-                return (None, b"".join(parts)) if size <= limit else (413, b"")
-        return 413, b""
-    return 408, b""
+                return (None if size <= limit else 413, b"".join(parts))
+        return 413, b"".join(parts)
+    return 408, b"".join(parts)
 
 
 class _Replay:

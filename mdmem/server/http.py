@@ -46,7 +46,22 @@ def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard
             allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),
     )
-    return guard.Guard(inner, hosts, secret)
+    return _HookGuard(inner, hosts, secret, vault)
+
+
+class _HookGuard(guard.Guard):
+    """A guard that counts the event of a hook whose payload did not arrive whole as lost."""
+
+    def __init__(self, app: Any, hosts: list[str], secret: str, vault: str | None) -> None:
+        super().__init__(app, hosts, secret)
+        self._vault = vault
+
+    async def cut_off(self, scope: Any, status: int, begun: bytes) -> None:
+        """Count the event as lost, unless nothing of it arrived."""
+        folder, _, name = scope["path"].rpartition("/")
+        data = begun or (b"{" if status == 413 else b"")  # one that is declared too long is not read
+        if folder == "/hooks" and name in AGENTS and data:
+            await anyio.to_thread.run_sync(_handle, self._vault, name, data)
 
 
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:
@@ -115,7 +130,8 @@ def endpoint(vault: str | None) -> Any:
         name = request.path_params["agent"]
         if name not in AGENTS:
             return Response(f"There is no agent called {name!r:.40}.", status_code=404)
-        return await anyio.to_thread.run_sync(_handle, vault, name, await request.body())
+        reply = await anyio.to_thread.run_sync(_handle, vault, name, await request.body())
+        return Response(reply, media_type="application/json" if reply else None)
 
     return post
 
@@ -124,22 +140,19 @@ def _given(name: str, data: bytes, vault: str | None) -> bytes:
     """Return what `mdmem inject` would print; an error there costs only the memories."""
     try:
         return process.answer_payload(name, data, vault, os.environ)
+    except payload.NoPayloadError:
+        return b""  # the hook has reported it
     except Exception as error:  # noqa: BLE001 - as for the command
         log.write(config.load(vault, os.environ), "an injection over HTTP failed", error)
         return b""
 
 
-def _handle(vault: str | None, name: str, data: bytes) -> Response:
-    try:
-        payload.decode(data)
-    except payload.NoPayloadError as error:
-        log.write(config.load(vault, os.environ), "a hook over HTTP could not be read", error)
-        return Response("The payload is not a JSON object.", status_code=400)
+def _handle(vault: str | None, name: str, data: bytes) -> bytes:
+    """Return what `mdmem hook` and `mdmem inject` would print."""
     try:
         with _alone:
             reply = hook.run([name], data, vault, os.environ)
-            reply = both.merged(reply, _given(name, data, vault))
+            return both.merged(reply, _given(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
         log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
-        reply = launch.last_words(name)
-    return Response(reply, media_type="application/json" if reply else None)
+        return launch.last_words(name)

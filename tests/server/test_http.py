@@ -30,7 +30,7 @@ from uvicorn.server import ServerState
 
 from mdmem import config
 from mdmem.agents.install.known import AGENTS
-from mdmem.capture import hook
+from mdmem.capture import hook, losses
 from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, http
 from mdmem.server import port as serving
@@ -430,10 +430,10 @@ def test_hooks_at_the_same_time_leave_a_note_each(running: Running) -> None:
         ("/hooks/nobody", "{}", 404),
         ("/hooks/", "{}", 404),
         ("/hooks/claude-code/../x", "{}", 404),
-        ("/hooks/claude-code", "not json", 400),
-        ("/hooks/claude-code", "[1]", 400),
+        ("/hooks/claude-code", "not json", 200),
+        ("/hooks/claude-code", "[1]", 200),
         ("/hooks/claude-code", "{}", 200),
-        ("/hooks/claude-code", b"\xff\xfe", 400),
+        ("/hooks/claude-code", b"\xff\xfe", 200),
         ("/hooks/claude-code", '{"hook_event_name": "Stop", "cwd": "/etc\\u0000/..", "session_id": "../../x"}', 200),
         ("/nowhere", "{}", 404),
     ],
@@ -445,6 +445,40 @@ def test_a_payload_that_is_not_a_hook_event_leaves_nothing(running: Running, pat
 
     assert len(notes(vault_of(running))) == before
     assert running.process.poll() is None
+
+
+def lost(running: Running) -> list[str]:
+    """Return the events that are counted as lost, in order."""
+    logs = [path.read_text() for path in vault_of(running).parent.rglob(losses.FILE) if path.is_file()]
+    return [line.split("\t")[1] for text in logs for line in text.splitlines()]
+
+
+def test_a_hook_over_http_whose_payload_cannot_be_read_is_told_and_counted_as_lost(running: Running) -> None:
+    before = lost(running)
+    begun = json.dumps(payload("PostToolUse-Bash-01", session_id="cut-over-http"))[:-9]
+
+    status, headers, body = running.ask("/hooks/claude-code", begun)
+
+    assert (status, headers["content-type"]) == (200, "application/json")
+    assert "could not read this event, and it is lost" in json.loads(body)["systemMessage"]
+    assert lost(running) == [*before, "PostToolUse"]
+
+
+def test_a_hook_over_http_that_breaks_off_or_is_too_long_is_counted_as_lost(running: Running) -> None:
+    before = lost(running)
+    begun = json.dumps(payload("PostToolUse-Bash-01", session_id="broken-over-http"))[:-9].encode()
+    head = f"POST /hooks/claude-code HTTP/1.1\r\nHost: localhost:{running.port}\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {running.secret}\r\nContent-Length: "
+
+    with socket.create_connection(("127.0.0.1", running.port)) as link:
+        link.sendall(f"{head}{len(begun) + 9}\r\n\r\n".encode() + begun)
+    with socket.create_connection(("127.0.0.1", running.port)) as link:
+        link.sendall(f"{head}{10**9}\r\n\r\n".encode())
+        assert b" 413 " in link.recv(100)
+
+    while len(lost(running)) < len(before) + 2:
+        time.sleep(0.05)
+    assert sorted(lost(running)[len(before) :]) == ["PostToolUse", "unknown"]
 
 
 def test_nothing_that_was_asked_is_in_a_log(running: Running) -> None:
