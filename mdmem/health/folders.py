@@ -16,11 +16,11 @@ from mdmem import plural, system, timestamps
 from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
 from mdmem.config import Config
-from mdmem.errors import MdmemError, SettingsWarning, VaultError
+from mdmem.errors import MdmemError, SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
-from mdmem.vault import disk, template
+from mdmem.vault import layout, template
 from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -47,8 +47,8 @@ def vault(config: Config) -> Iterator[HealthFinding]:
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",
             f"`mdmem init {shlex.quote(str(root))}`",
         )
-    elif blocked := _in_the_way(config):
-        yield error(blocked, f"Move it elsewhere: `mv {_quoted(root / 'journal')} {_quoted(root / 'journal.old')}`.")
+    elif blocked := list(_in_the_way(root)):
+        yield from blocked
     else:
         yield fine(f"the vault is at {root}")
     other = repository.is_inside_other_repository(root)
@@ -59,14 +59,25 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     yield from _little_space(root, "the vault's disk")
 
 
-def _in_the_way(config: Config) -> str:
-    """Return what keeps the journal from being a folder, "" if it is one, or can be made."""
-    try:
-        with suppress(FileNotFoundError), disk.open_folder(config.vault, ("journal",)):
-            pass
-    except VaultError as problem:
-        return f"No note can be stored: {problem}"
-    return ""
+def _in_the_way(root: Path) -> Iterator[HealthFinding]:
+    """Find links and files where the journal, a project, a day or a session has its folder.
+
+    Their names have no ending, which other files in these places have.
+    """
+    if os.path.lexists(root / layout.TOP):
+        yield from _find_in_the_way(root, layout.TOP)
+
+
+def _find_in_the_way(root: Path, path: str) -> Iterator[HealthFinding]:
+    place = root / path
+    if place.is_symlink() or not place.is_dir():
+        text = f"No note can be stored in {path!r}: it is a link or a file where a folder should be."
+        todo = f"Move it elsewhere: `mv {_quoted(place)} {_quoted(place.with_name(f'{place.name}.old'))}`."
+        yield error(text, todo) if path == layout.TOP else warning(text, todo)
+    elif not layout.is_session(path):
+        for name in sorted(layout.named_in(str(root), path)):
+            if "." not in name:
+                yield from _find_in_the_way(root, f"{path}/{name}")
 
 
 def _quoted(path: Path) -> str:

@@ -94,8 +94,8 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise no_vault(root) from error
     try:
-        for part in parts:
-            below = _step(inside, part, create=create, durable=durable)
+        for number, part in enumerate(parts):
+            below = _step(inside, part, parts[:number], create=create, durable=durable)
             inside.close()
             inside = below
     except BaseException:
@@ -104,7 +104,10 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
     return Folder(inside)
 
 
-def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -> system.HeldFolder:
+def _step(
+    above: system.HeldFolder, name: str, parts: tuple[str, ...] = (), *, create: bool, durable: bool
+) -> system.HeldFolder:
+    """Open a folder in another one. parts: the path of that one, if known, for messages."""
     if name in ("", ".", "..") or "/" in name or os.sep in name or "\0" in name:
         raise VaultError(f"{name!r:.60} is not the name of a folder.")
     try:
@@ -113,7 +116,8 @@ def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -
         if not create:
             raise
     except NotADirectoryError as error:
-        raise VaultError(f"{name!r:.60} in the vault is a link or a file where a folder should be.") from error
+        path = "/".join((*parts, name))
+        raise VaultError(f"{path!r:.200} in the vault is a link or a file where a folder should be.") from error
     try:
         above.make(name)
     except FileExistsError:

@@ -256,11 +256,37 @@ def test_index_says_how_many_queued_notes_still_wait_and_why(vault: Path, ask: A
     assert (found.returncode, json.loads(found.stdout)["waiting"]) == (4, 3)
 
     doctor = ask("doctor", "--only", "vault")
-    assert "'journal' in the vault is a link or a file where a folder should be" in doctor.stdout
+    assert "No note can be stored in 'journal': it is a link or a file where a folder should be" in doctor.stdout
     assert f"mv {vault}/journal {vault}/journal.old" in doctor.stdout
     (vault / "journal").rename(vault / "journal.old")
     done = ask("index", check=True)
     assert done.stdout.startswith("3 notes written")
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_a_file_or_link_in_the_place_of_a_folder_of_the_journal_is_named_with_its_path(
+    vault: Path, tmp_path: Path, depth: int, how: str, ask: Any
+) -> None:
+    assert capture(bash("out", "toolu_0")).stored
+    (page,) = [path for path in notes(vault) if "-bash-" in path.name]
+    place = vault.joinpath(*page.relative_to(vault).parts[:depth])
+    name = place.relative_to(vault).as_posix()
+    place.rename(tmp_path / "away")
+    if how == "link":
+        place.symlink_to(tmp_path / "away")
+    else:
+        place.write_text("in the way")
+
+    assert capture(bash("out", "toolu_1")).waits
+
+    assert f"'{name}' in the vault is a link or a file where a folder should be" in ask("index").stderr
+    doctor = ask("doctor", "--only", "vault").stdout
+    assert f"No note can be stored in '{name}'" in doctor
+    assert f"mv {place} {place}.old" in doctor
+    place.rename(f"{place}.old")
+    (tmp_path / "away").rename(place)
+    assert ask("index", check=True).stdout.startswith("1 note written")
 
 
 def test_index_and_doctor_count_a_damaged_queued_note_as_lost(vault: Path, away: Path, ask: Any) -> None:
