@@ -210,8 +210,20 @@ def test_a_git_that_crashes_is_not_called_missing(vault: Path, tmp_path: Path, e
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
 
     assert done.returncode == 7
-    assert f"{tmp_path}/git is installed but does not run: it ended with" in done.stderr
+    assert f"{tmp_path}/git does not run: it ended with" in done.stderr
     assert said in done.stderr
+
+
+def test_a_broken_git_configuration_of_the_user_is_named(vault: Path, home: Path) -> None:
+    repository.init(vault)
+    (home / ".gitconfig").write_text("[core\n", encoding="utf-8")
+
+    code = "import sys; from mdmem.cli import main; sys.argv[1:] = ['commit']; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True)
+
+    assert done.returncode == 7
+    assert "does not run: fatal: bad config line 1 in file" in done.stderr
+    assert ".gitconfig" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])

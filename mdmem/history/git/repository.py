@@ -383,10 +383,9 @@ def _load() -> tuple[type[Git], type[Exception]]:
         status = getattr(error.__cause__, "status", None)
         if isinstance(status, int):
             found = shutil.which("git") or "git"
-            raise GitError(
-                f"{found} is installed but does not run: it ended with {ending(status)}. Notes are kept; repair or"
-                " reinstall git to have a history."
-            ) from error
+            said = str(getattr(error.__cause__, "stderr", "")).strip().removeprefix("stderr: ").strip("'")
+            why = reason(GitResult(status, b"", said))
+            raise GitError(f"{found} does not run: {why} Notes are kept; fix that to have a history.") from error
         raise GitError("git is not installed, or not on PATH. Notes are kept; install it to have a history.") from error
     return git.Git, git.GitCommandNotFound
 
