@@ -66,16 +66,26 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
 
 def _work(settings: config.Config) -> None:
     """Watch until SIGTERM or Ctrl-C."""
-    from mdmem.inject import process
     from mdmem.system import memory
-    from mdmem.watcher.loop import Watcher
 
     memory.give_back()
-    with _lock(settings), _hooks_served():
-        watcher = Watcher(settings, {"inject": partial(process.answer, settings)})
+    with _hooks_served():
+        while _watch(settings):
+            pass
+
+
+def _watch(settings: config.Config) -> bool:
+    """Watch until told to stop, or until the lock is deleted with the state folder; return whether that happened."""
+    from mdmem.inject import process
+    from mdmem.watcher.loop import Watcher
+
+    with _lock(settings) as lock:
+        answers = {"inject": partial(process.answer, settings)}
+        watcher = Watcher(settings, answers, partial(_is_there, settings, lock))
         _on_signals(watcher.end)
         click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
+        return watcher.is_unlocked
 
 
 @contextmanager
@@ -135,15 +145,26 @@ def _on_signals(end: Callable[[], None]) -> None:
 
 def _lock(settings: config.Config) -> IO[str]:
     """Take the vault's watcher lock, which the system frees when this process dies, and return it."""
-    path = Path(settings.state_dir) / "watch.lock"
     files.make_folder(settings.state_dir)
-    file = path.open("a+", encoding="utf-8")
+    file = os.fdopen(files.open_lock(str(_lock_path(settings))), "r+", encoding="utf-8")
     if not system.lock(file.fileno()):
         file.close()
         raise BusyError(
             f"A watcher is already running on {settings.vault}: `mdmem watch --status` shows it, `--stop` stops it."
         )
     return file
+
+
+def _lock_path(settings: config.Config) -> Path:
+    return Path(settings.state_dir) / "watch.lock"
+
+
+def _is_there(settings: config.Config, lock: IO[str]) -> bool:
+    """Whether the watcher's lock is still where another watcher would look for it."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), _lock_path(settings).stat())
+    except OSError:
+        return False
 
 
 def _print_status(settings: config.Config, *, as_json: bool) -> None:

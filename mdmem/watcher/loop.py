@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,9 +48,16 @@ def pause(failures: int) -> float:
 class Watcher:
     """The one watcher of a vault."""
 
-    def __init__(self, settings: Config, answers: Mapping[str, Answer]) -> None:
-        """answers: request -> handler, besides searches; injection is in a layer above and passes its own."""
+    def __init__(
+        self, settings: Config, answers: Mapping[str, Answer], is_locked: Callable[[], bool] = lambda: True
+    ) -> None:
+        """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
+
+        is_locked: whether the watcher's lock is still there; without it the watcher ends, and `is_unlocked` is set.
+        """
         self.config = settings
+        self.is_unlocked = False
+        self._is_locked = is_locked
         self._more = answers
         self.stop = threading.Event()
         self.dirty = events.Dirty(settings.vault)
@@ -186,6 +193,11 @@ class Watcher:
         tick = 0.0
         seen = followed.look(self.config)
         while not self.stop.wait(tick):
+            if not self._is_locked():
+                log.write(self.config, "the watcher's lock was deleted with the state folder: it begins again")
+                self.is_unlocked = True
+                self.end()
+                return
             settings = config.load(self.config.vault).settings
             quiet, every = settings.watch.commit_after_seconds, settings.sync.every * 60
             now = time.time()

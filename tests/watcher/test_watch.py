@@ -136,6 +136,20 @@ def test_a_killed_watcher_leaves_nothing_to_clean_up(vault: Path, watcher: subpr
 
 
 @pytest.mark.slow
+def test_a_watcher_whose_state_folder_was_deleted_begins_again_and_can_be_stopped(
+    vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run
+) -> None:
+    state = Path(config.load(str(vault)).state_dir)
+    shutil.rmtree(state)
+
+    until(lambda: (state / "watch.lock").exists() and bool(status(vault).get("current")), "the watcher answers again")
+    assert status(vault)["pid"] == watcher.pid
+    assert mdmem("watch").returncode == 6
+    mdmem("watch", "--stop", check=True)
+    assert watcher.wait(240) == 0
+
+
+@pytest.mark.slow
 def test_a_suspended_watcher_is_told_from_none(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
     watcher.send_signal(signal.SIGSTOP)
     try:
