@@ -1,7 +1,7 @@
 """Sync a vault between machines over any git remote: fetch, merge, push. Nothing is lost or forced.
 
-Files are written before the commit that contains them. If we are killed in between, the next commit includes these
-files; in the other order it would look as if a person had deleted them.
+Files are written before the commit that contains them (see `merged_files`). If we are killed in between, the next
+commit includes these files; in the other order it would look as if a person had deleted them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, other_files, private, review, rewrite
+from mdmem.history import commit, other_files, private, review
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import checked_out, fetching, filtering, git_index, lock, objects, part, repository, writer
@@ -27,16 +27,15 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.merging import aside, both, join, undecided
-from mdmem.history.merging.both import Both
+from mdmem.history.merged_files import MergedFiles
+from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purging import carry, purge, purge_record, unpurged
 from mdmem.history.purging.purge import PurgePlan
-from mdmem.history.rewrite import RewriteStep
 from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.history.space import archive, checkout
-from mdmem.progress import ProgressCallback, ignore, reporting
+from mdmem.progress import ProgressCallback, ignore
 from mdmem.vault import disk, layout
 
 TRIES = 8
@@ -241,15 +240,9 @@ def _merge(
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
     other_files.keep_left_out(config, [])  # new notes may link to one of them
-    along: dict[str, bytes] = {}
-    kept = list(joined.kept)
-    conflicts = joined.conflicts
-    for path in (one for one in joined.deletes if one not in absent):
-        if path in joined.moved:
-            kept += _take_along(config, repo, path, before, joined, along)
-        _bring(config, repo, path, before, None, conflicts)
-    for path, data in reporting(joined.puts.without(absent).items(), "Writing files", report):
-        kept += _bring(config, repo, path, before, along.get(path, data), conflicts)
+    deletes = [path for path in joined.deletes if path not in absent]
+    merged = MergedFiles(config, repo, before, joined.moved, joined.conflicts)
+    kept = (*joined.kept, *merged.write(joined.puts.without(absent), deletes, report))
     report("Committing", 0, 0)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
@@ -259,7 +252,7 @@ def _merge(
         text = f"Sync with {remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
     git_index.follow(repo, branch, ours, goal, held)
-    return joined._replace(kept=tuple(kept))
+    return joined._replace(kept=kept)
 
 
 def _here(repo: Repository, joined: Joined) -> PackedPaths:
@@ -267,21 +260,6 @@ def _here(repo: Repository, joined: Joined) -> PackedPaths:
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
     every = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
     return PackedPaths(path for path in every if path not in absent)
-
-
-def _take_along(
-    config: Config, repo: Repository, path: str, before: Texts, joined: Joined, along: dict[str, bytes]
-) -> list[KeptPlace]:
-    """Merge a moved file's uncommitted changes into it under its new name, and delete the old one."""
-    now = disk.read_path(config.vault, path)
-    if now is None or before.is_as(path, now):
-        return []
-    new = joined.moved[path]
-    merged = both.merge_note(repo, new, now, before.get(path), joined.puts[new])
-    if merged is None or not rewrite.take(config, RewriteStep(path, now, None)):
-        return []
-    along[new] = merged.data
-    return undecided.places(new, merged)
 
 
 def _base(repo: Repository, ours: str, theirs: str) -> str:
@@ -294,36 +272,6 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
     wanted = frozenset(paths)
     files = join.files(repo, oid) if oid and wanted else ()
     return Texts(repo, {path: blob for path, blob in files if path in wanted})
-
-
-def _bring(
-    config: Config, repo: Repository, path: str, before: Texts, after: bytes | None, conflicts: list[str]
-) -> list[KeptPlace]:
-    """Write one file as the merged commit will have it. before: the files of our last commit.
-
-    Uncommitted changes (staged, held back, just being written) stay on top. Return the places where they conflict
-    with what was fetched. conflicts: gets the path if something was in its place, or cannot be merged, and is now
-    beside it.
-
-    Raises VaultError when the file cannot be written: a commit without it would delete it on all machines.
-    """
-    for _ in range(5):
-        now = disk.read_path(config.vault, path)
-        merged = Both(after) if after is not None else None
-        if now != after and not before.is_as(path, now):
-            merged = both.merge_uncommitted(repo, path, now, before.get(path), after)
-            if merged is None and now is not None and after is not None:
-                aside.keep(config, path, now)
-                conflicts.append(path)
-                merged = Both(after)
-        target = merged.data if merged else None
-        if target == now or rewrite.take(config, RewriteStep(path, now, target)):
-            return undecided.places(path, merged) if merged else []
-        if aside.make_room(config, path):
-            conflicts.append(path)
-    if after is not None and disk.read_path(config.vault, path) is None:
-        raise aside.blocked(config, path)
-    return []
 
 
 def _after_purge(
@@ -395,9 +343,8 @@ def _over_purge(
     puts, deletes = _between(repo, ours, goal)
     before = _texts(repo, ours, [*puts, *deletes])
     absent = part.absent(repo, [*puts, *deletes])
-    for path, data in chain(dict.fromkeys(deletes).items(), puts.items()):
-        if path not in absent:
-            _bring(config, repo, path, before, data, joined.conflicts)
+    merged = MergedFiles(config, repo, before, {}, joined.conflicts)
+    merged.write(puts.without(absent), [path for path in deletes if path not in absent])
     carry.begin(repo, replaces=not other)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, goal, held)

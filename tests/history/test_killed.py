@@ -18,7 +18,8 @@ from mdmem.history.purging import purge
 from mdmem.history.space import archive, checkout
 from mdmem.vault import disk
 from mdmem.views.vault_pages import upkeep
-from tests.helpers.history_vault import SESSION, forker, git, head_files, start, turn
+from tests.helpers.history_vault import SESSION, forker, git, head_files, put, start, turn
+from tests.helpers.plain_git import make_remote
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +104,9 @@ def everything(settings: Config) -> dict[str, bytes | None]:
     return {entry.path: disk.read_path(settings.vault, entry.path) for entry in disk.walk(settings.vault)}
 
 
-def killed_everywhere(vault: Path, command: Callable[[Config], object], check: Callable[[Config], None]) -> None:
+def killed_everywhere(
+    vault: Path, command: Callable[[Config], object], check: Callable[[Config], None], steps: int = STEPS
+) -> None:
     """Kill a command on copies of a vault, each time some steps later, until it ends; check each copy."""
     copy, ended = vault.parent / "copy", vault.parent / "ended"
     shutil.copytree(vault, copy)
@@ -113,7 +116,7 @@ def killed_everywhere(vault: Path, command: Callable[[Config], object], check: C
         assert server.stdin
         assert server.stdout
         while not ended.exists():
-            at += STEPS
+            at += steps
             shutil.rmtree(copy)
             shutil.copytree(vault, copy, symlinks=True)
             settings = config.load(str(copy))
@@ -123,7 +126,7 @@ def killed_everywhere(vault: Path, command: Callable[[Config], object], check: C
             assert server.stdout.readline() == "ended\n"
             check(settings)
             assert git(copy, "fsck", "--strict", "--no-dangling") == ""
-    assert at > 3 * STEPS
+    assert at > 3 * steps
 
 
 def _source(command: Callable[[Config], object]) -> str:
@@ -134,6 +137,33 @@ def left_over(settings: Config) -> list[str]:
     """Return what git sees as changed, without the temporary files that a killed writer leaves."""
     listed = git(Path(settings.vault), "status", "--porcelain", "--untracked-files=all").splitlines()
     return [line for line in listed if not line.endswith(".tmp")]
+
+
+def fetch(settings: Config) -> object:
+    return sync.sync(settings)
+
+
+def test_a_sync_that_was_killed_leaves_every_moved_note_for_the_next_commit(vault: Path, tmp_path: Path) -> None:
+    settings = start(vault)
+    remote = make_remote(tmp_path / "remote.git")
+    git(vault, "remote", "add", "origin", str(remote))
+    for number in range(4):
+        put(vault, f"notes/n{number}.md", f"word{number}\n")
+    sync.sync(settings)
+    other = tmp_path / "other"
+    sync.clone(str(remote), other)
+    for number in range(4):
+        (vault / f"notes/n{number}.md").rename(vault / f"notes/moved{number}.md")
+    sync.sync(settings)
+    put(other, "notes/n3.md", "word3\nword4, not committed\n")
+    put(other, "notes/new.md", "word5\n")
+
+    def check(settings: Config) -> None:
+        commit.commit(settings)
+        committed = git(Path(settings.vault), "grep", "-h", "word", "HEAD", "--", "notes")
+        assert [number for number in range(6) if f"word{number}" not in committed] == []
+
+    killed_everywhere(other, fetch, check, steps=1)
 
 
 def test_an_archive_that_was_killed_is_completed_and_undone(vault: Path) -> None:

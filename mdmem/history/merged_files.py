@@ -1,0 +1,125 @@
+"""Merged files: write them into the vault before the commit that contains them.
+
+We may be killed at any moment, and the next commit then includes what is there: a note that was moved would look as if
+a person had deleted it. So it is written under its new name before the old one is removed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from mdmem.config import Config
+from mdmem.history import rewrite
+from mdmem.history.git.repository import Repository
+from mdmem.history.git.texts import Texts
+from mdmem.history.merging import aside, both, undecided
+from mdmem.history.merging.both import Both
+from mdmem.history.merging.undecided import KeptPlace
+from mdmem.history.rewrite import RewriteStep
+from mdmem.progress import ProgressCallback, ignore, reporting
+from mdmem.vault import disk, layout
+
+
+class MergedFiles:
+    """The files that a merge changes. before: as in our last commit. moved: deleted path -> where its note is now.
+
+    conflicts: gets each path if something was in its place, or cannot be merged, and is now beside it.
+    """
+
+    def __init__(
+        self, config: Config, repo: Repository, before: Texts, moved: Mapping[str, str], conflicts: list[str]
+    ) -> None:
+        self._config, self._repo, self._before, self._moved = config, repo, before, moved
+        self._conflicts = conflicts
+        self._along: dict[str, bytes] = {}
+        self._seen: dict[str, bytes] = {}
+
+    def write(self, puts: Texts, deletes: Sequence[str], report: ProgressCallback = ignore) -> list[KeptPlace]:
+        """Write and delete files as the merged commit will have them; uncommitted changes stay on top.
+
+        Return the places where those conflict with what was fetched. report: progress callback.
+
+        Raises VaultError when a file cannot be written: a commit without it would delete it on all machines.
+        """
+        kept: list[KeptPlace] = []
+        for path in deletes:
+            kept += self._take_along(path, puts)
+        first = _in_the_way(deletes, puts)
+        for path in first:
+            self._delete(path)
+        for path, data in reporting(puts.items(), "Writing files", report):
+            kept += self._bring(path, self._along.get(path, data))
+        for path in deletes:
+            if path not in first:
+                self._delete(path)
+        return kept
+
+    def _take_along(self, path: str, puts: Texts) -> list[KeptPlace]:
+        """Merge a moved file's uncommitted changes into it under its new name."""
+        new = self._moved.get(path, "")
+        now = disk.read_path(self._config.vault, path) if new in puts else None
+        if now is None or self._before.is_as(path, now):
+            return []
+        merged = both.merge_note(self._repo, new, now, self._before.get(path), puts[new])
+        if merged is None:
+            return []
+        self._along[new], self._seen[path] = merged.data, now
+        return undecided.places(new, merged)
+
+    def _delete(self, path: str) -> None:
+        if path in self._seen:  # what was changed in it is in the moved file
+            rewrite.take(self._config, RewriteStep(path, self._seen[path], None))
+        self._bring(path, None)
+
+    def _bring(self, path: str, after: bytes | None) -> list[KeptPlace]:
+        """Write or delete one file."""
+        before = self._before
+        for _ in range(5):
+            now = disk.read_path(self._config.vault, path)
+            merged = Both(after) if after is not None else None
+            if now != after and not before.is_as(path, now):
+                merged = both.merge_uncommitted(self._repo, path, now, before.get(path), after)
+                if merged is None and now is not None and after is not None:
+                    aside.keep(self._config, path, now)
+                    self._conflicts.append(path)
+                    merged = Both(after)
+            target = merged.data if merged else None
+            if target == now or rewrite.take(self._config, RewriteStep(path, now, target)):
+                return undecided.places(path, merged) if merged else []
+            if aside.make_room(self._config, path):
+                self._conflicts.append(path)
+        if after is not None and disk.read_path(self._config.vault, path) is None:
+            raise aside.blocked(self._config, path)
+        return []
+
+
+def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:
+    """Return the deleted paths that are in the way of a new one.
+
+    Some systems take both for the same name, one is a folder above the other, or the deleted one is an archive: the
+    notes in it would be taken for files that are there.
+    """
+    by_key: dict[str, list[str]] = {}
+    for path in deletes:
+        by_key.setdefault(_key(path), []).append(path)
+    below: dict[str, list[str]] = {}
+    for key, paths in by_key.items():
+        for above in _folders(key):
+            below.setdefault(above, []).extend(paths)
+    found = {path for paths in by_key.values() for path in paths if layout.archived_in(path)}
+    for key in map(_key, puts) if by_key else ():
+        found.update(below.get(key, ()))
+        for one in (key, *_folders(key)):
+            found.update(by_key.get(one, ()))
+    return found
+
+
+def _key(path: str) -> str:
+    return unicodedata.normalize("NFC", path.casefold())
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders above a path."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
