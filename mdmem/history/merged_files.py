@@ -1,7 +1,8 @@
 """Merged files: write them into the vault before the commit that contains them.
 
 We may be killed at any moment, and the next commit then includes what is there: a note that was moved would look as if
-a person had deleted it. So it is written under its new name before the old one is removed.
+a person had deleted it. So it is written under its new name before the old one is removed, and an archive whose notes
+become files again is unpacked.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mdmem.history.merging.both import Both
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import disk, layout
+from mdmem.vault import archives, disk, layout
 
 
 class MergedFiles:
@@ -40,11 +41,13 @@ class MergedFiles:
 
         Return the places where those conflict with what was fetched. report: progress callback.
 
-        Raises VaultError when a file cannot be written: a commit without it would delete it on all machines.
+        Raises VaultError when a file cannot be written, or an archive is damaged: a commit without its notes would
+        delete them on all machines.
         """
         kept: list[KeptPlace] = []
         for path in deletes:
             kept += self._take_along(path, puts)
+        self._unpack(deletes, puts)
         first = _in_the_way(deletes, puts)
         for path in first:
             self._delete(path)
@@ -54,6 +57,13 @@ class MergedFiles:
             if path not in first:
                 self._delete(path)
         return kept
+
+    def _unpack(self, deletes: Iterable[str], puts: Iterable[str]) -> None:
+        """Unpack the archives whose notes become files again."""
+        packed = {folder for path in deletes if (folder := layout.archived_in(path))}
+        for folder in packed & {layout.folder_of(path) for path in puts} if packed else ():
+            if disk.read_file(self._config.vault, layout.archive_of(folder)) is not None:
+                archives.take_apart(self._config, folder)
 
     def _take_along(self, path: str, puts: Texts) -> list[KeptPlace]:
         """Merge a moved file's uncommitted changes into it under its new name."""
@@ -97,8 +107,7 @@ class MergedFiles:
 def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:
     """Return the deleted paths that are in the way of a new one.
 
-    Some systems take both for the same name, one is a folder above the other, or the deleted one is an archive: the
-    notes in it would be taken for files that are there.
+    Some systems take both for the same name, or one is a folder above the other.
     """
     by_key: dict[str, list[str]] = {}
     for path in deletes:
@@ -107,7 +116,7 @@ def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:
     for key, paths in by_key.items():
         for above in _folders(key):
             below.setdefault(above, []).extend(paths)
-    found = {path for paths in by_key.values() for path in paths if layout.archived_in(path)}
+    found: set[str] = set()
     for key in map(_key, puts) if by_key else ():
         found.update(below.get(key, ()))
         for one in (key, *_folders(key)):

@@ -36,7 +36,7 @@ from mdmem.history.purging.purge import PurgePlan
 from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.history.space import archive, checkout
 from mdmem.progress import ProgressCallback, ignore
-from mdmem.vault import disk, layout
+from mdmem.vault import disk
 
 TRIES = 8
 """How often to start over when another machine pushed first."""
@@ -234,9 +234,7 @@ def _merge(
         return Joined(Texts(repo, {}), (), [], [])
     joined = join.join(repo, base, ours, theirs)
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
-    apart = set(joined.deletes)  # includes archives whose notes are files again
-    packed = (path for path in joined.puts if disk.is_packed(config.vault, path))
-    archived = [path for path in packed if layout.archive_of(layout.folder_of(path)) not in apart]
+    archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
     before.update(archive.texts_at(repo, base, archived))
     other_files.keep_left_out(config, [])  # new notes may link to one of them

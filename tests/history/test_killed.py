@@ -166,6 +166,29 @@ def test_a_sync_that_was_killed_leaves_every_moved_note_for_the_next_commit(vaul
     killed_everywhere(other, fetch, check, steps=1)
 
 
+@pytest.mark.parametrize("first, later", [(pack, unpack), (unpack, pack)], ids=["unpacks", "packs"])
+def test_a_sync_that_was_killed_leaves_every_archived_note_for_the_next_commit(
+    vault: Path, tmp_path: Path, first: Callable[[Config], object], later: Callable[[Config], object]
+) -> None:
+    settings = sessions(vault)
+    remote = make_remote(tmp_path / "remote.git")
+    git(vault, "remote", "add", "origin", str(remote))
+    first(settings)
+    sync.sync(settings)
+    other = tmp_path / "other"
+    sync.clone(str(remote), other)
+    later(settings)
+    sync.sync(settings)
+    notes = everything(settings)
+
+    def check(settings: Config) -> None:
+        commit.commit(settings)
+        git(Path(settings.vault), "checkout", "--force", "HEAD", "--", ".")
+        assert everything(settings).items() >= notes.items()
+
+    killed_everywhere(other, fetch, check, steps=3)
+
+
 def test_an_archive_that_was_killed_is_completed_and_undone(vault: Path) -> None:
     before = everything(sessions(vault))
 
