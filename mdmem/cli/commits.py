@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config, plural, timestamps
+from mdmem.cli import listing
 from mdmem.cli.terminal import extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
@@ -171,14 +172,15 @@ def log(
     if as_json:
         print_json(found)
     elif not found:
-        click.echo("No session matches." if any((first, last, failed, *filters.values())) else "No sessions yet.")
+        listing.say_no_sessions(settings, filters, asked_for=bool(first or last or failed))
     elif oneline:
         for session in found:
             when = timestamps.readable(session.started)
             name = journal.session_tag(session.session)
             click.echo(f"{when} {name:8} {safe(session.project)}: {safe(session.title)}")
     else:
-        render.write(_journal(found))
+        for lead, *rest in _journal(found):
+            render.hanging(lead, rest)
     if limit and next(every, None):
         extent.tell("session", len(found), None)
 
@@ -206,25 +208,30 @@ def _clock(session: LoggedSession) -> str:
 
 
 def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
+    """Yield the lines of the journal: each is what precedes it, and its text, which may be wrapped."""
     day = ""
     for session in sessions:
         if session.day != day:
             if day:
-                yield []
+                yield [("", "")]
             day = session.day
-            yield [(day, "bold")]
+            yield [("", ""), (day, "bold")]
         code = " at ".join(part for part in (session.branch, session.commit) if part)
         facts = " · ".join(part for part in (session.project, code, journal.session_tag(session.session)) if part)
         yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
         asks = session.asks[1:] if session.asks[:1] == [session.title] else session.asks
-        yield from ([(f"         {safe(ask)}", "")] for ask in asks)
+        yield from ([_BELOW, (safe(ask), "")] for ask in asks)
         if session.outcome:
-            yield [(f"       → {safe(session.outcome)}", "green")]
+            yield [("       → ", "green"), (safe(session.outcome), "green")]
         if session.commits:
-            yield [(f"         committed {safe(session.commits)}", "dim")]
+            yield [_BELOW, (f"committed {safe(session.commits)}", "dim")]
         if session.files:
             more = f" and {len(session.files) - 6} more" if len(session.files) > 6 else ""
-            yield [(f"         {safe(', '.join(session.files[:6]))}{more}", "dim")]
+            yield [_BELOW, (f"{safe(', '.join(session.files[:6]))}{more}", "dim")]
+
+
+_BELOW: Piece = (" " * 9, "")
+"""What precedes a line that belongs to the session above."""
 
 
 @click.command()

@@ -18,7 +18,7 @@ from mdmem.vault import journal
 from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.history.session_log import LoggedSession
@@ -82,11 +82,12 @@ def print_rows(found: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     render.table(
-        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, _title(row)) for row in found)
+        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, title(row)) for row in found)
     )
 
 
-def _title(row: NoteRow) -> str:
+def title(row: NoteRow) -> str:
+    """Return a note's title behind the marks of pinned notes and of failures."""
     marks = f"{'★ ' if row.pinned else ''}{'✗ ' if row.success is False else ''}"
     return marks + row.title
 
@@ -117,7 +118,6 @@ def sessions(
     Example:  mdmem sessions --since 1w --project notes-app
               mdmem sessions --failed --on yesterday
     """
-    from mdmem.views import rows
     from mdmem.views import sessions as of_index
 
     wanted = {"project": project or "", "file": file, "agent": agent or ""}
@@ -129,11 +129,22 @@ def sessions(
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     render.table(columns, [_session_row(one) for one in kept])
     if not kept:
-        asked_for = failed or any(wanted.values()) or any(when.values())
-        none = wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet."
-        extent.say("No matching sessions." if asked_for else none)
+        say_no_sessions(settings, wanted, asked_for=failed or any(when.values()))
     elif limit and next(found, None):
         extent.tell("session", len(kept), None)
+
+
+def say_no_sessions(settings: Config, wanted: Mapping[str, str], *, asked_for: bool) -> None:
+    """Print on stderr why no session is listed. wanted: the filters. asked_for: whether there are other conditions."""
+    from mdmem.search import select
+    from mdmem.views import rows
+
+    if asked_for or any(wanted.values()):
+        asked = options.query({key: wanted[key] for key in ("project", "agent")})
+        unmatched = rows.ask(settings, lambda view: select.unmatched(view, asked))
+        extent.say(" ".join([*map(render.safe, unmatched), "No matching sessions."]))
+    else:
+        extent.say(wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet.")
 
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:

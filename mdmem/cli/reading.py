@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import timestamps
+from mdmem.cli import listing
 from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import archives, disk, note
@@ -56,6 +57,8 @@ def history(settings: Config, session: str, project: str | None, full: bool, as_
         return
     marker = settings.settings.privacy.marker
     render.write(_head(found, marker))
+    if resume := _resume(found):
+        click.secho(render.safe(f"resume: {resume}"), dim=True)  # never wrapped, so that it can be copied
     for step in found.steps:
         _print(step, marker, full=full)
 
@@ -87,8 +90,7 @@ def _head(found: Conversation, marker: str) -> list[list[Piece]]:
     ]
     head: list[list[Piece]] = [[(_readable(found.title, marker), "bold")]]
     head.append([(render.safe(" · ".join(filter(None, facts))), "dim")])
-    resume = _resume(found)
-    return [*head, [(render.safe(f"resume: {resume}"), "dim")]] if resume else head
+    return head
 
 
 def _resume(found: Conversation) -> str:
@@ -169,7 +171,10 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
         return
     columns = (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     marked = (("▶" if row.path == path else "·", row) for row in shown)
-    cells = ((mark, timestamps.readable(row.created), row.kind, row.project, row.id, row.title) for mark, row in marked)
+    cells = (
+        (mark, timestamps.readable(row.created), row.kind, row.project, row.id, listing.title(row))
+        for mark, row in marked
+    )
     render.table(columns, cells)
 
 

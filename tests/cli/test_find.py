@@ -390,6 +390,14 @@ def test_a_title_that_is_wrapped_stays_to_the_right_of_its_rank(day: Day) -> Non
     assert second.startswith("     ") and not second.strip().startswith("journal/")
 
 
+def test_a_session_among_the_hits_shows_the_words_of_its_links_only(day: Day) -> None:
+    shown = day.run("search", "parser", "kind:session").stdout
+
+    assert "Prompts · Why does the date parser fail? [PRIVATE] Fix it." in shown
+    assert "](" not in shown
+    assert "](" in day.json("search", "parser", "kind:session")[0]["snippet"]
+
+
 def test_a_terminal_gets_colour_and_rendered_markdown(day: Day) -> None:
     assert "\x1b[1;33m" in day.terminal("search", "retried", "jitter")
     shown = day.terminal("show", day.id("The parser took"))

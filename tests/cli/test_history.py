@@ -581,8 +581,11 @@ def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: 
 
 def test_a_journal_without_sessions_and_a_missing_vault_are_told(mdmem: Run, vault: Path, tmp_path: Path) -> None:
     repository.init(vault)
-    assert mdmem("log").stdout == "No sessions yet.\n"
-    assert mdmem("log", "--failed").stdout == "No session matches.\n"
+    for command in ("log", "sessions"):
+        assert mdmem(command).stderr.startswith("No notes yet. ")
+        assert mdmem(command, "--failed").stderr == "No matching sessions.\n"
+        other = mdmem(command, "--project", "shp")
+        assert (other.stdout, other.stderr) == ("", "No note has project:shp. No matching sessions.\n")
     assert mdmem("--vault", str(tmp_path / "none"), "log").returncode == 4
 
 

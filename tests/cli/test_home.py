@@ -286,6 +286,21 @@ def test_at_60_columns_no_line_is_longer_and_no_word_is_cut(day: Day, words: tup
     assert cut == []
 
 
+def test_a_wrapped_line_of_the_journal_stays_below_its_beginning(day: Day) -> None:
+    text = plain(day.terminal("log", env={"COLUMNS": "50"})).replace("\r", "")
+    lines = [line for line in text.split("\n") if line and not line.startswith("2026")]
+
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert [line for line in lines if line[:9].strip() and not re.match(r"  \d\d:\d\d  |       → ", line)] == []
+    assert re.search(r"\n {9}\S.*3f0c6d1e\n", text), "the title was not wrapped"
+
+
+def test_the_command_that_resumes_a_session_can_be_copied_from_a_narrow_terminal(day: Day) -> None:
+    shown = plain(day.terminal("history", FIRST, env={"COLUMNS": "40"})).replace("\r", "")
+
+    assert day.json("history", FIRST)["resume"] in shown
+
+
 def test_long_output_goes_through_the_pager_and_short_output_does_not(day: Day, tmp_path: Path) -> None:
     pager = f"tee {tmp_path / 'paged'}"
     day.terminal("tree", env={"PAGER": pager, "LINES": "24"})

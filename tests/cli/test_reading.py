@@ -21,6 +21,7 @@ from mdmem.search.expansion import ledger
 from mdmem.vault import journal
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
+from mdmem.views.digests import markdown as digest_of
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, OTHER, SECOND, Day
 
@@ -358,6 +359,20 @@ def test_a_timeline_shows_what_was_before_and_after(day: Day) -> None:
     assert "▶" in day.run("timeline", anchor).stdout
 
 
+def test_a_timeline_marks_failures_as_a_list_does(day: Day) -> None:
+    anchor = day.id("Edit src/dates.py")
+    marked = [line.partition("✗")[2] for line in day.run("list").stdout.splitlines() if "✗" in line]
+
+    assert marked
+    assert [line.partition("✗")[2] for line in day.run("timeline", anchor).stdout.splitlines() if "✗" in line] == marked
+
+
+def test_a_session_named_as_a_note_is_told_from_what_is_not_there(day: Day) -> None:
+    for name in (FIRST, FIRST[:8]):
+        assert f"That is a session: `mdmem history {name}` reads it." in str(day.attempt("show", name).exception)
+    assert "`mdmem search` finds notes" in str(day.attempt("show", "nosuchnote").exception)
+
+
 def test_a_timeline_stays_in_the_project_unless_told_otherwise(day: Day) -> None:
     anchor = day.id("Exports are cached")
     assert {row["project"] for row in day.json("timeline", anchor)} == {"notes-app"}
@@ -403,6 +418,19 @@ def test_the_digest_of_a_session_takes_no_time(day: Day, words: tuple[str, ...])
     refused = day.attempt("digest", "latest", *words).exception
     assert isinstance(refused, UsageError)
     assert str(refused).startswith(f"{words[0]} does not go with a session")
+
+
+@pytest.mark.parametrize(
+    ("title", "plain"),
+    [
+        ("use `a[0] < b` for <b>", "use `a[0] < b` for \\<b>"),
+        ("an open ` and <b>", "an open \\` and \\<b>"),
+        ("` `` ` <b> ` `", "` `` ` \\<b> ` `"),
+        ("[x](y)", "\\[x\\](y)"),
+    ],
+)
+def test_a_title_in_a_digest_has_no_effect_and_its_code_is_unchanged(title: str, plain: str) -> None:
+    assert digest_of.plain(title) == plain
 
 
 def test_a_digest_of_a_quiet_time_says_so(day: Day) -> None:

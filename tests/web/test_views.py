@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import time
 import weakref
 from collections import Counter
@@ -284,39 +283,6 @@ def test_what_waits_and_what_is_lost_is_an_alarm(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["s; rm -rf ~", "-x", "a b", "$(id)"])
 def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> None:
     assert known.resume_command("codex", name, "") == ""
-
-
-def test_a_snippet_reads_as_text_and_keeps_its_marks() -> None:
-    text = "```python def parse ``` see [the parser](../parser.md) and `parse` ## Error **bold**"
-    spans = [(match.start(), match.end()) for match in re.finditer("parse(?!r)", text)]
-    plain, marked = search._without_syntax(text, spans)
-
-    assert plain.split() == ["def", "parse", "see", "the", "parser", "and", "parse", "Error", "bold"]
-    assert [plain[start:stop] for start, stop in marked] == ["parse", "parse"]
-
-
-def test_a_mark_within_the_address_of_a_link_goes_with_it() -> None:
-    text = "[answer](001-the-parser.md) and the parser"
-    plain, marked = search._without_syntax(text, [(14, 20), (36, 42)])
-
-    assert plain == "answer and the parser"
-    assert [plain[start:stop] for start, stop in marked] == ["parser"]
-
-
-def test_a_snippet_of_a_page_shows_neither_what_escapes_its_titles_nor_its_lists() -> None:
-    text = (
-        "## Prompts 1. [Why \\[PRIVATE\\] fails](001-a.md) → [answer](<001 b.md>) 2. [Use `x`](002-a.md) - [More](c.md)"
-    )
-    plain, _ = search._without_syntax(text, [], search._PAGE_SYNTAX)
-
-    assert plain.split() == ["Prompts", "·", "Why", "[PRIVATE]", "fails", "→", "answer", "·", "Use", "x", "·", "More"]
-
-
-def test_a_snippet_of_a_change_begins_with_what_changed() -> None:
-    text = "```diff --- a/src/x.py +++ b/src/x.py @@ -3,4 +3,7 @@ def parse(text): - return 1 ====== end ======"
-    plain, _ = search._without_syntax(text, [])
-
-    assert plain.split() == ["def", "parse(text):", "-", "return", "1", "end"]
 
 
 def test_the_weeks_of_a_project_end_with_this_one() -> None:

@@ -10,6 +10,7 @@ from mdmem import plural
 from mdmem.cli.terminal import extent, render, startup
 from mdmem.search import staged
 from mdmem.vault import attachments
+from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.watcher import warm_search
 
@@ -92,13 +93,17 @@ def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
 
 
 def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
-    """Split a snippet into the words that matched and the text around them."""
-    end = 0
-    for start, stop in hit.spans:
-        yield render.safe(hit.snippet[end:start]), ""
-        yield render.safe(hit.snippet[start:stop]), "bold yellow"
+    """Split a snippet into the words that matched and the text around them. A page shows its links' words only."""
+    text, spans, end = hit.snippet, [(start, stop) for start, stop in hit.spans], 0
+    if hit.kind in PAGES:
+        from mdmem.views import snippets
+
+        text, spans = snippets.readable(text, spans, hit.kind)
+    for start, stop in spans:
+        yield render.safe(text[end:start]), ""
+        yield render.safe(text[start:stop]), "bold yellow"
         end = stop
-    yield render.safe(hit.snippet[end:]), ""
+    yield render.safe(text[end:]), ""
 
 
 NOTHING = "Nothing found. Try other words or fewer filters; a note need not contain all of the words."

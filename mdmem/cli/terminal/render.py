@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
+    from rich.text import Text
 
 Piece = tuple[str, str]
 """A text and its style, in rich's notation."""
@@ -105,19 +106,12 @@ def write(lines: Iterable[Iterable[Piece]]) -> None:
     if screen is None:
         sys.stdout.writelines("".join([text for text, _ in line]) + "\n" for line in lines)
         return
-    from rich.padding import Padding
     from rich.text import Text
 
     for line in lines:
         text = Text.assemble(*line)
         indent = len(text.plain) - len(text.plain.lstrip())
-        # Wrap between words only, indented: a long path must stay in one piece to be copied.
-        if any(len(word) > screen.width - indent for word in text.plain.split()):
-            screen.print(text, soft_wrap=True)
-        elif indent and text.cell_len > screen.width:
-            screen.print(Padding(text[indent:], (0, 0, 0, indent), expand=False), soft_wrap=False)
-        else:
-            screen.print(text, soft_wrap=False)
+        _wrapped(screen, Text(" " * indent), text[indent:])
 
 
 def block(pieces: Iterable[Piece], indent: int) -> None:
@@ -128,10 +122,9 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
 
         print(textwrap.indent("".join([text for text, _ in pieces]), " " * indent))
         return
-    from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Padding(Text.assemble(*pieces), (0, 0, 0, indent), expand=False), soft_wrap=False)
+    _wrapped(screen, Text(" " * indent), Text.assemble(*pieces), folds=True)
 
 
 def hanging(first: Piece, rest: Iterable[Piece]) -> None:
@@ -140,14 +133,24 @@ def hanging(first: Piece, rest: Iterable[Piece]) -> None:
     if screen is None:
         write([[first, *rest]])
         return
-    from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid()
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(*first), Text.assemble(*rest))
-    screen.print(grid)
+    _wrapped(screen, Text.assemble(first), Text.assemble(*rest))
+
+
+def _wrapped(screen: Console, first: Text, rest: Text, *, folds: bool = False) -> None:
+    """Print a text, wrapped between words and indented below its start.
+
+    folds: break what is longer than a line, such as a path; else nothing is wrapped, so that it can be copied.
+    """
+    room = max(1, screen.width - first.cell_len)
+    is_whole = not folds and any(len(word) > room for word in rest.plain.split())
+    lead = first
+    for line in [rest] if is_whole else rest.wrap(screen, room, overflow="fold") or [rest]:
+        shown = lead + line
+        shown.rstrip()
+        screen.print(shown, soft_wrap=True)
+        lead = type(first)(" " * first.cell_len)
 
 
 GAP = "  "

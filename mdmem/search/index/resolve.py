@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -52,10 +53,23 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     if is_partial and not found:
         raise NotFoundError(f"No note has the id or path {reference!r:.80} so far. The index is still being built.")
     if not found:
-        raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
+        hint = _hint(config, wanted.lower()) or "`mdmem search` finds notes by their words."
+        raise NotFoundError(f"No note has the id or path {reference!r:.80}. {hint}")
     names = ", ".join(found[:5])
     text = f"{len(found)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."
     raise AmbiguousError(text, found)
+
+
+def _hint(config: Config, name: str) -> str:
+    """Return what reads the session with this id, the beginning of one, or this tag; "" if there is none."""
+    try:
+        view = current(config)
+    except (BusyError, OSError):
+        view = None
+    if view is None or not name:
+        return ""
+    is_session = view.remaining("facet", f"session:{name}") or any(at.endswith(f"-{name}") for at in view.folders)
+    return f"That is a session: `mdmem history {shlex.quote(name)}` reads it." if is_session else ""
 
 
 def path_of_id(config: Config, reference: str) -> str:

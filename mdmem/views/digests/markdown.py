@@ -131,7 +131,16 @@ def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
 def plain(title: str) -> str:
     """Return a title without effect as Markdown: no link, no HTML, no unclosed code."""
     text = note.one_line("".join(c if c.isprintable() else " " for c in title))
-    marks = "\\[]<" if text.count("`") % 2 == 0 else "\\[]<`"
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return _escaped(text, "\\[]<`")
+    if "``" in text:  # which signs belong together is not as simple
+        return _escaped(text, "\\[]<")
+    # In code, a backslash would be shown.
+    return "`".join(part if number % 2 else _escaped(part, "\\[]<") for number, part in enumerate(parts))
+
+
+def _escaped(text: str, marks: str) -> str:
     return "".join(f"\\{c}" if c in marks else c for c in text)
 
 

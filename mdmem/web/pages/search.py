@@ -6,7 +6,7 @@ import heapq
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -20,8 +20,8 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.vault import links
-from mdmem.vault.note import PAGES, WRITTEN
-from mdmem.views import rows
+from mdmem.vault.note import WRITTEN
+from mdmem.views import rows, snippets
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
@@ -118,45 +118,13 @@ def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue
 def snippet(hit: SearchHit) -> Markup:
     """Return a hit's snippet as HTML, with the matching words marked."""
     pieces: list[Markup] = []
-    text, spans = _without_syntax(hit.snippet, hit.spans, _PAGE_SYNTAX if hit.kind in PAGES else _SYNTAX)
+    text, spans = snippets.readable(hit.snippet, hit.spans, hit.kind)
     end = 0
     for start, stop in spans:
         found = Markup("<mark>{}</mark>").format(text[start:stop])
         pieces += [markdown.marked(text[end:start]), found]
         end = stop
     return Markup("").join([*pieces, markdown.marked(text[end:])])
-
-
-_SIGNS = (
-    r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}(?=\s)|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
-    r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
-)
-_SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
-_PAGE_SYNTAX = re.compile(
-    rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*\]\()|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
-    r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)"
-)
-"""On a page that lists others, also the escapes in their titles, and the start of an entry."""
-
-
-def _without_syntax(
-    text: str, spans: Sequence[tuple[int, int]], syntax: re.Pattern[str] = _SYNTAX
-) -> tuple[str, list[tuple[int, int]]]:
-    """Return a snippet without Markdown syntax, and so without marks inside it, as in a link's address."""
-    kept: list[str] = []
-    place, moved = 0, [0] * (len(text) + 1)
-    for found in [*syntax.finditer(text), None]:
-        start, end = found.span() if found else (len(text), len(text))
-        for number in range(place, start):
-            moved[number] = len(kept)
-            kept.append(text[number])
-        moved[start : end + 1] = [len(kept)] * (end + 1 - start)
-        if found and found.groupdict().get("item") and kept:
-            kept.append("·")
-            moved[end] = len(kept)
-        place = end
-    made = [(moved[start], moved[stop]) for start, stop in spans]
-    return "".join(kept), [(start, stop) for start, stop in made if start < stop]
 
 
 def go(request: PageRequest) -> Response:

@@ -1,0 +1,47 @@
+"""Snippets of hits, as people read them."""
+
+from __future__ import annotations
+
+import re
+
+from mdmem.views import snippets
+
+
+def test_a_snippet_reads_as_text_and_keeps_its_marks() -> None:
+    text = "```python def parse ``` see [the parser](../parser.md) and `parse` ## Error **bold**"
+    spans = [(match.start(), match.end()) for match in re.finditer("parse(?!r)", text)]
+    plain, marked = snippets.readable(text, spans)
+
+    assert plain.split() == ["def", "parse", "see", "the", "parser", "and", "parse", "Error", "bold"]
+    assert [plain[start:stop] for start, stop in marked] == ["parse", "parse"]
+
+
+def test_a_mark_within_the_address_of_a_link_goes_with_it() -> None:
+    text = "[answer](001-the-parser.md) and the parser"
+    plain, marked = snippets.readable(text, [(14, 20), (36, 42)])
+
+    assert plain == "answer and the parser"
+    assert [plain[start:stop] for start, stop in marked] == ["parser"]
+
+
+def test_a_snippet_of_a_page_shows_neither_what_escapes_its_titles_nor_its_lists() -> None:
+    text = (
+        "## Prompts 1. [Why \\[PRIVATE\\] fails](001-a.md) → [answer](<001 b.md>) 2. [Use `x`](002-a.md) - [More](c.md)"
+    )
+    plain, _ = snippets.readable(text, [], "session")
+
+    assert plain.split() == ["Prompts", "·", "Why", "[PRIVATE]", "fails", "→", "answer", "·", "Use", "x", "·", "More"]
+
+
+def test_a_snippet_of_a_change_begins_with_what_changed() -> None:
+    text = "```diff --- a/src/x.py +++ b/src/x.py @@ -3,4 +3,7 @@ def parse(text): - return 1 ====== end ======"
+    plain, _ = snippets.readable(text, [])
+
+    assert plain.split() == ["def", "parse(text):", "-", "return", "1", "end"]
+
+
+def test_a_link_that_is_cut_at_either_end_of_a_snippet_leaves_only_its_words() -> None:
+    text = "…it.](001-a.md) → [answer](001-b.md) 2. [log in as \\[PRIVATE\\] please…"
+    plain, _ = snippets.readable(text, [], "session")
+
+    assert plain == "…it. → answer · log in as [PRIVATE] please…"
