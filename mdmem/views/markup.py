@@ -187,6 +187,13 @@ def _footnotes(state: StateCore) -> None:
                 one.type, one.tag = "hardbreak", "br"
 
 
+def _directions(state: StateCore) -> None:
+    """Let the text of a list or quote decide on which side its marks are."""
+    for token in state.tokens:
+        if token.type in ("bullet_list_open", "ordered_list_open", "blockquote_open"):
+            token.attrSet("dir", "auto")
+
+
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:")
 
 
@@ -286,6 +293,7 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("callouts", _callouts)
     parser.core.ruler.push("footnotes", _footnotes)
+    parser.core.ruler.push("directions", _directions)
     parser.block.ruler.at("reference", _reference)
     rules = {
         "text": _text,

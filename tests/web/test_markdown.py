@@ -255,9 +255,14 @@ def test_an_address_of_which_a_part_was_kept_out_is_no_link() -> None:
 def test_a_quote_that_begins_with_its_kind_is_a_callout() -> None:
     html = str(markdown.render("> [!NOTE]\n> Useful.\n\n> [!warning]- Mind the `gap`\n\n> Not [!NOTE]"))
 
-    assert '<blockquote class="callout">\n<p><strong>Note</strong><br />\nUseful.</p>' in html
-    assert '<blockquote class="callout urgent">\n<p><strong>Mind the <code>gap</code></strong></p>' in html
+    assert '<blockquote class="callout" dir="auto">\n<p><strong>Note</strong><br />\nUseful.</p>' in html
+    assert '<blockquote class="callout urgent" dir="auto">\n<p><strong>Mind the <code>gap</code></strong></p>' in html
     assert "<p>Not [!NOTE]</p>" in html
+
+
+@pytest.mark.parametrize("text", ["- שלום", "1. שלום", "> שלום"])
+def test_the_marks_of_a_list_or_quote_are_on_the_side_where_its_text_begins(text: str) -> None:
+    assert 'dir="auto"' in str(markdown.render(text)).partition("שלום")[0]
 
 
 def test_the_text_of_a_footnote_is_read_and_stands_on_its_own_line() -> None:
