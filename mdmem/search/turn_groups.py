@@ -55,6 +55,11 @@ class Group(Value):
     is_said: bool = False
     is_retold: bool = False
 
+    @property
+    def worth(self) -> float:
+        """Return the factor on the scores of its notes."""
+        return TALK_WORTH if self.is_talk else 1.0
+
     def add(self, note: int, score: float) -> None:
         """Add a note; the best score counts."""
         self.notes.append(note)
@@ -64,7 +69,7 @@ class Group(Value):
 def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
     """Return the notes grouped by turn, best turn first: at most `limit`, and MAX_TURNS per session, without echoes.
 
-    A session's page counts for the best turn of the session.
+    A session's page counts for the turn that has the most of the question, also for a talk: the page repeats its words.
 
     kind_of: the kinds of the view's turns. found: each note's score. order: the notes, best first.
     """
@@ -89,7 +94,7 @@ def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable
         elif len(known) < MAX_TURNS:
             groups[key] = Group(folder, [note], score, is_talk)
             known.append(groups[key])
-    every = [*groups.values(), *_with_pages(view, pages, of_session)]
+    every = [*groups.values(), *_with_pages(view, found, pages, of_session)]
     best = sorted(every, key=lambda group: group.score, reverse=True)[:limit]
     for group in best:  # only these: it reads the names of all notes of a session
         note = group.notes[0]
@@ -98,12 +103,15 @@ def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable
     return best
 
 
-def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str, list[Group]]) -> Iterator[Group]:
+def _with_pages(
+    view: View, found: dict[int, float], pages: list[tuple[int, float]], of_session: dict[str, list[Group]]
+) -> Iterator[Group]:
     """Add session pages to the best turn of each session; yield groups for pages of sessions without other notes."""
     for note, score in pages:
         folder = session_folder(view, note)
         if of_session.get(folder):
-            max(of_session[folder], key=lambda group: group.score).add(note, score)
+            best = max(of_session[folder], key=lambda group: group.score / group.worth)
+            best.add(note, found[note] * best.worth)
         else:
             yield Group(folder, [note], score)
 

@@ -204,6 +204,23 @@ def test_a_prompt_that_asks_to_recall_is_answered_at_once(talk: Talk) -> None:
     assert str(talk.vault) not in text
 
 
+def test_a_decision_that_changed_no_file_answers_before_the_work_of_its_session(vault: Path, tmp_path: Path) -> None:
+    """The session's page repeats its words, and the project's name is in every note: neither makes the work fit."""
+    shop = Talk(vault, tmp_path / "shop")
+    shop.start()
+    shop.says("Why does checkout time out when the cart has more than 50 items? Fix it.")
+    shop.edits("checkout.py")
+    shop.runs("pytest -q tests/test_checkout.py", "4 passed")
+    shop.answers("Checkout priced each item with its own query. We now price the cart in one query.")
+    shop.says("Which database do we use, and why? Decide whether to move to PostgreSQL.")
+    shop.answers("Decision: we stay with SQLite for the shop until there is more than one writer.")
+
+    text = ask(new_session(shop, 1), "What did we decide about the database for the shop?")
+
+    assert "we stay with SQLite" in entries(text)[0]
+    assert "priced each item" not in text
+
+
 def test_a_prompt_in_another_language_asks_too(talk: Talk) -> None:
     assert "calendar module" in build(talk, prompt="Weißt du noch, warum der date parser falsch war?")
 
