@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from mdmem import privacy
 from mdmem.agents import aliases, goes_on
 from mdmem.capture.pending import OWN_LOOKUP, Capture, Outcome, PendingNote
@@ -13,7 +11,6 @@ from mdmem.vault import exclusions, note, template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from mdmem.agents import Event
@@ -96,14 +93,16 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
         clean["tool"],
         clean["input"],
         exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd),
-        error=clean["error"],
+        error=exclusions.without_excluded(at.config, clean["error"], at.project, at.event.cwd),
         root=at.project.worktree,
         cwd=at.event.cwd,
         limits=limits.Limits.of(at.config.settings.capture),
     )
-    names = _named(made.meta, at) if exclusions.excludes_paths(at.config, at.project) else ()
-    if not all(exclusions.takes_path(at.config, path, at.project) for path in names):
-        return None
+    if exclusions.excludes_paths(at.config, at.project):
+        from mdmem.capture.tools import excluded
+
+        if excluded.is_about(at, clean["input"], made.meta.get("files", ())):
+            return None
     if at.live and "commit" in made.meta.get("command", ""):
         _add_commit(at, made.meta)
     values = {"title": made.title, "body": made.body}
@@ -119,14 +118,6 @@ def _identity(event: Event) -> tuple[str, ...]:
     if event.error is None and aliases.resolve(event.tool, {})[0] == "TodoWrite":
         return (_TODO, event.extra.get("agent_id", ""))
     return (event.tool_use_id,) if event.tool_use_id else ()
-
-
-def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
-    """Yield the paths a tool run is about, including those in a shell command."""
-    for path in meta.get("files", ()):
-        yield os.path.join(at.project.worktree, os.path.expanduser(path))
-    for word in exclusions.paths_in(str(meta.get("command", ""))):
-        yield os.path.normpath(os.path.join(at.event.cwd, os.path.expanduser(word)))
 
 
 def _add_commit(at: Capture, meta: dict[str, Any]) -> None:

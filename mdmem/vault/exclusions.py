@@ -90,22 +90,13 @@ def excludes_paths(config: Config, project: Project) -> bool:
     return _taker(config, project) is not None
 
 
-def paths_in(command: str) -> list[str]:
-    """Return the words of a shell command that look like paths: they contain a slash or a dot."""
-    words = command.translate(_NO_PATH).split()
-    return [word for word in words if "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"]
-
-
-_NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
-
-
 def without_excluded(config: Config, response: Any, project: Project, cwd: str = "") -> Any:
-    """Remove excluded files from a tool's response: from a list of files, and what is printed about them.
+    """Remove excluded files from a tool's response or error: from a list of files, and what is printed about them.
 
-    Printed lines count that begin with their path, as a search prints them, and their parts of a diff. cwd: the folder
-    that relative paths are in; by default the project's.
+    Printed lines count that begin with their path, as a search prints them, those below a heading that names one, and
+    their parts of a diff. cwd: the folder that relative paths are in; by default the project's.
     """
-    if not isinstance(response, dict) or response.keys().isdisjoint(_PRINTED):
+    if not response or not isinstance(response, (str, list, dict)):
         return response
     takes = _taker(config, project)
     if takes is None:
@@ -119,28 +110,59 @@ def without_excluded(config: Config, response: Any, project: Project, cwd: str =
             known[path] = takes(os.path.normpath(os.path.join(cwd or project.worktree, path)))
         return known[path]
 
-    kept = dict(response)
-    if isinstance(kept.get("filenames"), list):
-        kept["filenames"] = [path for path in kept["filenames"] if taken(path)]
-    for name in _PRINTED[1:]:
-        if isinstance(kept.get(name), str):
-            kept[name] = "".join(_taken_lines(kept[name], taken, project.worktree))
-    return kept
+    def kept(value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return "".join(_taken_lines(value, taken, project.worktree))
+        if isinstance(value, list) and depth < _DEEPEST:
+            return [kept(item, depth + 1) for item in value]
+        if isinstance(value, dict) and depth < _DEEPEST:
+            parts = {name: kept(item, depth + 1) for name, item in value.items() if name in _PRINTED}
+            files = value.get("filenames")
+            parts |= {"filenames": [path for path in files if taken(path)]} if isinstance(files, list) else {}
+            return {**value, **parts}
+        return value
+
+    return kept(response, 0)
 
 
-_PRINTED = ("filenames", "content", "stdout", "output")
-"""Fields of a response: a list of files, and what was printed."""
+_PRINTED = frozenset(("content", "error", "output", "stderr", "stdout", "text"))
+"""Fields of a response for what was printed."""
+_DEEPEST = 4
 
 
 def _taken_lines(text: str, taken: Callable[[str], bool], root: str) -> Iterator[str]:
-    """Yield the lines that are about no excluded file. root: the folder that paths in a diff are in."""
-    in_diff = True
+    """Yield the lines that are about no excluded file. root: the folder that paths in a diff of git are in."""
+    hides = ""  # how the heading of an excluded file began
     for line in text.splitlines(keepends=True):
-        if line.startswith("diff --git "):
-            both = line.rstrip().removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
-            in_diff = taken(os.path.join(root, both[len(both) // 2 + 3 :]))
-        if in_diff and all(map(taken, _paths_before(line))):
+        kind, paths = _heading(line, root)
+        if kind and (kind != "+++ " or not hides):
+            hides = "" if all(map(taken, paths)) else kind
+        elif hides == _NAME and not line[:1].isdecimal():
+            hides = ""
+        if hides != _NAME and not kind and not hides and not taken(line.strip()):
+            hides = _NAME
+            continue
+        if not hides and all(map(taken, _paths_before(line))):
             yield line
+
+
+_NAME = "name"
+"""A heading that is only a path: numbered lines of that file follow, as `rg --heading` prints them."""
+
+
+def _heading(line: str, root: str) -> tuple[str, list[str]]:
+    """Return the kind of a heading above lines of a file, and the paths that it may name; "" for another line."""
+    if line.startswith("==> "):  # head, tail
+        return "==> ", [line.strip().removeprefix("==> ").removesuffix(" <==")]
+    if line.startswith("diff --git "):
+        both = line.rstrip().removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
+        path = both[len(both) // 2 + 1 :]
+        return "diff ", [os.path.join(root, path), os.path.join(root, path.partition("/")[2] or path)]
+    for sign in ("diff ", "--- ", "+++ "):
+        if line.startswith(sign):
+            path = line.rstrip().removeprefix(sign).partition("\t")[0].rpartition(" ")[2]
+            return sign, [path, path.partition("/")[2] or path]
+    return "", []
 
 
 def _paths_before(line: str) -> list[str]:

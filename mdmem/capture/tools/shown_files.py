@@ -48,7 +48,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
         for call in _SHOWS_ROOT:
             command = command.replace(call, root)
     words, output, asked = (
-        _words(command) if command else [],
+        words_of(command) if command else [],
         storable(_output(event.tool_response) or event.error or ""),
         list(_paths(given)),
     )
@@ -58,7 +58,7 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
         output = terminal.without_escapes(output)
     folders = [event.cwd, *[os.path.join(event.cwd, given[key]) for key in _FOLDER_KEYS if type(given.get(key)) is str]]
     folders += [root] if root else []  # git names files from there
-    named = _named([*folders, *_folders(event.cwd, words)], [*asked, *words, *_listed(output)])
+    named = _named([*folders, *folders_of(event.cwd, words)], [*asked, *words, *_listed(output)])
     is_open = (
         name == "Grep"
         or (name[:5] == "mcp__" and asked != [] and not named)
@@ -93,7 +93,7 @@ def _named(folders: list[str], names: list[str]) -> list[str]:
         paths = [os.path.join(folder, os.path.expanduser(name)) for folder in folders]
         if name[:1] == "/" and not os.path.exists(name):
             paths = [os.path.join(folders[0], os.path.basename(name))]
-        found.update((path, None) for one in paths for path in _matching(one) if os.path.isfile(path))
+        found.update((path, None) for one in paths for path in matching(one) if os.path.isfile(path))
     return list(found)[:_MOST_NAMES]
 
 
@@ -114,8 +114,10 @@ def _apart(text: str, signs: str) -> list[str]:
     return text.split()
 
 
-def _words(command: str) -> list[str]:
+def words_of(command: str) -> list[str]:
     """Return a command's words that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
+    for call in ("$(pwd)", "`pwd`"):
+        command = command.replace(call, ".")
     if "$" in command:
         for name, value in (("PWD", "."), ("HOME", "~")):
             command = command.replace(f"${name}", value).replace(f"${{{name}}}", value)
@@ -130,7 +132,7 @@ def _words(command: str) -> list[str]:
     ]
 
 
-def _folders(cwd: str, words: list[str]) -> list[str]:
+def folders_of(cwd: str, words: list[str]) -> list[str]:
     """Return the folders that a command changes to; its relative paths may start there."""
     entered = [word for before, word in zip(words, words[1:], strict=False) if before in _ENTERING]  # noqa: RUF007 - one import less
     return [os.path.join(cwd, os.path.expanduser(word)) for word in entered[:_MOST_FOLDERS]]
@@ -139,7 +141,7 @@ def _folders(cwd: str, words: list[str]) -> list[str]:
 _ENTERING = ("cd", "pushd", "-C")
 
 
-def _matching(path: str) -> list[str]:
+def matching(path: str) -> list[str]:
     """Return the files that match a path with wildcards."""
     if "*" not in path and "?" not in path and "[" not in path:
         return [path]

@@ -1,0 +1,156 @@
+"""Excluded: whether a tool run is about a file of which nothing is stored, or about what such a run has left behind.
+
+A run that reads an excluded file may write it to another file, or print it later under the number of a task. The
+session's record keeps digests of these names, and a run that names one of them is left out as well.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.agents import goes_on
+from mdmem.capture.tools import shown_files
+from mdmem.hashing import short
+from mdmem.vault import exclusions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from mdmem.capture.pending import Capture
+
+_LEFT = "left-behind"
+"""Kind of a line of the session's record: digests of the names under which excluded content may come again."""
+
+_PROSE_KEYS = frozenset((
+    "content", "contents", "description", "file_text", "new_source", "new_str", "new_string", "newString", "old_str",
+    "old_string", "oldString", "pattern", "prompt", "query", "text", "todos",
+))  # fmt: skip
+"""Keys of a tool's input whose values are no names of files."""
+_COMMAND_KEYS = ("command", "cmd", "script", "chars")
+_COPIERS = frozenset(("cp", "mv", "ln", "install", "scp", "rsync", "tee", "Copy-Item", "Move-Item", "copy", "move"))
+_PRINTERS = frozenset(("cat", "head", "tail", "less", "more", "zcat", "bat", "nl", "tac", "xxd", "base64", "strings"))
+"""Programs whose first argument is a file."""
+_TARGETS = frozenset((">", "-o", "--output", "-out", "-O", "-OutFile", "-FilePath"))
+"""Words before the name of a file that a command writes."""
+_MOST_WORDS, _LONGEST_COMMAND, _LONGEST_PATH, _DEEPEST, _MARK_CHARS = 2000, 16 * 1024, 4096, 8, 16
+
+
+def is_about(at: Capture, given: Any, files: Iterable[str]) -> bool:
+    """Whether a run is about an excluded file, or repeats what an earlier run of the session took from one.
+
+    given: the run's input. files: the files that its note would name.
+    """
+    command = _command(given)
+    words = shown_files.words_of(command)[:_MOST_WORDS] if command else []
+    folders = [at.event.cwd, *shown_files.folders_of(at.event.cwd, words)]
+    root = at.project.worktree
+    paths = [
+        *(os.path.join(root, os.path.expanduser(path)) for path in files),
+        *_absolute([*_strings(given, 0), *_names(words, folders)], folders, root),
+    ]
+    left = {mark for line in at.session.lines(_LEFT) for mark in line}
+    found = not all(exclusions.takes_path(at.config, path, at.project) for path in paths)
+    if not found and left:
+        stems = [os.path.basename(path).partition(".")[0] for path in paths]
+        found = not left.isdisjoint(map(_mark, [*paths, *stems, *_ids(given)]))
+    if found:
+        marks = {_mark(name) for name in _left_behind(at, command, folders)} - left
+        if marks:
+            at.session.append(_LEFT, *sorted(marks))
+    return found
+
+
+def _mark(name: str) -> str:
+    return short(name, _MARK_CHARS)
+
+
+def _command(given: Any) -> str:
+    """Return the shell command in a run's input, or ""."""
+    for key in _COMMAND_KEYS if isinstance(given, dict) else ():
+        value = given.get(key)
+        if isinstance(value, list):
+            value = " ".join([word for word in value if isinstance(word, str)])
+        if value and isinstance(value, str):
+            return value[:_LONGEST_COMMAND]
+    return ""
+
+
+def _strings(value: Any, depth: int) -> Iterator[str]:
+    """Yield the strings of a run's input that may be paths."""
+    if isinstance(value, str):
+        if 0 < len(value) <= _LONGEST_PATH and "\n" not in value:
+            yield value.removeprefix("file://")
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for key, item in value.items():
+            if key not in _PROSE_KEYS and key not in _COMMAND_KEYS:
+                yield from _strings(item, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:
+            yield from _strings(item, depth + 1)
+
+
+def _names(words: list[str], folders: list[str]) -> Iterator[str]:
+    """Yield the words of a command that may name files: with a slash or dot, behind `cat` and the like, or on disk."""
+    before = ""
+    for word in words:
+        is_path = "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"
+        if is_path or before in _PRINTERS or any(os.path.isfile(os.path.join(one, word)) for one in folders):
+            yield word
+        before = word
+
+
+def _absolute(names: list[str], folders: list[str], root: str) -> Iterator[str]:
+    """Yield the paths that names may stand for. One of another machine or container may be the project's there."""
+    for name in dict.fromkeys(names):
+        expanded = os.path.expanduser(name)
+        for folder in folders:
+            for path in shown_files.matching(os.path.join(folder, expanded)):
+                yield os.path.normpath(path)
+        if expanded[:1] == "/" and not os.path.lexists(expanded):
+            yield os.path.normpath(os.path.join(root, expanded.lstrip("/")))
+
+
+def _ids(given: Any) -> Iterator[str]:
+    """Yield the numbers of tasks and shells in a run's input."""
+    for key, value in given.items() if isinstance(given, dict) else ():
+        if key.lower().endswith(("id", "ids")):
+            yield from (str(one) for one in (value if isinstance(value, list) else [value]))
+
+
+def _left_behind(at: Capture, command: str, folders: list[str]) -> Iterator[str]:
+    """Yield the names under which the content of an excluded file may come again: files and tasks."""
+    response = at.event.tool_response
+    if goes_on(response):
+        for value in response.values():
+            signs = "".join([char if char.isalnum() or char in "-_" else " " for char in str(value)[:_LONGEST_PATH]])
+            yield from (word for word in signs.split() if any(map(str.isdecimal, word)))
+    for name in _written(command):
+        for folder in folders if not name.startswith("/dev/") else ():
+            yield os.path.normpath(os.path.join(folder, os.path.expanduser(name)))
+
+
+def _written(command: str) -> Iterator[str]:
+    """Yield the files that a command writes: where its output goes, and the last argument of `cp` and the like."""
+    for sign in ("&&", "||", ";", "|", "\n"):
+        command = command.replace(sign, " ; ")
+    words = command.replace("&>", ">").replace(">>", ">").replace(">", " > ").split()
+    program, last = "", ""
+    others: list[str] = []
+    for before, raw in zip(["", *words], [*words, ";"], strict=True):
+        word = raw.strip("\"'()")
+        if raw == ";":
+            if program in _COPIERS and others:
+                yield last
+                yield from (os.path.join(last, os.path.basename(other)) for other in others[:-1])
+            program, last, others = "", "", []
+        elif before in _TARGETS:
+            yield word
+        elif not program:
+            program = "" if "=" in word or word in ("sudo", "time", "env", "command") else os.path.basename(word)
+        elif word[:1] != "-":
+            last = word.removeprefix("of=")
+            others.append(word)
+            if program == "tee" or word != last:
+                yield last

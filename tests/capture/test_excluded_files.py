@@ -1,0 +1,150 @@
+"""Excluded files: what a tool run shows of one is not stored, however the run names it or its content comes back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.vault import exclusions
+from tests.conftest import notes
+from tests.helpers.claude import bash, payload, prompt, send
+
+VALUE = "FAVOURITE=zqxjvk"
+
+
+@pytest.fixture
+def project(tmp_path: Path, vault: Path) -> Path:
+    """Return a project that excludes `.env`, `id_box` and everything in `secrets`."""
+    root = tmp_path / "project"
+    (root / "secrets").mkdir(parents=True)
+    (root / "sub").mkdir()
+    (root / ".git").mkdir()
+    (root / ".mdmemignore").write_text(".env\nid_box\nsecrets/\n")
+    for name in (".env", "id_box", "secrets/a.txt", "README.md"):
+        (root / name).write_text(VALUE)
+    send(prompt("look at the settings", cwd=str(root)))
+    return root
+
+
+def run(project: Path, command: str, output: str = VALUE, use: str = "toolu_1", **response: Any) -> None:
+    """Run a command in the project."""
+    told = {"stdout": output, "stderr": "", "interrupted": False, **response}
+    send(bash("", use, cwd=str(project), tool_input={"command": command}, tool_response=told))
+
+
+def use(project: Path, tool: str, given: dict[str, Any], response: Any, use: str = "toolu_2") -> None:
+    """Run another tool in the project."""
+    event = {"tool_name": tool, "tool_input": given, "tool_response": response, "tool_use_id": use}
+    send(payload("PostToolUse", cwd=str(project), prompt_id="prompt-1", **event))
+
+
+def holds(folders: Iterable[Path], text: str) -> bool:
+    """Whether any file in these folders contains a text."""
+    return any(text.encode() in path.read_bytes() for one in folders for path in one.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'cat "$(pwd)/.env"',
+        "cd sub && cat ../.env",
+        "cd secrets && cat a.txt",
+        "cat .e*",
+        "cat {.env,README.md}",
+        "git show HEAD:.env",
+        "docker exec web cat /app/.env",
+        "kubectl exec pod -- tail -n 3 /srv/.env",
+        "ssh box sed -n 1p /srv/app/secrets/a.txt",
+        "cat id_box",
+    ],
+)
+def test_a_command_that_shows_an_excluded_file_is_left_out_however_it_names_it(
+    project: Path, vault: Path, home: Path, command: str
+) -> None:
+    run(project, command)
+    assert not holds([vault, home], VALUE)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"relative_path": "secrets/a.txt"},
+        {"paths": ["README.md", ".env"]},
+        {"uri": "file://{root}/.env"},
+        {"cmd": ["cat", ".env"]},
+        {"options": {"glob": ".env"}},
+    ],
+)
+def test_a_tool_of_any_server_that_names_an_excluded_file_is_left_out(
+    project: Path, vault: Path, given: dict[str, Any]
+) -> None:
+    filled = {
+        key: value.replace("{root}", str(project)) if type(value) is str else value for key, value in given.items()
+    }
+    use(project, "mcp__files__read", filled, [{"type": "text", "text": VALUE}])
+    assert not holds([vault], VALUE)
+
+
+@pytest.mark.parametrize(
+    ("command", "later"),
+    [
+        ("cat .env > out.txt", "out.txt"),
+        ("cat .env|tee -a sub/out", "sub/out"),
+        ("cp .env /tmp/copied.txt", "/tmp/copied.txt"),
+        ("mv .env sub", "sub/.env"),
+        ("base64 -o coded .env", "coded"),
+        ("cd sub && cat ../.env >> out.txt", "sub/out.txt"),
+    ],
+)
+def test_a_file_that_a_command_filled_from_an_excluded_one_is_left_out_too(
+    project: Path, vault: Path, home: Path, command: str, later: str
+) -> None:
+    run(project, command, "")
+    use(project, "Read", {"file_path": os.path.join(project, later)}, {"file": {"content": VALUE}})
+    run(project, f"cp {later} again.txt && cat {later}", use="toolu_3")
+    run(project, "cat again.txt", use="toolu_4")
+    assert not holds([vault, home], VALUE)
+
+
+def test_what_a_background_run_prints_of_an_excluded_file_later_is_left_out(project: Path, vault: Path) -> None:
+    run(project, "cat .env", "", backgroundTaskId="b7k2q9x1")
+    use(project, "BashOutput", {"bash_id": "b7k2q9x1"}, {"stdout": VALUE, "status": "completed"})
+    use(project, "TaskOutput", {"task_id": "b7k2q9x1"}, {"task": {"output": VALUE}}, "toolu_3")
+    use(project, "Read", {"file_path": "/run/tasks/b7k2q9x1.output"}, {"file": {"content": VALUE}}, "toolu_4")
+    assert not holds([vault], VALUE)
+
+
+@pytest.mark.parametrize(
+    "command", ["ls -a", "cat README.md", "make test 2>/dev/null", "cat /var/log/other.txt", "grep secrets README.md"]
+)
+def test_a_run_about_other_files_is_stored_after_one_about_an_excluded_file(
+    project: Path, vault: Path, command: str
+) -> None:
+    run(project, "cat .env README.md > out.txt 2>/dev/null", "")
+    run(project, command, "visible", use="toolu_3")
+    assert any("visible" in path.read_text("utf-8") for path in notes(vault))
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        ("==> README.md <==\na\n==> .env <==\nb\n==> c <==\nd\n", "==> README.md <==\na\n==> c <==\nd\n"),
+        ("README.md\n3:a\n\n.env\n1:b\n2:c\n\nd.py\n2:d\n", "README.md\n3:a\n\n\nd.py\n2:d\n"),
+        ("diff --git .env .env\n--- .env\n+++ .env\n+b\ndiff --git a a\n+c\n", "diff --git a a\n+c\n"),
+        ("--- a/x\t0\n+++ b/x\t0\n+a\n--- a/.env\t0\n+++ b/.env\t0\n+b\n", "--- a/x\t0\n+++ b/x\t0\n+a\n"),
+        (".env\nREADME.md\nsrc\n", "README.md\nsrc\n"),
+    ],
+)  # fmt: skip
+def test_lines_below_a_heading_that_names_an_excluded_file_are_left_out(project: Path, printed: str, kept: str) -> None:
+    from mdmem import config
+    from mdmem import project as projects
+
+    here = projects.identify(str(project))
+    settings = config.load()
+    for shape in (printed, {"stdout": printed}, [{"type": "text", "text": printed}]):
+        found = exclusions.without_excluded(settings, shape, here, str(project))
+        assert found in (kept, {"stdout": kept}, [{"type": "text", "text": kept}])
