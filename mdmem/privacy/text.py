@@ -374,6 +374,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import loose
 
         found.append(loose.of_addresses(text))
+        found.append(loose.of_mails(text))
     if secrets.may_hold_chosen(text):
         from mdmem.privacy.secrets import loose
 
@@ -400,7 +401,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
             from mdmem.privacy.secrets import printed
 
             found.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
-        if secrets.has_any(low, secrets.ESCAPES):
+        if "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
             found.append(pairs.find(plain, lower(plain), marks, words))
         if "\n" in text or "values" in low or '"secret"' in low or "code" in low:

@@ -66,7 +66,7 @@ PLACE_SIGNS = (
     "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
     "]:587 ", "334 U", "crypt(", "crypt.hash(", "ashSync(", ': EAP "', "ogin with ",
-    "ogin as ", "og in as ", "og in with ", "ign in as ", "ign in with ",
+    "ogin as ", '* "', "*\t", "og in as ", "og in with ", "ign in as ", "ign in with ",
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -127,10 +127,15 @@ def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
 
 
 def may_log_in(text: str) -> bool:
-    """Whether a text may hold `user:password@host`: a quick check that never misses one."""
+    """Whether a text may hold `user:password@host` or `user@host:password`: a quick check that never misses one."""
     if "@" not in text or ":" not in text:
         return False
-    return any(":" in part[-_LONGEST_LOGIN:].rpartition(" ")[2] for part in text.split("@", _MOST_LOGINS)[:-1])
+    before, *parts = text.split("@", _MOST_LOGINS)
+    for part in parts:
+        if ":" in before[-_LONGEST_LOGIN:].rpartition(" ")[2] or ":" in part[:_LONGEST_LOGIN].partition(" ")[0]:
+            return True
+        before = part
+    return False
 
 
 _LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
@@ -161,7 +166,18 @@ def unescaped(text: str, low: str) -> str:
         if at >= 0:
             for written in dict.fromkeys((escape, escape.upper())):
                 text = text.replace(written, plain)
-    return text
+    return _uncolored(text) if "\x1b[" in text else text
+
+
+def _uncolored(text: str) -> str:
+    """Return a text with blanks in place of a terminal's colors: `password: \\x1b[32m…`."""
+    start, *pieces = text.split("\x1b[")
+    shown = [start]
+    for piece in pieces:
+        size = len(piece) - len(piece.lstrip("0123456789;:"))
+        blanks = size + 1 if piece[size : size + 1] == "m" else 0
+        shown.append(f"  {' ' * blanks}{piece[blanks:]}" if blanks else f"\x1b[{piece}")
+    return "".join(shown)
 
 
 def has_keyword(low: str) -> bool:

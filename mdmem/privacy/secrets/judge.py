@@ -207,7 +207,8 @@ def below(name: Name, at: int) -> list[Span]:
     literal = literals.read(text, at, whole_word=False)
     if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
         return []
-    sure = name.heads_line() and ":" in text[name.end : at]
+    is_bold = not name.text[name.start - 2 : name.start].strip("*_") and text[name.end : name.end + 1] in ("*", "_")
+    sure = name.heads_line() and (":" in text[name.end : at] or is_bold)
     is_hash = len(literal.text) >= _SHORTEST_HASH and not literal.text.strip(HEX + "-")
     if is_hash and " " in name.line_before().strip():
         return []  # below a commit title; `nearby` handles sentences that announce a key
@@ -257,7 +258,8 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
     from mdmem.privacy.secrets import alone  # rarely needed: few values pass the checks above
 
     is_shouted = in_line and (text[name.start : name.end].isupper() or text.startswith("TF_VAR_", name.start))
-    is_variable = (is_shouted or name.is_given()) and text[name.end : literal.start] == "="
+    between = text[name.end : literal.start]
+    is_variable = (between == "=" and (is_shouted or name.is_given())) or (between == ": " and name.is_given())
     return values.is_secret(
         value,
         name.weight,

@@ -390,3 +390,31 @@ def _is_secret(word: str) -> bool:
     if not _SIGNS.isdisjoint(word):
         return turns(form) >= 2
     return turns(form) >= 0.4 * len(form) and not is_camel_case(form, word)
+
+
+def of_mails(text: str) -> Iterator[Span]:
+    """Find the passwords in a list of lines that are `user@host:password`."""
+    at, rows = 0, 0
+    listed: list[Span] = []
+    for line in [*text.split("\n"), ""]:
+        mail, _, value = line.rstrip("\r").partition(":")
+        user, _, host = mail.partition("@")
+        if _is_mail(user, host) and len(value) >= _SHORTEST_LISTED and not _SIGNS_OF_PATHS.intersection(value):
+            rows += 1
+            if values.is_unlike_words(value):
+                listed.append((at + len(mail) + 1, at + len(mail) + 1 + len(value), "password"))
+        elif rows:
+            if rows > 1 or (listed and values.is_varied(text[listed[0][0] : listed[0][1]])):
+                yield from listed
+            rows, listed = 0, []
+        at += len(line) + 1
+
+
+def _is_mail(user: str, host: str) -> bool:
+    is_host = "." in host and host.replace("-", "").replace(".", "").isalnum()
+    return is_host and bool(user) and user.translate(_NO_MAIL_SIGNS).isalnum()
+
+
+_SHORTEST_LISTED = 6
+_SIGNS_OF_PATHS = frozenset("/ \t.,:;<>()[]{}\"'`")
+_NO_MAIL_SIGNS = dict.fromkeys(map(ord, "._%+-"))

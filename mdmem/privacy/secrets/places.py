@@ -83,6 +83,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _oracle_users(text, low)
     yield from _imap_logins(text)
     yield from _easy_connect(text)
+    yield from _chap_lines(text)
 
 
 # -- key blocks
@@ -193,14 +194,22 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
     if "@" in host:
         if "@" in user:  # no password, but the user may be a token
             user = host.rpartition("@")[0]
-            return (begin, begin + len(user)) if len(user) >= 16 and values.looks_random(user) else None
+            return (begin, begin + len(user)) if len(user) >= _SHORTEST_USER and values.looks_random(user) else None
         size = password.rfind("@")
+        if password[:size] in _NO_PASSWORDS and values.is_unlike_words(user):
+            return begin, begin + len(user)  # `https://token:@host`
     elif colon and user[:1] != "[" and "@" in address and not password.isdigit():  # u:p/w@h
         size = address.rfind("@") - len(user) - 1
     else:
         return None
     start = begin + len(user) + 1
     return (start, start + size) if size > 0 else None
+
+
+_SHORTEST_USER = 10
+"""A shorter user name in a URL is no token, in characters."""
+_NO_PASSWORDS = ("", "x-oauth-basic", "X")
+"""What services ask for in place of a password, if the user name is a token."""
 
 
 def _dsn_passwords(text: str) -> Iterator[Span]:
@@ -275,6 +284,18 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
             if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
+
+
+def _chap_lines(text: str) -> Iterator[Span]:
+    """Find the secret in `client * … *`, a line of PPP's chap-secrets."""
+    for at, _ in secrets.every(text, '* "', "*\t"):
+        start = text.rfind("\n", max(0, at - _LONGEST_WORD), at) + 1
+        row = text[start : at + _LONGEST_WORD].partition("\n")[0]
+        fields = row.split()
+        secret = fields[2].strip('"') if len(fields) == 4 and fields[1] == fields[3] == "*" else ""
+        if len(secret) > 2 and (fields[2] != secret or values.is_unlike_words(secret)):
+            begin = text.index(secret, at)
+            yield begin, begin + len(secret), "password"
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:

@@ -38,7 +38,7 @@ _BEFORE_SETTINGS = (
     " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
     "--set-string ", "set-env ",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
-    "config:set ", "eb setenv ", "secrets set ",
+    "config:set ", "eb setenv ", "secrets set ", " -h \"", " -h '", "--header \"", "--header '",
 )  # fmt: skip
 """Command options with a setting as argument, whose value cannot be a variable."""
 

@@ -25,7 +25,7 @@ _VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")
 _OF_WHAT = (" for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ")
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")
-_ARROWS = ("-> ", "→ ", "- ", "– ")
+_ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
 _DATA = "<![CDATA["
 _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48
@@ -48,6 +48,9 @@ def after_assignment(name: Name) -> int:
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
         return value + 1  # ${NAME:-…}
     value = skip_blank(text, value)
+    stars = scan.closers(text, value)
+    if stars > value and text[stars : stars + 1] in ("\n", "\r"):
+        return 0  # **Password:**, with the value on the next line
     if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
         return 0
     if name.is_quoted() and text[value : value + 64].lstrip().startswith("string("):
@@ -237,8 +240,20 @@ def in_next_cell(name: Name) -> int:
     """`| name | … |`."""
     row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
     value = skip_blank(name.text, name.sign + 1)
-    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL) and name.text[value : value + 1] != "|"
-    return value if in_table else 0
+    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL)
+    is_cell = in_table or (not row.strip() and _is_aligned(name.text, name.sign))
+    return value if is_cell and name.text[value : value + 1] != "|" else 0
+
+
+def _is_aligned(text: str, bar: int) -> bool:
+    """Whether the line above or below has its first bar at the same place, as in a database's output of one record."""
+    start = text.rfind("\n", max(0, bar - _LONGEST_HEAD), bar) + 1
+    above = text[max(0, start - _LONGEST_ROW) : max(0, start - 1)].rpartition("\n")[2]
+    below = text[bar : bar + _LONGEST_ROW].partition("\n")[2].partition("\n")[0]
+    return any(line.find("|") == bar - start for line in (above, below))
+
+
+_LONGEST_HEAD, _LONGEST_ROW = 80, 400
 
 
 def after_arrow(name: Name) -> int:
@@ -246,8 +261,11 @@ def after_arrow(name: Name) -> int:
     arrow = next((arrow for arrow in _ARROWS if name.text.startswith(arrow, name.sign)), "")
     if not arrow and name.text.startswith("...", name.sign):
         ahead = name.text[name.sign : name.sign + 96]
-        arrow = ahead[: len(ahead) - len(ahead.lstrip("."))]
-    return skip_blank(name.text, name.sign + len(arrow)) if arrow and name.sign != name.closed else 0
+        dots = len(ahead) - len(ahead.lstrip("."))
+        arrow = ahead[: dots + (ahead[dots : dots + 1] == ":")]
+    return (
+        skip_blank(name.text, name.sign + len(arrow)) if arrow and (name.sign != name.closed or arrow[-1] == ":") else 0
+    )
 
 
 def after_type_digit(name: Name) -> int:
@@ -297,6 +315,13 @@ def in_cell_of_html(name: Name) -> int:
     ahead = name.low[name.closed : name.closed + 96]
     rest = ahead.partition(">")[2].lstrip()
     return name.closed + len(ahead) - len(rest) + 4 if ahead[:3] in ("</t", "</d") and rest.startswith(_CELLS) else 0
+
+
+def after_bold(name: Name) -> int:
+    """`<b>NAME</b>: …`."""
+    tag, _, rest = name.low[name.closed : name.closed + 24].partition(">")
+    at = name.closed + len(tag) + 1
+    return skip_blank(name.low, at + 1) if tag in ("</b", "</strong", "</em") and rest[:1] == ":" else 0
 
 
 def after_default(name: Name) -> int:
@@ -367,5 +392,12 @@ def on_next_line(name: Name) -> int:
     at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
     at = scan.closers(name.text, at)
     below = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
+    if name.text.startswith("```", below):  # a block of code with only the value
+        inside = scan.next_line(name.text, below + len(name.text[below : below + 24].partition("\n")[0]))
+        end = name.text.find("\n", inside, inside + _LONGEST_VALUE) if inside else -1
+        return inside if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
     rule = len(name.text[below : below + 96]) - len(name.text[below : below + 96].lstrip("-=~")) if below else 0
     return scan.next_line(name.text, below + rule) if rule >= 3 and scan.line_ends(name.text, below + rule) else below
+
+
+_LONGEST_VALUE = 256

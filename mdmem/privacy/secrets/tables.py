@@ -36,6 +36,7 @@ _SHORTEST_OF_SENTENCE = 6
 def find(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in tables, `INSERT … VALUES` statements, blocks and code lists."""
     yield from _columns(text, low)
+    yield from _records(text)
     yield from _inserted(text, low)
     yield from _blocks(text, low)
     yield from _codes(text, low)
@@ -126,6 +127,21 @@ def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
     if core and values.is_secret(core, max(weight, names.LITERAL), quoted=True) and " " not in core:
         start = at + cell.index(core)
         yield start, start + len(core), kind
+
+
+def _records(text: str) -> Iterator[Span]:
+    """Find the secrets in psql's expanded output, which has a line `name | value` for each column."""
+    for _, head in secrets.every(text, "-[ RECORD "):
+        at = literals.line_end(text, head) + 1
+        for _ in range(_MOST_ROWS):
+            row = text[at : literals.line_end(text, at)]
+            name, bar, value = row.partition("|")
+            if not bar or name.startswith("-["):
+                break
+            weight, kind = _head(name)
+            if weight:
+                yield from _cell(at + len(name) + 1, value, weight, kind)
+            at += len(row) + 1
 
 
 # -- SQL
