@@ -17,6 +17,7 @@ from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
+from mdmem.health.private import PrivateMemory
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
@@ -51,6 +52,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
         found.add("", warning(text, f"`sudo chown $USER {named}; chmod u+rwx {named}`"))
     yield from _passed_over(config) if scope.is_whole else ()
+    remembered = PrivateMemory(config)
     marks = array("q")
     count = 0
     paths = _paths(config, scope)
@@ -68,7 +70,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             continue
         count += 1
         parsed = notes.parse(data)
-        for problem in _problems(path, data, parsed):
+        for problem in (*_problems(path, data, parsed), *remembered.problems(path, data, parsed)):
             found.add(path, problem)
         name = str(parsed.meta.get("id", ""))
         for other in twins(scope.view, path, name) if scope.view and name else ():
