@@ -17,7 +17,7 @@ from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
-from mdmem.health.private import PrivateMemory
+from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
@@ -52,7 +52,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
         found.add("", warning(text, f"`sudo chown $USER {named}; chmod u+rwx {named}`"))
     yield from _passed_over(config) if scope.is_whole else ()
-    remembered = PrivateMemory(config)
+    remembered = SessionMemories(config)
     marks = array("q")
     count = 0
     paths = _paths(config, scope)

@@ -15,7 +15,7 @@ from mdmem.vault import note as notes
 _KEY_CHARS = 16
 
 
-class PrivateMemory:
+class SessionMemories:
     """What the sessions remember as private, loaded when a note of theirs is checked."""
 
     def __init__(self, config: Config) -> None:
