@@ -75,7 +75,8 @@ def _tell_failure(event: Event) -> None:
         facts, _, output = response.partition("\nOutput:\n")
         code, event.tool_response = _said_code(facts), output
         if code is None and _RUNNING in facts:
-            event.tool_response = {"output": output, "status": BACKGROUND}
+            shell = facts.partition(_RUNNING)[2].partition("\n")[0]
+            event.tool_response = {"output": output, "status": BACKGROUND, "shell": shell}
             return
     elif event.tool == "Bash" and type(response) is str:
         code = _written_code(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,19 @@ def test_what_a_background_run_prints_of_an_excluded_file_later_is_left_out(proj
     use(project, "BashOutput", {"bash_id": "b7k2q9x1"}, {"stdout": VALUE, "status": "completed"})
     use(project, "TaskOutput", {"task_id": "b7k2q9x1"}, {"task": {"output": VALUE}}, "toolu_3")
     use(project, "Read", {"file_path": "/run/tasks/b7k2q9x1.output"}, {"file": {"content": VALUE}}, "toolu_4")
+    assert not holds([vault], VALUE)
+
+
+def test_what_codex_reads_from_a_shell_that_shows_an_excluded_file_is_left_out(
+    project: Path, vault: Path, hook: Callable[..., object]
+) -> None:
+    facts = "Chunk ID: a1\nWall time: 1.0 seconds\nProcess "
+    for tool, given, response in (
+        ("Bash", {"command": "cat .env; sleep 9"}, f"{facts}running with session ID 4711\nOutput:\n"),
+        ("write_stdin", {"session_id": 4711, "chars": ""}, f"{facts}exited with code 0\nOutput:\n{VALUE}"),
+    ):
+        event = {"tool_name": tool, "tool_input": given, "tool_response": response, "tool_use_id": tool}
+        hook(payload("PostToolUse", cwd=str(project), prompt_id="prompt-1", **event), "codex")
     assert not holds([vault], VALUE)
 
 
