@@ -269,10 +269,11 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
         if depth == 0:
             job.is_input = key == "input"
         name, cleaned = key, _value(item, job, depth + 1)
-        if isinstance(key, str) and not _is_plain(key, job):
+        is_paired = pair != "" and (key in ("value", "Value") or (key == "text" and "value" not in value))
+        if isinstance(key, str) and (is_paired or not _is_plain(key, job)):
             name = key if key in job.names else text.clean(key, job)
             if job.rules.secrets:
-                cleaned = _under_name(pair if key in ("value", "Value") and pair else key, cleaned, job)
+                cleaned = _under_name(pair if is_paired else key, cleaned, job)
         while name in result:  # two keys were masked to the same text
             name = f"{name}+{len(result)}"
         result[name] = cleaned
@@ -332,13 +333,23 @@ def _is_plain(key: str, job: Job) -> bool:
 
 
 def _named_value(value: dict[Any, Any]) -> str:
-    """Return the name that an object gives its `value`, or "": `{"name": "DB_PASSWORD", "value": …}`."""
+    """Return the name that an object gives its `value`, or "": `{"name": "DB_PASSWORD", "value": …}`.
+
+    What a browser types has the field's description for a name: `{"element": "Password field", "text": …}`.
+    """
     if "value" in value or "Value" in value:
         for key in ("name", "key", "Name", "Key"):
             name = value.get(key)
             if isinstance(name, str):
                 return name
+    for key in ("element", "selector") if "text" in value or "value" in value else ():
+        name = value.get(key)
+        if isinstance(name, str) and secrets.has_any(name.lower(), _TYPED_SECRETS):
+            return "password"
     return ""
+
+
+_TYPED_SECRETS = ("passw", "passcode", "passphrase")
 
 
 def _under_name(name: str, value: Any, job: Job) -> Any:

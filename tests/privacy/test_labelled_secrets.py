@@ -60,3 +60,31 @@ def test_a_plain_word_in_a_record_of_a_database_is_masked_too() -> None:
 )
 def test_text_that_only_looks_like_such_a_label_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize("value", ["hunter2x", "horsebattery"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"element": "Password textbox", "ref": "e5", "text": "{}"},
+        {"element": "Passwort", "value": "{}"},
+        {"selector": "input[type='password']", "text": "{}"},
+        {"selector": "#password", "value": "{}"},
+        {"code": "await page.getByRole('textbox', { name: 'Password' }).fill('{}');"},
+    ],
+)
+def test_what_a_browser_types_into_a_password_field_is_masked(given: dict[str, str], value: str) -> None:
+    typed = {key: text.replace("{}", value) for key, text in given.items()}
+    assert value not in str(clean({"input": typed}, origin="tool").value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"element": "Search box", "text": "reset hunter2x"},
+        {"element": "Forgot password link", "ref": "e1"},
+        {"name": "password", "text": "Choose eight characters"},
+    ],
+)
+def test_what_a_browser_does_elsewhere_stays(given: dict[str, str]) -> None:
+    assert clean({"input": given}, origin="tool").value == {"input": given}

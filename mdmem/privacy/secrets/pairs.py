@@ -326,7 +326,7 @@ RULES: tuple[Rule, ...] = (
     (",", _is_in_tuple, starts.behind_comma, judge.beside),
     (",", _is_field, starts.behind_comma, judge.flag),
     (".", _is_in_lisp, starts.behind_dot, judge.flag),
-    (".", _always, starts.typed_in, judge.flag),
+    (".}", _always, starts.typed_in, judge.flag),
     (",", _is_constant, starts.behind_comma, judge.constant),
     ("'\"`", _is_bare, starts.at_string, judge.in_quotes),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),

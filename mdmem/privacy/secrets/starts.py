@@ -204,8 +204,10 @@ def behind_comma(name: Name) -> int:
 
 def typed_in(name: Name) -> int:
     """`locator("#name").fill("…`, as tests fill in a form."""
-    call = next((call for call in _TYPED if name.text.startswith(call, name.sign)), "")
-    return name.sign + len(call) if call else 0
+    ahead = name.text[name.sign : name.sign + 8]
+    at = name.sign + len(ahead) - len(ahead.lstrip(" })"))  # getByRole('textbox', { name: 'NAME' }).fill('…')
+    call = next((call for call in _TYPED if name.text.startswith(call, at)), "")
+    return at + len(call) if call else 0
 
 
 _TYPED = (".fill(", ".type(", ".send_keys(", ".sendKeys(", ".setValue(", ".pressSequentially(")
