@@ -188,7 +188,22 @@ def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: t
     done = ask(*words, "9" * 30)
 
     assert done.returncode == 2
-    assert "is not in the range" in done.stderr
+    assert "is not between 0 and 1,000,000,000" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("list", "-n", "-1"), ("tree", "--depth", "0"), ("archive", "12")])
+def test_a_number_out_of_bounds_is_answered_with_the_bounds(ask: Run, words: tuple[str, ...]) -> None:
+    done = ask(*words)
+
+    assert done.returncode == 2
+    assert re.search(r" is not between \d+ and [\d,]+\.", done.stderr)
+
+
+def test_help_does_not_name_the_largest_number_of_a_computer(ask: Run) -> None:
+    said = ask("search", "--help").stdout
+
+    assert "[default: 10]" in said
+    assert "<=" not in said
 
 
 @pytest.mark.parametrize("group", ["branch", "config", "privacy"])

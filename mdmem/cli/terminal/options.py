@@ -20,6 +20,7 @@ from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import SupportsIndex, SupportsInt
 
     from click.shell_completion import CompletionItem
 
@@ -148,13 +149,23 @@ MOST_OF_ALL = 1_000_000_000
 """The largest number that an option accepts."""
 
 
-class WholeNumber(click.IntRange):
-    """A whole number within bounds; `name` is what the error message calls it."""
+class WholeNumber(click.types.IntParamType):
+    """A whole number within bounds, which an error names and --help does not; `name` is what the error calls it."""
 
     name = "whole number"
 
     def __init__(self, least: int, most: int = MOST_OF_ALL) -> None:
-        super().__init__(least, most)
+        self.least, self.most = least, most
+
+    def convert(
+        self, value: SupportsInt | SupportsIndex, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the number. Fails when it is out of bounds."""
+        number = super().convert(value, param, ctx)
+        if not self.least <= number <= self.most:
+            most = f"{self.most:,}" if self.most == MOST_OF_ALL else self.most
+            self.fail(f"{number} is not between {self.least} and {most}.", param, ctx)
+        return number
 
 
 def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
