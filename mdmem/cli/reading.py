@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from mdmem import timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.vault import archives, disk, note
+from mdmem.vault import archives, disk, journal, note
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
     render.table(columns, cells)
 
 
-_UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"])
+_UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest", "page"])
 """Front matter for machines rather than readers; `--raw` shows it."""
 
 
@@ -292,8 +293,9 @@ def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
 
 
 def _print_note(path: str, parsed: note.Parsed) -> None:
-    from rich.markdown import Markdown
     from rich.text import Text
+
+    from mdmem.views import markup
 
     console = render.console()
     meta = {key: _worded(value) for key, value in parsed.meta.items()}
@@ -304,7 +306,10 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
         meta.pop("agent", ""),
         f"mem:{meta.pop('id')}" if "id" in meta else "",
     ]
-    console.print(Text(render.safe(meta.pop("title", path)), "bold"))
+    title = meta.pop("title", path)
+    if meta.get("aliases") == title:
+        del meta["aliases"]
+    console.print(Text(render.safe(title), "bold"))
     console.print(Text(render.safe(" · ".join(filter(None, facts))), "dim"))
     rest = [f"{key}: {value}" for key, value in meta.items() if key not in _UNSHOWN]
     if rest:
@@ -312,8 +317,24 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     if parsed.problem:
         console.print(Text(f"The front matter is broken: {parsed.problem}.", "yellow"))
     console.print()
-    console.print(Markdown(render.safe(parsed.body)), soft_wrap=False)
+    body = markup.without_title(_without_marks(parsed.body), title)
+    console.print(render.markdown(render.safe(body)), soft_wrap=False)
     console.print(Text(path, "dim"))
+
+
+_PAGE_MARKS = re.compile(
+    rf"{'|'.join(map(re.escape, (*journal.PAGE_MARKS, journal.NAVIGATION_MARK)))}|(?<!\\)</?(?:details|summary)>"
+)
+"""What only a machine or a browser reads on a page; after a backslash, a tag is part of a title."""
+
+
+def _without_marks(text: str) -> str:
+    """Return a note's text without what marks and folds the generated part of a page."""
+    head, begun, rest = text.partition(journal.PAGE_MARKS[0])
+    if not begun:
+        return text
+    inside, _, after = rest.partition(journal.PAGE_MARKS[1])
+    return head + _PAGE_MARKS.sub("", inside) + after
 
 
 def _worded(value: object) -> str:

@@ -66,6 +66,11 @@ def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024)
     return f"{made}{more}"
 
 
+def parsed(text: str) -> list[Token]:
+    """Return a text's Markdown as tokens, for a terminal. Its HTML is text."""
+    return MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
+
+
 def without_title(text: str, title: str) -> str:
     """Return a text without a first heading that only repeats its title."""
     first, _, rest = text.lstrip().partition("\n")

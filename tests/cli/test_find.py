@@ -407,6 +407,27 @@ def test_a_terminal_gets_colour_and_rendered_markdown(day: Day) -> None:
     assert "digest" not in shown
 
 
+def test_a_rendered_note_keeps_its_html_as_text(day: Day, tmp_path: Path) -> None:
+    """A terminal shows no HTML, and the names of components and types look like tags."""
+    mine = cli_day.copy(day, tmp_path)
+    text = "<!-- why -->\n\n| a |\n|---|\n| ~~b~~ |\n\n"
+    text += "Wrap it in <Suspense>, as a Map<String, List<int>>.\n\n<div>\n  block\n</div>\n"
+    (mine.vault / "notes" / "tags.md").write_text(text)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", mine.terminal("show", "notes/tags.md"))
+    for piece in ("<Suspense>", "Map<String, List<int>>", "<div> block </div>", "<!-- why -->"):
+        assert piece in shown
+    assert "| ~~b~~ |" not in shown
+
+
+def test_a_rendered_page_shows_tool_runs_without_what_folds_them(day: Day) -> None:
+    (page,) = [row["id"] for row in day.json("list", "--kind", "session") if "date parser" in row["title"]]
+    shown = day.terminal("show", page, env={"COLUMNS": "200"})
+    assert "tool runs" in shown
+    assert "edit src dates py" in shown
+    assert not re.search("<details>|summary>|<!--", shown)
+    assert shown.count("Why does the date parser fail? [PRIVATE] Fix it.") == 2, "the title, and the prompt"
+
+
 @pytest.mark.parametrize("words", [("prompts", "parser"), ("todo",), ("decisions",), ("fixes",), ("about", "dates.py")])
 def test_what_an_agent_looks_up_is_fenced(day: Day, words: tuple[str, ...]) -> None:
     """The privacy gate removes what is fenced, so that no look-up is stored as something new."""

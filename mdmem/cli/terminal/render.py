@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
+    from rich.markdown import Markdown
     from rich.text import Text
 
 Piece = tuple[str, str]
@@ -90,6 +91,17 @@ def safe(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" or c == "\u200d" else "\ufffd" for c in text)
+
+
+def markdown(text: str) -> Markdown:
+    """Return a note's Markdown for rich's console. HTML is shown as text, as in the web pages; rich leaves it out."""
+    from rich.markdown import Markdown
+
+    from mdmem.views import markup
+
+    made = Markdown("")
+    made.parsed = markup.parsed(text)
+    return made
 
 
 # -- lines and tables ------------------------------------------------------------------------------
