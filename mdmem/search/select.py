@@ -31,6 +31,10 @@ _WIDE = frozenset(["agent", "kind", "is"])
 _GLOB = re.compile(r"[*?]")
 _PUNCTUATION = re.compile(r"\W+")
 _MAX_PREFIX_TERMS = 200
+_NAMED = frozenset(("kind", "project", "tool", "tag", "agent", "branch"))
+"""Filters by a name, which may be misspelled."""
+_MAX_NAMES = 10_000
+"""Maximum number of names that a misspelled one is compared with."""
 MAX_READ = 10_000
 """Maximum number of notes read for a phrase or prefix: the newest that may have it."""
 
@@ -63,7 +67,22 @@ def allowed(
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note meets, such as a misspelled project."""
     none = [one for one in dict.fromkeys(query.filters) if one.wanted and not any(True for _ in _filtered(view, one))]
-    return tuple(f"No note has {' or '.join(f'{one.key}:{value:.80}' for value in one.values)}." for one in none)
+    return tuple(f"No note has {_either(one.key, one.values)}.{_similar(view, one)}" for one in none)
+
+
+def _either(key: str, values: Iterable[str]) -> str:
+    return " or ".join(f"{key}:{value:.80}" for value in values)
+
+
+def _similar(view: View, wanted: Filter) -> str:
+    """Return a question with the names that notes have and that are written like those of a filter; "" for none."""
+    import difflib  # only a filter that found nothing needs it
+
+    if wanted.key not in _NAMED:
+        return ""
+    names = [term.partition(":")[2] for term in view.starting_with("facet", f"{wanted.key}:", _MAX_NAMES)]
+    near = [found for value in wanted.values for found in difflib.get_close_matches(value.lower()[:80], names, 1)]
+    return f" Did you mean {_either(wanted.key, dict.fromkeys(near))}?" if near else ""
 
 
 def unread(view: View, query: Query) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class Summary(TypedDict):
     notes: int
 
 
-_SEEN_ANYWAY = {"No note has is:pinned.", "No note has tag:decision."}
+_SEEN_ANYWAY = ("No note has is:pinned.", "No note has tag:decision.")
 """Hints that an empty list in a project's context makes redundant."""
 
 
@@ -160,7 +160,7 @@ def project_context(
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
-        "hints": sorted({*pinned["hints"], *decided["hints"]} - _SEEN_ANYWAY),
+        "hints": sorted({one for one in (*pinned["hints"], *decided["hints"]) if not one.startswith(_SEEN_ANYWAY)}),
     }
     if name and not (made["pinned"] or made["sessions"] or made["decisions"]):
         known = stats(at)["by_project"]

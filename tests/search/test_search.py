@@ -480,6 +480,18 @@ def test_an_answer_without_notes_names_the_filters_that_no_note_passes(settings:
     assert engine.search(settings, "zzzzunknown kind:prompt").hints == ()
 
 
+def test_a_misspelled_name_in_a_filter_gets_the_nearest_one(settings: Config) -> None:
+    def hint(query: str) -> str:
+        return " ".join(engine.search(settings, query).hints)
+
+    assert hint("kind:promt") == "No note has kind:promt. Did you mean kind:prompt?"
+    assert hint("kind:reponse,promt") == (
+        "No note has kind:reponse or kind:promt. Did you mean kind:response or kind:prompt?"
+    )
+    assert hint("tool:bsh") == "No note has tool:bsh. Did you mean tool:bash?"
+    assert hint("file:zzz") == "No note has file:zzz."
+
+
 def test_words_with_a_filter_must_match_one_of_the_words(settings: Config) -> None:
     assert ids(ask(settings, "audit kind:response")) == ["p9o8i7u6y5"]
     assert ask(settings, "zebra kind:response").total == 0
