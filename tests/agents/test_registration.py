@@ -244,8 +244,23 @@ def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
     registration.register("claude-code")
 
     assert registration.unregister("claude-code").action == "deleted"
-    assert not list(settings(home).parent.iterdir())
+    assert not settings(home).exists()
     assert registration.unregister("claude-code").action == "unchanged"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_that_is_not_installed_does_not_look_so_after_uninstall(home: Path, agent: str) -> None:
+    """`mdmem doctor` and `mdmem install` take an agent's settings folder for the agent."""
+    folder = Path(registration.known(agent).module.folder(os.environ))
+    registration.register(agent)
+    registration.unregister(agent)
+    assert not folder.exists()
+    assert home.is_dir()
+
+    registration.register(agent)
+    (folder / "of-the-agent").touch()
+    registration.unregister(agent)
+    assert [file.name for file in folder.iterdir()] == ["of-the-agent"]
 
 
 def test_a_symlink_that_led_nowhere_does_so_again(home: Path, tmp_path: Path) -> None:
