@@ -151,6 +151,21 @@ def test_a_list_without_a_match_names_a_way_on(day: Day) -> None:
     assert "mdmem list --help" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["sessions", "log", "todo", "decisions", "fixes", "digest", "prompts", "proposals"])
+def test_a_misspelled_project_is_not_answered_as_one_where_nothing_happened(day: Day, command: str) -> None:
+    done = day.run(command, "--project", "notes-ap-p")
+    assert "hint: No note has project:notes-ap-p. Did you mean project:notes-app?" in done.stderr
+    assert "hint" not in day.run(command, "--project", "Notes").stderr
+
+
+@pytest.mark.parametrize("command", ["sessions", "log"])
+def test_a_misspelled_agent_gets_the_nearest_one(day: Day, command: str) -> None:
+    done = day.run(command, "--agent", "claud-code", "--json")
+    assert done.stdout.strip() == "[]"
+    assert "Did you mean agent:claude-code?" in done.stderr
+    assert "hint" not in day.run(command, "--agent", "claude-code").stderr
+
+
 def test_a_hand_written_note_is_listed_at_once_even_with_broken_front_matter(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     (mine.vault / "ideas").mkdir()

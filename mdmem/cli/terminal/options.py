@@ -15,7 +15,7 @@ from mdmem import config
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError
+from mdmem.errors import AmbiguousError, MdmemError
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
@@ -300,11 +300,33 @@ def _named_project(ctx: click.Context, _: click.Parameter, given: str | None) ->
     wanted = (given or "").lower()
     known = _projects(ctx) if wanted and given else []
     found = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
+    if wanted and not found:
+        _tell_unmatched(ctx, project=wanted)
     if given in known or not found:
         return given
     if len(found) > 1:
         raise AmbiguousError(f"{given!r} is a part of several projects' names: {', '.join(found)}.")
     return found[0]
+
+
+def _named_agent(ctx: click.Context, _: click.Parameter, given: str | None) -> str | None:
+    if given:
+        _tell_unmatched(ctx, agent=given)
+    return given
+
+
+def _tell_unmatched(ctx: click.Context, **given: str) -> None:
+    """Print on stderr that no note has a name, and the nearest one: "nothing" alone would be taken for an answer."""
+    from mdmem.search import select
+    from mdmem.views import rows
+
+    if ctx.resilient_parsing:  # for a completion
+        return
+    found = config.load(ctx.find_root().params.get("vault"))
+    with contextlib.suppress(MdmemError):  # the command itself reports it
+        if os.path.isdir(found.vault) and not rows.is_empty(found):  # noqa: PTH112 - nothing else here needs pathlib
+            for sentence in rows.ask(found, lambda view: select.unmatched(view, query(given))):
+                click.echo(f"hint: {sentence}", err=True)
 
 
 project = click.option(
@@ -322,7 +344,9 @@ until = click.option("--until", metavar="TIME", help="Until the end of this time
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
 offset = number("--offset", default=0, said="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-agent = click.option("--agent", metavar="NAME", shell_complete=agents, help="Only from this agent.")
+agent = click.option(
+    "--agent", metavar="NAME", shell_complete=agents, callback=_named_agent, help="Only from this agent."
+)
 one_session = click.option(
     "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
 )
