@@ -470,6 +470,18 @@ def test_a_note_is_written_by_keyboard(web: Web, page: Page) -> None:
     assert not violations(page)
 
 
+def test_control_and_enter_save_a_text(web: Web, page: Page) -> None:
+    path = a_note(web, "Saved with two keys")
+    page.goto(f"{web.served.url}/edit/{path}")
+    page.get_by_role("textbox", name="Text").fill("One line.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Another.")
+    page.keyboard.press("Control+Enter")
+
+    page.wait_for_url("**/note/**")
+    assert "One line.\nAnother.\n" in (web.vault / path).read_text()
+
+
 def test_a_note_is_forgotten_and_brought_back(web: Web, page: Page) -> None:
     path = a_note(web, "Forgotten in the browser")
     web.day.run("commit")

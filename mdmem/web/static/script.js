@@ -184,6 +184,9 @@ function keepText(form) {
     if (!saved && (typed || form.dataset.unsaved)) event.preventDefault();
   });
   text.addEventListener("input", () => text.setCustomValidity(""));
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) form.requestSubmit();
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const bytes = new TextEncoder().encode(text.value).length;
