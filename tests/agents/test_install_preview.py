@@ -68,6 +68,19 @@ def test_a_server_is_put_in_and_taken_out_without_a_trace(home: Path, client: st
     assert mcp_registration.unregister(client).action == "deleted" and not file.exists()
 
 
+def test_a_client_that_is_not_installed_is_not_found_after_its_server_was_taken_out(home: Path) -> None:
+    file = Path(mcp_registration.register("claude-desktop").path)
+    assert mcp_registration.detect() == ["claude-desktop"]
+    mcp_registration.unregister("claude-desktop")
+    assert mcp_registration.detect() == []
+
+    file.parent.mkdir()
+    (file.parent / "of-the-client").touch()
+    mcp_registration.register("claude-desktop")
+    mcp_registration.unregister("claude-desktop")
+    assert mcp_registration.detect() == ["claude-desktop"]
+
+
 def test_others_servers_of_opencode_stay(home: Path) -> None:
     file = Path(mcp_registration.status("opencode").path)
     file.parent.mkdir(parents=True)

@@ -57,6 +57,7 @@ def unregister(client: str, scope: str = "user") -> SettingsChange:
     text = _without(found, file.text, file.path, place)
     if before is None and not found.is_state(scope) and _loads(found, text, file.path) == {}:
         file.delete()
+        file.remove_empty_folders(_folder(client))
         return change._replace(action="deleted")
     file.write(text, keep_first=False)
     return change
@@ -107,7 +108,14 @@ def _words(present: Mapping[str, Any]) -> list[str]:
 def detect() -> list[str]:
     """Return the clients without hooks on this machine, found by their settings folders."""
     without_hooks = [name for name in CLIENTS if name not in AGENTS]
-    return [name for name in without_hooks if os.path.isdir(os.path.dirname(located(CLIENTS[name].file, "user")))]
+    return [name for name in without_hooks if os.path.isdir(_folder(name))]
+
+
+def _folder(client: str) -> str:
+    """Return the folder that exists where the client is installed."""
+    if client in AGENTS:
+        return AGENTS[client].module.folder(os.environ)
+    return os.path.dirname(located(CLIENTS[client].file, "user"))
 
 
 def known(client: str) -> McpClient:

@@ -6,7 +6,6 @@ Used only by commands; a hook never loads it.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, trust
@@ -114,17 +113,9 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
         return change._replace(action="unchanged", backup=file.backup())
     change = _taken_out(found, file, change, _vault(own))
     if change.action == "deleted":
-        _remove_empty_folders(os.path.dirname(file.path), found.module.folder(os.environ))
+        file.remove_empty_folders(found.module.folder(os.environ))
     launcher.leave(file.path)
     return change
-
-
-def _remove_empty_folders(folder: str, top: str) -> None:
-    """Remove a folder and those above it up to `top` if they are empty: a settings folder means an installed agent."""
-    with suppress(OSError):
-        while folder == top or folder.startswith(os.path.join(top, "")):
-            os.rmdir(folder)
-            folder = os.path.dirname(folder)
 
 
 def _taken_out(found: KnownAgent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from mdmem import files
@@ -85,6 +85,14 @@ class SettingsFile:
             os.unlink(self._real)
         except OSError as error:
             raise _unwritable(self.path, error) from error
+
+    def remove_empty_folders(self, top: str) -> None:
+        """Remove the file's folder and those above it, up to `top`, if they are empty: they look like an agent."""
+        folder = os.path.dirname(self.path)
+        with suppress(OSError):
+            while folder == top or folder.startswith(os.path.join(top, "")):
+                os.rmdir(folder)
+                folder = os.path.dirname(folder)
 
     def _publish(self, content: bytes, path: str) -> None:
         """Write a temporary file of the same mode and owner beside `path`, and move it there."""
