@@ -172,7 +172,7 @@ def log(
     if as_json:
         print_json(found)
     elif not found:
-        listing.say_no_sessions(settings, filters, asked_for=bool(first or last or failed))
+        listing.say_no_sessions(settings, asked_for=any((first, last, failed, *filters.values())))
     elif oneline:
         for session in found:
             when = timestamps.readable(session.started)

@@ -18,7 +18,7 @@ from mdmem.vault import journal
 from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.history.session_log import LoggedSession
@@ -129,22 +129,17 @@ def sessions(
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     render.table(columns, [_session_row(one) for one in kept])
     if not kept:
-        say_no_sessions(settings, wanted, asked_for=failed or any(when.values()))
+        say_no_sessions(settings, asked_for=failed or any(wanted.values()) or any(when.values()))
     elif limit and next(found, None):
         extent.tell("session", len(kept), None)
 
 
-def say_no_sessions(settings: Config, wanted: Mapping[str, str], *, asked_for: bool) -> None:
-    """Print on stderr why no session is listed. wanted: the filters. asked_for: whether there are other conditions."""
-    from mdmem.search import select
+def say_no_sessions(settings: Config, *, asked_for: bool) -> None:
+    """Print on stderr why no session is listed. asked_for: whether there are filters."""
     from mdmem.views import rows
 
-    if asked_for or any(wanted.values()):
-        asked = options.query({key: wanted[key] for key in ("project", "agent")})
-        unmatched = rows.ask(settings, lambda view: select.unmatched(view, asked))
-        extent.say(" ".join([*map(render.safe, unmatched), "No matching sessions."]))
-    else:
-        extent.say(wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet.")
+    none = wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet."
+    extent.say("No matching sessions." if asked_for else none)
 
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:

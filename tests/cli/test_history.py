@@ -585,7 +585,7 @@ def test_a_journal_without_sessions_and_a_missing_vault_are_told(mdmem: Run, vau
         assert mdmem(command).stderr.startswith("No notes yet. ")
         assert mdmem(command, "--failed").stderr == "No matching sessions.\n"
         other = mdmem(command, "--project", "shp")
-        assert (other.stdout, other.stderr) == ("", "No note has project:shp. No matching sessions.\n")
+        assert (other.stdout, other.stderr) == ("", "No matching sessions.\n")
     assert mdmem("--vault", str(tmp_path / "none"), "log").returncode == 4
 
 
