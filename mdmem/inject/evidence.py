@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, asks_a_fact
+from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE
+from mdmem.search.asking.facts import asks_a_fact
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.asking.prose import fold, words
 from mdmem.search.text import analysis

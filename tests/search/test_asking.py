@@ -701,3 +701,128 @@ def test_what_was_told_and_needed_is_searched_by_what_it_is_about(prompt: str, t
 
     assert found is not None
     assert found.topic == topic
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [
+        ("could you please tell me at which value we put the threshold", SURE),
+        ("I wonder why we ended up on LightGBM", SURE),
+        ("not sure we ever settled Karpenter vs. the autoscaler", SURE),
+        ("do you happen to know what values node calibration took", LIKELY),
+        ("may I ask why CatBoost lost against LightGBM?", LIKELY),
+        ("no clue anymore why we set prevent_destroy", SURE),
+        ("would you kindly tell me how the dry point is written to a node?", POSSIBLE),
+    ],
+)
+def test_a_question_in_a_polite_or_doubtful_frame_asks_like_the_bare_one(prompt: str, grade: int) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == grade
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "there was something about save migration for old versions",
+        "someone mentioned that nodes couldn't join in the field",
+        "I heard that an RDS instance nearly got destroyed",
+        "I seem to remember that rocks were the problem in the canyon",
+        "are we sure that no feature looks past the cutoff?",
+        "haven't we seen this with the feature notebook?",
+        "next step for the moisture calibration?",
+        "what speaks against FreeRTOS",
+        "down to how many draw calls did the canyon get",
+        "storage_encrypted - any gotchas we know of?",
+    ],
+)
+def test_vague_knowledge_and_a_wish_for_certainty_likely_ask(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == LIKELY
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "I wonder whether numpy 2 breaks this, try it",
+        "not sure if this import is needed, check it",
+        "there was a typo in the last commit message, amend it",
+        "I heard zephyr 4 is out, upgrade",
+        "not sure why the plot is empty, take a look",
+        "please tell me which resources will be replaced by this plan",
+        "could you tell me how signals work?",
+    ],
+)
+def test_doubt_about_what_is_at_hand_hardly_asks(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.grade <= POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [
+        ("¿a cuántos ms pusimos el buffer de interpolación?", SURE),
+        ("a quanto abbiamo messo il boost", SURE),
+        ("qué pasaba con el DevNonce de los nodos", LIKELY),
+        ("como a gente resolveu a perda dos save files", SURE),
+        ("из-за чего watchdog сбрасывал плату?", LIKELY),
+        ("Zephyr oder FreeRTOS, was war da jetzt der Plan", LIKELY),
+        ("threshold 最后定的是多少", LIKELY),
+    ],
+)
+def test_a_question_word_behind_a_preposition_or_a_comma_asks_in_any_language(prompt: str, grade: int) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.language != "en"
+    assert found.grade == grade
+
+
+_STORY = (
+    "The new contractor starts on Monday and will work on the update path. I have to prepare slides for the head of "
+    "analytics too, and the office moves. "
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Why did we keep the watchdog at two seconds?", "Why did keep the watchdog at two seconds?"),
+        (
+            "He wants it short, so: how many milliseconds of buffer did remote karts have?",
+            "how many milliseconds of buffer did remote karts have?",
+        ),
+    ],
+)
+def test_a_question_at_the_end_of_a_story_is_about_its_own_words(question: str, topic: str) -> None:
+    found = shape.of(_STORY + question)
+
+    assert found is not None
+    assert found.topic == topic
+
+
+def test_a_question_that_names_nothing_is_about_the_sentence_before_it() -> None:
+    found = shape.of(f"{_STORY}He asked for a longer watchdog timeout. We decided against it last week, why?")
+
+    assert found is not None
+    assert "watchdog" in found.topic
+    assert "slides" not in found.topic
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("did karpenter ever get merged?", "did karpenter"),
+        ("how much faster did the notebook get?", "how much did the notebook get?"),
+        ("what happened to the memory of the notebook?", "what to the memory of the notebook?"),
+    ],
+)
+def test_words_of_what_came_of_it_are_not_the_subject(prompt: str, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.topic.split() == topic.split()

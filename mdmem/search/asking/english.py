@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import orders, references
+from mdmem.search.asking import frames, orders, references
 from mdmem.search.asking.orders import word_set as _words
 
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
@@ -13,8 +13,8 @@ _ENDS = _words("what whats why whys how hows")
 """Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
 _JOINING = _words("and but or so")
 """Words before the last question of a sentence: `where is it kept, and why there`."""
-_BEFORE_ASKS = _words("since for in on at by with from to until of under")
-"""Words before a question word: `since when`, `for how long`, `in which`."""
+_BEFORE_ASKS = _words("since for in on at by with from to until of under down up")
+"""Words before a question word: `since when`, `for how long`, `down to how many`."""
 _ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
 _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
@@ -24,7 +24,7 @@ _INVERTED = _words(
 )
 _LEADING = _words(
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
-    "oh ah um hm uh erm sorry maybe thanks one more"
+    "oh ah um hm uh erm sorry maybe thanks one more yeah yep yo alright anyway like right"
 )
 _MODAL = _words("should shall would could will must might may need wanna lets going gonna")
 _WE = _words("we our ours us weve wed")
@@ -69,8 +69,8 @@ _FAILS = _words(
 _RESUMES = _words("resume continue resuming continuing")
 _RESUMES_TWO = frozenset(
     [("pick", "up"), ("carry", "on"), ("get", "back"), ("getting", "back"), ("go", "back"), ("back", "to"),
-     ("return", "to"), ("left", "off"), ("keep", "going"), ("catch", "me"), ("take", "up"), ("we", "stand"),
-     ("things", "stand")]
+     ("return", "to"), ("left", "off"), ("keep", "going"), ("go", "on"), ("catch", "me"), ("take", "up"),
+     ("we", "stand"), ("things", "stand")]
 )  # fmt: skip
 _IRREGULAR = _words(
     "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
@@ -114,8 +114,11 @@ def judge(words: list[str], *, asks: bool) -> int:
 
     words: folded. asks: whether it ends in a question mark.
     """
-    if words[0] in _BEFORE_ASKS and words[1:] and words[1] in _ASKS:
-        words = words[1:]
+    if (framed := frames.clause(words, _ASKS, _BEFORE_ASKS)) and (grade := _of_clause(framed)) != NOT:
+        return grade
+    prepositions = next((at for at, word in enumerate(words) if word not in _BEFORE_ASKS), 0)
+    if words[prepositions] in _ASKS:
+        words = words[prepositions:]
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and (not held.isdisjoint(_ASKS) or _is_of_ours(words, first)))
@@ -140,6 +143,16 @@ def judge(words: list[str], *, asks: bool) -> int:
     done = held & _PAST or held & _WE
     spoken = back or ours or (past and (wh or (done and not held & (_HERE | _YOU)))) or "now" in held
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
+
+
+def _of_clause(words: list[str]) -> int:
+    """Return the grade of a clause that a sentence asks for: `we ever settled that`, `why we chose it`."""
+    held = frozenset(words)
+    past, back = _is_past(words, held), _is_back(words, held)
+    if words[0] not in _ASKS | _BEFORE_ASKS:
+        is_ours = past and _MODAL.isdisjoint(held) and (words[0] in _WE or back)
+        return judge(["did", *words], asks=True) if is_ours else NOT
+    return min(judge(words, asks=True), SURE if past or back or held & _WE else POSSIBLE)
 
 
 def ends(words: list[str]) -> bool:
@@ -189,7 +202,7 @@ def _reads_it(words: list[str], held: frozenset[str]) -> bool:
     reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not held & _CHANGES)
     if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
-    counts = not held & _WE and _after(words, _words("how"), _words("many much"))
+    counts = not held & _WE and "now" not in held and _after(words, _words("how"), _words("many much"))
     does = (words[:2] == ["what", "does"] and held & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
     return counts or bool(does and not held & _CHANGES) or _after(words, _words("according"), _words("to"))
 
@@ -209,7 +222,7 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
         return _after(words, _words("know"), _ABOUT)
     why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
     of = _after(words, _COMMANDS, _words("for to")) or _after(words, _words("state status progress"), _words("of on"))
-    return why or "left" in held or of
+    return why or "left" in held or of or _after(words, _words("speaks speak spoke"), _words("against for"))
 
 
 def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
@@ -223,8 +236,8 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
         return LIKELY
     if words[0] == "i" and words[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
         return LIKELY
-    if held & _MODAL:
-        return NOT
+    if held & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
+        return NOT if held & _MODAL else LIKELY
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
@@ -265,6 +278,7 @@ def names(words: list[str]) -> bool:
 
     words: folded.
     """
+    words = words[words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to")) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
     held = frozenset(words)
@@ -313,7 +327,7 @@ def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool
     ours = not held.isdisjoint(_WE)
     if held & _MODAL and not past:
         return NOT
-    what_came_of_it = past and (ours or (held & _OUTCOME and not held & _YOU))
+    what_came_of_it = past and (ours or (held & _OUTCOME and not held & (_YOU | _HERE)))
     if (past and back) or (wh and (what_came_of_it or held & _STORY)):
         return SURE
     return SURE if _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT
@@ -355,7 +369,7 @@ def _tells_when(words: list[str], held: frozenset[str]) -> bool:
 def _is_past(words: list[str], held: frozenset[str]) -> bool:
     if held & _PAST:
         return True
-    if held & _IS and not held & _HAVE:
+    if (held & _IS and not held & _HAVE) or "will" in held:
         return False  # "why is it pinned" is about the present
     if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
         return True
@@ -373,16 +387,6 @@ def _is_back(words: list[str], held: frozenset[str]) -> bool:
     """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = held & _LAST and _after(words, _LAST, _PERIOD)
     return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
-
-
-def asks_a_fact(words: list[str]) -> bool:
-    """Whether a question asks for a single fact, not an explanation: `which`, `who`, `when`, `how big`, `how long`."""
-    return not _FACTS.isdisjoint(words[:2]) or _after(words[:3], _ASKS_HOW, DEGREES | _words("many much"))
-
-
-_FACTS = _words("which who whom whose when")
-DEGREES = _words("big large small long short high low often fast far old wide")
-"""Words after `how` that are what is asked for, not the subject."""
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:

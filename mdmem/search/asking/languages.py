@@ -91,7 +91,7 @@ LANGUAGES: dict[str, Language] = {
         other="le la les un une des du de et est sont dans pour sur avec il elle que",
     ),
     "es": Language(
-        "que como por cuando donde cual cuales quien cuanto",
+        "que como por cuando donde cual cuales quien cuanto cuantos cuantas",
         "nosotros nuestro nuestra nuestros nuestras",
         "hemos habiamos habia fue fueron era estaba",
         "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente",
@@ -103,12 +103,12 @@ LANGUAGES: dict[str, Language] = {
         counts="cuantos cuantas",
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
-        past_ends="ó",
+        past_ends="ó aba aban",
         other="el la los las un una de del y es son en para con se no lo",
     ),
     "pt": Language(
-        "que como por porque quando onde qual quais quem quanto",
-        "nos nosso nossa",
+        "que como por porque quando onde qual quais quem quanto quantos quantas",
+        "nos nosso nossa gente",
         "tinhamos foi foram era havia haviamos",
         "ontem antes anteontem passada passado ultima ultimo anterior anteriormente ja atras recentemente",
         "continua continue continuar continuemos retoma retome retomar paramos",
@@ -119,16 +119,17 @@ LANGUAGES: dict[str, Language] = {
         counts="quantos quantas",
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
-        past_ends="ou iu",
+        past_ends="ou iu eu ava avam",
         other="o a os as um uma de do da e em para com se nao no na",
     ),
     "it": Language(
-        "che cosa come perche quando dove quale quali chi quanto",
+        "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
         "noi nostro nostra abbiamo avevamo eravamo",
         "abbiamo avevamo eravamo era stato stata fu",
         "ieri prima scorsa scorso ultima ultimo precedente precedentemente gia fa recentemente",
         "riprendi riprendiamo riprendere continua continuiamo proseguiamo",
         endings="ammo emmo immo",
+        past_ends="ava avano",
         why="perche",
         counts="quanti quante",
         again="ancora",
@@ -230,12 +231,12 @@ LANGUAGES: dict[str, Language] = {
         here="bu",
     ),
     "ru": Language(
-        "что как почему зачем когда где какои какая какую какие какое кто",
+        "что как почему зачем когда где какои какая какую какие какое кто чего чем сколько",
         "мы нас наш наша наше",
         "был было была были решили делали сделали",
         "вчера позавчера раньше прошлыи прошлои прошлом прошлую прошлого недавно уже тогда назад ранее",
         "продолжи продолжим продолжаи продолжаем вернемся вернись остановились",
-        why="почему зачем",
+        why="почему зачем чего",
         again="снова опять",
         notes="заметки заметках",
         here="этот эта это эти этого мои моя мое здесь",
@@ -293,7 +294,7 @@ UNSPACED: dict[str, Unspaced] = {
     "ja": Unspaced(
         "？ ? なぜ 何故 どうして どうやって どう 何 なに いつ どこ どれ どの どんな 誰 教えて でしたか ましたか",
         "私たち 我々 僕ら 俺たち うちら",
-        "した った んだ いた えた れた けた せた めた てた ました でした だった",
+        "した った んだ いた えた れた けた せた めた てた げた べた ました でした だった",
         "前に 前回 以前 先週 先日 先月 昨日 一昨日 おととい 昨年 去年 この前 この間 こないだ 当時 過去に 数日前 週間前",
         "続き 続けて 続行 再開 やりかけ どこまで",
         sure="っけ",
@@ -304,7 +305,7 @@ UNSPACED: dict[str, Unspaced] = {
         "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
         "是否 有没有 有沒有",
         "我们 我們 咱们 咱們",
-        "了 过 過 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎",
+        "了 过 過 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎 定的 定下 选的 選的 最终 最終",
         "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
         "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候 那次 那回",
         "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
@@ -357,6 +358,12 @@ mismo misma error fallo problema falla fallan fallar funciona prueba pruebas tod
 mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono funziona ancora sempre
 тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
 """
+_BEFORE = """
+a al de con en da di per mit von seit fur zu bei aus auf pour avec depuis aan met op voor e et y und o na z c
+из с на до для от при
+"""
+BEFORE_ASKS = frozenset(_BEFORE.split())
+"""Words that may come before a question word: `a cuántos ms`, `à combien`, `из-за чего`."""
 FAILING = frozenset(_FAILING.split())
 """Words that say that the work at hand fails, but not what: `der Test schlägt wieder fehl`."""
 FAILING_UNSPACED = (

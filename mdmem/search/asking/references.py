@@ -39,6 +39,8 @@ def points_back(words: list[str]) -> bool:
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
+    if any(_begins(words, *row) for row in _SURE_THAT) and _AT_HAND.isdisjoint(words):
+        return True
     if words[0] in _ENDS and any(_begins(words[at:], _WHO, _BEGAN) for at in range(2, len(words))):
         return True
     uses = words[0] in _USE and any(_begins(words[at:], _MANNER, _OF) for at in range(2, len(words)))
@@ -46,6 +48,30 @@ def points_back(words: list[str]) -> bool:
     return (uses or likens) and _ELSEWHERE.isdisjoint(words)
 
 
+def is_hearsay(words: list[str]) -> bool:
+    """Whether a sentence tells of something vaguely known: `there was something about X`, `someone mentioned X`.
+
+    words: folded, without those that only begin a sentence.
+    """
+    words = words[words[:1] == ["i"] :]
+    return any(_begins(words, *row) for row in _HEARSAY) and not (words[0] == "heard" and "is" in words)
+
+
+_SOME = word_set("some something")
+_TOLD = word_set("mentioned said told reported noticed noted suggested found warned claimed")
+_HEARSAY = (
+    (word_set("there wasnt"), word_set("was there"), _SOME),
+    (word_set("heard overheard"),),
+    (word_set("seem"), word_set("to"), word_set("remember recall")),
+    (word_set("vaguely dimly faintly"), word_set("remember recall")),
+    (word_set("someone somebody"), _TOLD),
+)
+_SURE_THAT = (
+    (word_set("are"), word_set("we"), word_set("sure certain confident positive")),
+    (word_set("do"), word_set("we"), word_set("know"), word_set("for"), word_set("sure certain")),
+)
+"""`are we sure that no feature leaks` asks for what was checked."""
+_AT_HAND = word_set("this these my here")
 _RECALL, _NAMED = word_set("remember recall"), word_set("the our")
 _HAPPENED = word_set(
     "bug bugs issue issues problem problems error errors crash outage incident failure flake regression deadlock leak "
@@ -62,6 +88,10 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (_WHO, _DID, _THAT, _POINTS),
     (_WHO, word_set("built had made used chose measured wrote"), _POINTS),
     (word_set("like"), _WHO, word_set("did had")),
+    (word_set("havent hadnt didnt"), word_set("we")),
+    (word_set("we"), word_set("know learned learnt"), word_set("of")),
+    (word_set("that it this"), word_set("turn turned"), word_set("out")),
+    (word_set("next"), word_set("step steps"), word_set("for on with in")),
     (word_set("dig"), _THAT, word_set("up")),
     (word_set("from"), word_set("experience")),
     (word_set("which"), word_set("one ones"), word_set("was were"), _THAT | word_set("they")),

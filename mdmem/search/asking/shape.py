@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mdmem.agents import prompts
-from mdmem.search.asking import english, failures, orders, prose, slips
+from mdmem.search.asking import english, facts, failures, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.languages import FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
+from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -57,7 +57,8 @@ def look_up(prompt: str) -> Shape | None:
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
         if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
-            return Shape(NOT, "en", " ".join(sentence.split()), topic(text))
+            told = " ".join(sentence.split())
+            return Shape(NOT, "en", told, topic(_part(text, told, "en")))
     return _named(prompt)
 
 
@@ -99,7 +100,8 @@ def _of(prompt: str) -> Shape | None:
         return None
     found = prose.asked(prompt)
     if found:
-        about, resumes = _subject(topic(prose.topic(found)), resumes=_goes_on(found, prompt))
+        own = _own_part(prompt, found)
+        about, resumes = _subject(topic(prose.topic(own)), resumes=_goes_on(found, prompt))
         return Shape(SURE, found.language, found.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
     best = NOT
@@ -116,11 +118,47 @@ def _of(prompt: str) -> Shape | None:
         message = error or failures.message(prompt)
         about = failures.without_modules(message)
         return Shape(LIKELY if error else POSSIBLE, "error", message, about) if message else None
+    text = _part(text, told[1], told[0])
     about, resumes = _subject(topic(text, told[0]), resumes=resumes)
     about = _with_named(about, prompt)
     if best < SURE and about and _is_of_the_work_at_hand(best, *told, about):
         return None
     return Shape(best, *told, about, resumes=resumes)
+
+
+LONG_CHARS = 100
+"""In a longer text, the sentences around a question tell what else is going on."""
+_ENOUGH_TERMS = 3
+"""A question with this many words of its own needs no sentence before it to be understood."""
+
+
+def _part(text: str, sentence: str, language: str) -> str:
+    """Return the part of a long text that a question is about: its sentence, and others before if it says little."""
+    if len(text) <= LONG_CHARS:
+        return text
+    said = [" ".join(one.split()) for one, _ in prose.sentences(text)]
+    if sentence not in said or (not sentence.isascii() and language in UNSPACED):
+        return text
+    at = said.index(sentence)
+    end = max(map(sentence.rfind, _CLAUSES))
+    clause = sentence[end + 1 :].strip() if end > 0 else ""
+    from mdmem.search.text.stopwords import STOPWORDS
+
+    is_asking = english.ends([prose.fold(word) for word in prose.words(clause)])
+    for part in ([clause] if is_asking else []) + [" ".join(said[begin : at + 1]) for begin in range(at, -1, -1)]:
+        if sum(_bare(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
+            return part
+    return text
+
+
+def _own_part(prompt: str, found: prose.Asked) -> prose.Asked:
+    """Return a phrase that asks with only the part of a long prompt that it is about."""
+    text = prose.prose(prompt)
+    if len(text) <= LONG_CHARS:
+        return found
+    sentence = next((one for one, _ in prose.sentences(text) if prose.asked(one)), "")
+    part = _part(text, " ".join(sentence.split()), found.language)
+    return (prose.asked(part) if part != text else None) or found
 
 
 def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str) -> bool:
@@ -196,10 +234,16 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     if found[0] >= LIKELY or end < 0:
         return found
     last = sentence[end + 1 :]
-    is_question = english.ends([prose.fold(word) for word in last.split()])
+    words = [prose.fold(word) for word in prose.words(last)]
+    is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
     return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
 
 
+_ENDS = frozenset(
+    ["was", "wie", "warum", "wieso", "comment", "pourquoi", "quoi", "combien", "cual", "cuanto", "quale", "perche",
+     "как", "почему", "зачем"]
+)  # fmt: skip
+"""Words of other languages that begin a question behind a comma, and seldom a relative clause."""
 _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 
 
@@ -256,7 +300,8 @@ def _in_language(
     words: list[str], held: frozenset[str], typed: list[str], language: Language, *, asks: bool
 ) -> tuple[int, bool]:
     back, resumes, again = (language.has(name, held) for name in ("back", "resumes", "again"))
-    leads = words[0] in language.of("asks")
+    begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
+    leads = not language.of("asks").isdisjoint((words[0], words[begins]))
     asking = leads or (asks and language.has("asks", held))
     we, past = language.speaks_of_us(held, typed)
     if asks and language.has("notes", held):
@@ -299,11 +344,16 @@ decision discussed talked agreed answer notes we us lets let back continue resum
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
-totally really quite usage trouble need needs needed want wanted without
+totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
+sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
+yep speaks rid
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 
+_GETS = frozenset(["get", "got", "gotten"])
+"""`did it ever get merged`: what came of it, not its subject."""
+_TELLERS = english.SUBJECTS | {"someone", "somebody"}
 _OF_PROGRAMS = frozenset(["memory", "session"])
 """`memory leak`, `out of memory` and `session cookie` are about programs; `your memory`, `last session` about the
 journal."""
@@ -330,15 +380,18 @@ def topic(text: str, language: str = "en") -> str:
     """Return a text without the words by which it asks in `language`; "" if nothing is left."""
     words = text.split()
     spoken = LANGUAGES.get(language)
-    own = ("asks", "past", "back", "resumes", "again") if spoken else ()
+    own = ("asks", "past", "back", "resumes", "again", "other") if spoken else ()
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
     kept = [
         word
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
         if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
-        and not (_bare(word) in english.TOLD and _bare(before) in english.SUBJECTS)
-        and not (_bare(word) in english.DEGREES and _bare(before) == "how")
+        and not (_bare(word) in english.TOLD and _bare(before) in _TELLERS)
+        and not (_bare(word) in facts.DEGREES and _bare(before) == "how")
+        and not (_bare(word) in _GETS and _bare(after).endswith("ed"))
+        and not (_bare(before) in _GETS and _bare(word).endswith("ed"))
+        and not (_bare(before) == "much" and _bare(word).endswith("er"))
         and not (_bare(word) in _COMMANDS and _bare(after) in _FOR)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
@@ -354,7 +407,7 @@ def _is_of_programs(before: str, word: str, after: str) -> bool:
     bare = _bare(word)
     if bare not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
         return False
-    if bare == "memory" and before in _MUCH:
+    if bare == "memory" and (before in _MUCH or (before == "the" and after == "of")):
         return True
     return after.isalpha() and after not in _NOT_OF_PROGRAMS and word[-1:].isalpha()
 
