@@ -198,7 +198,8 @@ def _with_talk(kept: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer
     if first.is_talk:
         more = [one for one in answers if _goes_on(one, first) and not one.is_talk]
     else:
-        more = [one for one in answers if _goes_on(first, one) and one.is_talk and one.score > first.score]
+        talk = [one for one in answers if one.is_talk and one.folder == first.folder != ""]
+        more = [one for one in talk if one.score >= (ALIKE if _goes_on(first, one) else 1.0) * first.score]
     return [first, *more[:1], *(one for one in kept[1:] if one not in more[:1])]
 
 

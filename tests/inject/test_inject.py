@@ -221,6 +221,21 @@ def test_a_decision_that_changed_no_file_answers_before_the_work_of_its_session(
     assert "priced each item" not in text
 
 
+def test_an_answer_of_the_same_session_that_fits_as_well_as_its_work_is_shown_too(vault: Path, tmp_path: Path) -> None:
+    node = Talk(vault, tmp_path / "node")
+    node.start()
+    node.says("The watchdog resets the node during an update.")
+    node.edits("ota.c")
+    node.answers("The flash erase blocks, so the watchdog is fed after every page of the update.")
+    node.says("Raise the watchdog timeout too?")
+    node.answers("No: the watchdog timeout stays at 2 s, since a longer one would hide hangs in the radio driver.")
+
+    text = ask(new_session(node, 1), "Why didn't we raise the watchdog timeout for the update?")
+
+    assert "would hide hangs" in text
+    assert "after every page" in text
+
+
 def test_a_prompt_in_another_language_asks_too(talk: Talk) -> None:
     assert "calendar module" in build(talk, prompt="Weißt du noch, warum der date parser falsch war?")
 
