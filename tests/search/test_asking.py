@@ -754,6 +754,11 @@ def test_vague_knowledge_and_a_wish_for_certainty_likely_ask(prompt: str) -> Non
         "not sure why the plot is empty, take a look",
         "please tell me which resources will be replaced by this plan",
         "could you tell me how signals work?",
+        "I'm not sure what isotonic calibration does, explain",
+        "there was some whitespace in the file, remove it",
+        "I heard spot got cheaper, calculate the price for our node group",
+        "haven't we got an output for the id in this module?",
+        "it turned out that the sensor pin is 5, not 4",
     ],
 )
 def test_doubt_about_what_is_at_hand_hardly_asks(prompt: str) -> None:

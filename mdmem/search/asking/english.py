@@ -13,9 +13,7 @@ _ENDS = _words("what whats why whys how hows")
 """Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
 _JOINING = _words("and but or so")
 """Words before the last question of a sentence: `where is it kept, and why there`."""
-_BEFORE_ASKS = _words("since for in on at by with from to until of under down up")
-"""Words before a question word: `since when`, `for how long`, `down to how many`."""
-_ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+_ASKS, _BEFORE_ASKS = frames.ASKS, frames.BEFORE_ASKS
 _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
 _INVERTED = _words(
@@ -114,7 +112,7 @@ def judge(words: list[str], *, asks: bool) -> int:
 
     words: folded. asks: whether it ends in a question mark.
     """
-    if (framed := frames.clause(words, _ASKS, _BEFORE_ASKS)) and (grade := _of_clause(framed)) != NOT:
+    if (framed := frames.clause(words)) and (grade := _of_clause(framed)) != NOT:
         return grade
     prepositions = next((at for at, word in enumerate(words) if word not in _BEFORE_ASKS), 0)
     if words[prepositions] in _ASKS:

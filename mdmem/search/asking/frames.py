@@ -5,7 +5,12 @@ People wrap a question in politeness or doubt; what they ask is the clause behin
 
 from __future__ import annotations
 
+from mdmem.search.asking import references
 from mdmem.search.asking.orders import word_set
+
+ASKS = word_set("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+BEFORE_ASKS = word_set("since for in on at by with from to until of under down up")
+"""Words before a question word: `since when`, `for how long`, `down to how many`."""
 
 _KNOWS = word_set(
     "know knows me wonder wondering wondered sure certain idea clue curious remember recall understand bother ask"
@@ -20,20 +25,29 @@ _FRAME = _KNOWS | word_set(
     "quite too never help mind telling explain let"
 )
 _PASSED = word_set("please anymore exactly though")
+_IN_GENERAL = word_set("work works do does mean means internally")
+"""Ends of clauses that ask for an explanation: `how signals work`, `what isotonic calibration does`."""
 _LINKS = word_set("if whether that")
 MAX_WORDS = 12
 
 
-def clause(words: list[str], asks: frozenset[str], before: frozenset[str]) -> list[str]:
+def is_story(words: list[str]) -> bool:
+    """Whether a sentence tells something vaguely known or wondered about. words: folded."""
+    return references.is_hearsay(words) or bool(clause(words))
+
+
+def clause(words: list[str]) -> list[str]:
     """Return the words of the clause that a frame asks for, or [] if the sentence has no frame.
 
-    words: folded. asks: question words. before: prepositions that may precede one.
+    words: folded.
     """
     last = ""
     for at, word in enumerate(words[:MAX_WORDS]):
         if last in _KNOWS and (at > 1 or last not in _NOT_ALONE):
             rest = words[at + (word in _LINKS) :]
-            is_question = rest[:1] and (rest[0] in asks or (rest[0] in before and not asks.isdisjoint(rest[1:2])))
+            is_question = rest[:1] and (rest[0] in ASKS or (rest[0] in BEFORE_ASKS and not ASKS.isdisjoint(rest[1:2])))
+            if not _IN_GENERAL.isdisjoint(rest[-2:]) and "we" not in rest:
+                return []
             if is_question or rest[:1] == ["we"] or (word in _LINKS and rest):
                 return rest
         if word not in _FRAME and word not in _PASSED:

@@ -9,9 +9,9 @@ def word_set(words: str) -> frozenset[str]:
 
 
 VERBS = word_set(
-    "add adjust align allow apply archive ask assign attach avoid backport bring build bump call catch "
+    "add adjust align allow apply archive ask assign attach avoid backport bring build bump calculate call catch "
     "center change check clean clear clone close commit compare compile connect continue convert copy "
-    "create cut debug define delete deploy describe detect disable disconnect do document double download "
+    "compute create cut debug define delete deploy describe detect disable disconnect do document double download "
     "draft draw drop edit emit enable encode enforce ensure escape evaluate execute expand explain export "
     "expose extend extract fetch fill find finish fix format generate get give go handle hide highlight "
     "ignore implement import improve include increase initialize inline insert inspect install "

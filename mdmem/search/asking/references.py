@@ -41,6 +41,8 @@ def points_back(words: list[str]) -> bool:
         return words[-1] in _HAPPENED or words[-1].isdecimal()
     if any(_begins(words, *row) for row in _SURE_THAT) and _AT_HAND.isdisjoint(words):
         return True
+    if any(_begins(words[at:], _NEGATED, _WE) for at in range(len(words))):
+        return not any(_begins(words[at:], _IN, _AT_HAND) for at in range(len(words)))
     if words[0] in _ENDS and any(_begins(words[at:], _WHO, _BEGAN) for at in range(2, len(words))):
         return True
     uses = words[0] in _USE and any(_begins(words[at:], _MANNER, _OF) for at in range(2, len(words)))
@@ -71,6 +73,9 @@ _SURE_THAT = (
     (word_set("do"), word_set("we"), word_set("know"), word_set("for"), word_set("sure certain")),
 )
 """`are we sure that no feature leaks` asks for what was checked."""
+_NEGATED, _WE = word_set("havent hadnt didnt"), word_set("we")
+"""`haven't we seen this` asks, but not `haven't we got a function in this file`."""
+_IN = word_set("in for of")
 _AT_HAND = word_set("this these my here")
 _RECALL, _NAMED = word_set("remember recall"), word_set("the our")
 _HAPPENED = word_set(
@@ -88,9 +93,8 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (_WHO, _DID, _THAT, _POINTS),
     (_WHO, word_set("built had made used chose measured wrote"), _POINTS),
     (word_set("like"), _WHO, word_set("did had")),
-    (word_set("havent hadnt didnt"), word_set("we")),
     (word_set("we"), word_set("know learned learnt"), word_set("of")),
-    (word_set("that it this"), word_set("turn turned"), word_set("out")),
+    (word_set("did does"), word_set("that it this"), word_set("turn"), word_set("out")),
     (word_set("next"), word_set("step steps"), word_set("for on with in")),
     (word_set("dig"), _THAT, word_set("up")),
     (word_set("from"), word_set("experience")),

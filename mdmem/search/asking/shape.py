@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.agents import prompts
-from mdmem.search.asking import english, facts, failures, orders, prose, slips
+from mdmem.search.asking import english, facts, failures, frames, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -229,14 +229,24 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     name, why, reason = sentence.partition(" why ")
     if why and english.is_name([prose.fold(word) for word in prose.words(name)]):
         return _judge_whole(f"why {reason}", asks=asks)
-    found = _judge_whole(sentence, asks=asks)
     end = max(map(sentence.rfind, _CLAUSES))
+    if end >= 0 and not asks and _is_order_after_story(sentence, sentence[end + 1 :]):
+        return NOT, "", False
+    found = _judge_whole(sentence, asks=asks)
     if found[0] >= LIKELY or end < 0:
         return found
     last = sentence[end + 1 :]
     words = [prose.fold(word) for word in prose.words(last)]
     is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
     return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
+
+
+def _is_order_after_story(sentence: str, last: str) -> bool:
+    """Whether a sentence tells what somebody heard or wonders, and then what to do: `there was some typo, fix it`."""
+    order = [prose.fold(word) for word in prose.words(last)]
+    if orders.VERBS.isdisjoint(order[:1] if order[:1] not in (["and"], ["please"], ["so"]) else order[1:2]):
+        return False
+    return frames.is_story([prose.fold(word) for word in prose.words(sentence)])
 
 
 _ENDS = frozenset(
