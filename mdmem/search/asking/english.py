@@ -367,7 +367,7 @@ def _tells_when(words: list[str], held: frozenset[str]) -> bool:
 def _is_past(words: list[str], held: frozenset[str]) -> bool:
     if held & _PAST:
         return True
-    if (held & _IS and not held & _HAVE) or "will" in held:
+    if (held & (_IS | _GETS) and not held & _HAVE) or "will" in held:
         return False  # "why is it pinned" is about the present
     if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
         return True
@@ -376,6 +376,7 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
     return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
 
 
+_GETS = _words("get gets")
 _PRESENT = _words("do does to")
 _BASES = _words("put cut set hit let split shut")
 """Verbs with equal past and present forms; after `do` they are present."""
@@ -411,6 +412,7 @@ def _is_request(words: list[str], first: str) -> bool:
 def resumes(words: list[str]) -> bool:
     """Whether a sentence resumes earlier work."""
     held = frozenset(words)
+    held = held | {"resume"} if words[0] == "pick" and words[-1] == "up" else held
     finishes = words[:2] == ["finish", "the"] and len(words) > 2 and _CLAUSE.isdisjoint(held)
     return finishes or bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
 

@@ -13,7 +13,8 @@ BEFORE_ASKS = word_set("since for in on at by with from to until of under down u
 """Words before a question word: `since when`, `for how long`, `down to how many`."""
 
 _KNOWS = word_set(
-    "know knows me wonder wondering wondered sure certain idea clue curious remember recall understand bother ask"
+    "know knows me wonder wondering wondered sure certain idea clue curious remember recall understand bother ask "
+    "impression"
 )
 """The last word of a frame."""
 _NOT_ALONE = word_set("me bother remember recall understand ask")
@@ -22,9 +23,10 @@ _FRAME = _KNOWS | word_set(
     "so and but also hey hi hello ok okay hmm well wait quick question btw now then actually again just oh ah um hm uh "
     "erm sorry maybe thanks could can may would will do does dont you i we im id ive am is was are not no any if "
     "kindly happen to tell like want wanted need have has still really anyone anybody someone here for the by chance "
-    "quite too never help mind telling explain let"
+    "quite too never help mind telling explain let "
+    "trying it be possible had"
 )
-_PASSED = word_set("please anymore exactly though")
+_PASSED = word_set("please anymore exactly though you")
 _IN_GENERAL = word_set("work works do does mean means internally")
 """Ends of clauses that ask for an explanation: `how signals work`, `what isotonic calibration does`."""
 _LINKS = word_set("if whether that")

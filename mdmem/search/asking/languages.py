@@ -66,7 +66,7 @@ LANGUAGES: dict[str, Language] = {
         "wir uns unser unsere unseren unserem",
         "haben hatten hatte hat habe war waren wurde wurden gewesen",
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
-        "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener",
+        "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener seit",
         "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
         why="warum wieso weshalb weswegen",
         counts="viele viel",
@@ -74,6 +74,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
         other="der die das den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
+        "hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
         "es zum zur uber in aus bei nach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
     "fr": Language(
@@ -81,20 +82,20 @@ LANGUAGES: dict[str, Language] = {
         "on quon lon nous notre nos",
         "avait avions avons a ont ai etait etaient etions ete avez aviez",
         "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
-        "lautre precedente precedent auparavant",
+        "lautre precedente precedent auparavant depuis",
         "reprend reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
         why="pourquoi",
         counts="combien",
         again="encore",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici",
-        other="le la les un une des du de et est sont dans pour sur avec il elle que",
+        other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si",
     ),
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto cuantos cuantas",
         "nosotros nuestro nuestra nuestros nuestras",
         "hemos habiamos habia fue fueron era estaba",
-        "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente",
+        "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente desde",
         "sigue sigamos seguir seguimos continua continuemos continuar retoma retomemos retomar dejamos quedamos",
         endings="amos emos imos",
         not_ends="podemos debemos vamos tenemos queremos hacemos necesitamos estamos sabemos podriamos deberiamos "
@@ -110,7 +111,7 @@ LANGUAGES: dict[str, Language] = {
         "que como por porque quando onde qual quais quem quanto quantos quantas",
         "nos nosso nossa gente",
         "tinhamos foi foram era havia haviamos",
-        "ontem antes anteontem passada passado ultima ultimo anterior anteriormente ja atras recentemente",
+        "ontem antes anteontem passada passado ultima ultimo anterior anteriormente ja atras recentemente desde",
         "continua continue continuar continuemos retoma retome retomar paramos",
         endings="amos emos imos",
         not_ends="podemos devemos vamos temos queremos fazemos precisamos estamos sabemos poderiamos deveriamos "
@@ -120,7 +121,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu eu ava avam",
-        other="o a os as um uma de do da e em para com se nao no na",
+        other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
@@ -314,7 +315,7 @@ UNSPACED: dict[str, Unspaced] = {
         here="这 這",
     ),
     "ko": Unspaced(
-        "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 언제 어디 어느 누가 알려",
+        "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 몇 얼마 언제 어디 어느 누가 알려",
         "우리 저희",
         "",
         "지난 어제 그저께 전에 예전 저번 이전에 당시 그때 며칠",

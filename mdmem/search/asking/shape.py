@@ -312,8 +312,8 @@ def _in_language(
     back, resumes, again = (language.has(name, held) for name in ("back", "resumes", "again"))
     begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
     leads = not language.of("asks").isdisjoint((words[0], words[begins]))
-    asking = leads or (asks and language.has("asks", held))
     we, past = language.speaks_of_us(held, typed)
+    asking = leads or (asks and (language.has("asks", held) or (we and past)))
     if asks and language.has("notes", held):
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
