@@ -115,36 +115,34 @@ def sync(
     held_back = committed.held_back
     if not repository.url(repo, remote):
         raise GitError(_no_remote(repo, remote))
-    over: CarriedPurge | None = None
+    carried: CarriedPurge | None = None
     report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
         branch = checked_out.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
-        done = Synced(PackedPaths(), 0, [], held_back, withheld, [])
+        result = Synced(PackedPaths(), 0, [], held_back, withheld, [])
         for _ in range(TRIES):
             report("Fetching", 0, 0)
-            heard = fetching.heard(repo, remote)
-            there, ours, theirs = fetching.fetch(repo, remote, branch)
-            tracked = fetching.tracked(remote, there)
+            fetched_before = fetching.last_fetched(repo, remote)
+            remote_branch, ours, theirs = fetching.fetch(repo, remote, branch)
             if theirs and theirs != ours:
                 report("Merging", 0, 0)
-                now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
-                over = now or over
-                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, report)
-                received = _here(repo, joined)
-                refused = [*joined.refused, *(path for path in joined.puts if not part.can_be(path))]
-                came = Synced(received, 0, joined.conflicts, held_back, withheld, refused, (), joined.kept)
-                done = done.with_later(came)
-                del joined, came  # free them: a first sync has an entry for each file of the vault
-                if now and now.again:
+                last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")
+                new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, held) if ours else None
+                carried = new_purge or carried
+                joined = new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, held, report)
+                result = result.with_later(_merged(repo, joined, result))
+                del joined  # free it: a first sync has an entry for each file of the vault
+                if new_purge and new_purge.again:
                     continue  # we rewrote history once more: carry it over like any purge made here
                 ours = writer.tip(repo, branch)
             report("Pushing", 0, 0)
-            sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
+            replaces = bool(carried and carried.replaces)
+            sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
             if sent is not None:
-                rest = (over.planned, over.replaces) if over else carry.unfinished(config, repo, branch)
-                remaining_advice = _after_purge(config, repo, remote, *rest, held) if rest else ()
-                return done._replace(sent=sent, remaining_advice=remaining_advice)
+                purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
+                remaining_advice = _after_purge(config, repo, remote, *purged, held) if purged else ()
+                return result._replace(sent=sent, remaining_advice=remaining_advice)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
@@ -156,7 +154,9 @@ def _no_remote(repo: Repository, remote: str) -> str:
     return f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}"
 
 
-def clone(url: str, path: str | Path, given: VaultPart | None = None, report: ProgressCallback = ignore) -> Repository:
+def clone(
+    url: str, path: str | Path, vault_part: VaultPart | None = None, report: ProgressCallback = ignore
+) -> Repository:
     """Clone a vault into an empty or missing folder; given a part, write only its files.
 
     Run again with the same folder, it completes an interrupted clone.
@@ -168,14 +168,14 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, report: Pr
         GitError: when the remote cannot be reached.
     """
     root = Path(path).absolute()
-    is_begun = root.exists() and any(root.iterdir())
-    if is_begun and not _is_clone(root, url, given):
+    has_files = root.exists() and any(root.iterdir())
+    if has_files and not _is_clone(root, url, vault_part):
         if [one.name for one in root.iterdir()] == [".git"]:
             todo = f"If you do not need it, run `rm -rf {shlex.quote(str(root / '.git'))}` and clone again."
             raise VaultError(f"{root} contains another repository, or a clone that was interrupted early. {todo}")
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
-    if not is_begun:
-        _fetch_all(root, url, [objects.FILTER] if given else [], report)
+    if not has_files:
+        _fetch_all(root, url, [objects.FILTER] if vault_part else [], report)
     repo = repository.open_vault(root)
     if (repo.git_dir / "index").exists():
         return repo
@@ -188,32 +188,32 @@ def clone(url: str, path: str | Path, given: VaultPart | None = None, report: Pr
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
-    if given:
-        part.save(repo, given)
+    if vault_part:
+        part.save(repo, vault_part)
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # reviews start now: these notes are from elsewhere
     checkout.fill(repo, partial(report, "Writing files"))
     return repo
 
 
-def _fetch_all(root: Path, url: str, less: list[str], report: ProgressCallback) -> None:
-    made = [folder for folder in (root, *root.parents) if not folder.exists()]
+def _fetch_all(root: Path, url: str, filters: list[str], report: ProgressCallback) -> None:
+    new_folders = [folder for folder in (root, *root.parents) if not folder.exists()]
     files.make_folders(str(root))
-    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
+    command = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
     report("Fetching", 0, 0)
     try:
         bounds = repository.far_end(root, url, "upload-pack")
-        repository.start(root, [*words, *bounds, *less, "--", url, "."], repo=None, network=True)
+        repository.start(root, [*command, *bounds, *filters, "--", url, "."], repo=None, network=True)
     except BaseException:
-        if made:
+        if new_folders:
             shutil.rmtree(root / ".git", ignore_errors=True)  # left by a killed git; otherwise git cleans up itself
         with suppress(OSError):
-            for folder in made:
+            for folder in new_folders:
                 folder.rmdir()
         raise
 
 
-def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
+def _is_clone(root: Path, url: str, vault_part: VaultPart | None) -> bool:
     """Whether the folder is a complete or interrupted clone of this remote and part."""
     if not (root / ".git").is_dir():
         return False
@@ -221,7 +221,7 @@ def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
     if repository.url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
         return False
     saved = part.load(repo)
-    return saved == given or (saved is None and not (repo.git_dir / "index").exists())
+    return saved == vault_part or (saved is None and not (repo.git_dir / "index").exists())
 
 
 def _merge(
@@ -253,39 +253,44 @@ def _merge(
     return joined._replace(kept=kept)
 
 
-def _here(repo: Repository, joined: Joined) -> PackedPaths:
-    """Return the files that were added or changed on this machine."""
+def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
+    """Return the result of one merge. before: the result up to it, which has what does not depend on a merge."""
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
-    every = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
-    return PackedPaths(path for path in every if path not in absent)
+    changed = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
+    return before._replace(
+        received=PackedPaths(path for path in changed if path not in absent),
+        conflicts=joined.conflicts,
+        refused=[*joined.refused, *(path for path in joined.puts if not part.can_be(path))],
+        kept=joined.kept,
+    )
 
 
 def _base(repo: Repository, ours: str, theirs: str) -> str:
-    done = repository.attempt(repo, "merge-base", ours, theirs)
-    return done.out.decode("ascii").split("\n")[0].strip()
+    result = repository.attempt(repo, "merge-base", ours, theirs)
+    return result.out.decode("ascii").split("\n")[0].strip()
 
 
 def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
     """Return those of these files that a commit has."""
-    wanted = frozenset(paths)
-    files = join.files(repo, oid) if oid and wanted else ()
-    return Texts(repo, {path: blob for path, blob in files if path in wanted})
+    wanted_paths = frozenset(paths)
+    files = join.files(repo, oid) if oid and wanted_paths else ()
+    return Texts(repo, {path: blob for path, blob in files if path in wanted_paths})
 
 
 def _after_purge(
     config: Config, repo: Repository, remote: str, planned: PurgePlan, replaces: bool, held: int
 ) -> tuple[str, ...]:
     """Clean up after a carried purge; return sentences on what is left to do."""
-    filtering.forget_heard(repo)
-    left = purge.clean_up(config, planned, held)
+    filtering.forget_remote_refs(repo)
+    advice = purge.clean_up(config, planned, held)
     carry.end(repo)
     url = repository.url(repo, remote)
-    says = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
-    return (says, *left, *([unpurged.unreachable(url)] if replaces else []))
+    done_sentence = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
+    return (done_sentence, *advice, *([unpurged.unreachable(url)] if replaces else []))
 
 
 def _push(
-    config: Config, repo: Repository, remote: str, there: str, tips: tuple[str, str], *, replaces: bool = False
+    config: Config, repo: Repository, remote: str, remote_branch: str, tips: tuple[str, str], *, replaces: bool = False
 ) -> int | None:
     """Push our branch; return the number of commits, or None when another machine pushed first.
 
@@ -298,43 +303,43 @@ def _push(
     span = [f"{theirs}..{ours}"] if theirs else [ours]
     private.refuse(config.vault, repo, span[0])
     count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
-    words = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
+    command = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
     bounds = repository.far_end(repo.root, repository.url(repo, remote), "receive-pack")
-    lease = [f"--force-with-lease={there}:{theirs}"] if replaces else []
-    done = repository.attempt(repo, *words, *bounds, *lease, "--", remote, f"{ours}:{there}", network=True)
-    if not done.status:
-        repository.run(repo, "update-ref", fetching.tracked(remote, there), ours)
+    lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []
+    result = repository.attempt(repo, *command, *bounds, *lease, "--", remote, f"{ours}:{remote_branch}", network=True)
+    if not result.status:
+        repository.run(repo, "update-ref", fetching.tracked(remote, remote_branch), ours)
         return int(count)
-    if lease and REFUSED in done.err and not any(reason in done.err for reason in MOVED):
+    if lease and REFUSED in result.err and not any(reason in result.err for reason in MOVED):
         raise GitError(unpurged.protected(remote, repository.url(repo, remote)))
-    if any(reason in done.err for reason in OVERTAKEN):
+    if any(reason in result.err for reason in OVERTAKEN):
         return None
-    raise GitError(f"{remote} rejected the push: {unpurged.refusal(done)} Everything is committed here.")
+    raise GitError(f"{remote} rejected the push: {unpurged.refusal(result)} Everything is committed here.")
 
 
-def _over_purge(
-    config: Config, repo: Repository, branch: str, ours: str, theirs: str, known: str, held: int
+def _carry_purge(
+    config: Config, repo: Repository, branch: str, ours: str, theirs: str, last_fetched: str, held: int
 ) -> CarriedPurge | None:
     """Merge when one side has purged what the other still has, so that it does not come back; else return None.
 
-    known: tip of the remote's branch at the fetch before.
+    last_fetched: tip of the remote's branch at the fetch before.
     """
-    own, come = (purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}"))
-    news = {*come.texts, *come.notes} - {*own.texts, *own.notes}
-    mine = carry.unmet(repo, own, theirs)
-    other = carry.unmet(repo, come, ours, purge_record.replaced(repo) if news else frozenset())
-    again: PurgePlan | None = None
-    if other:
-        planned = carry.plan(config, repo, other, ours, theirs)
-        base = _base(repo, ours, known) if known else ""
+    own_record, their_record = (purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}"))
+    new_ids = {*their_record.texts, *their_record.notes} - {*own_record.texts, *own_record.notes}
+    ours_to_carry = carry.unmet(repo, own_record, theirs)
+    theirs_to_carry = carry.unmet(repo, their_record, ours, purge_record.replaced(repo) if new_ids else frozenset())
+    repeated: PurgePlan | None = None
+    if theirs_to_carry:
+        planned = carry.plan(config, repo, theirs_to_carry, ours, theirs)
+        base = _base(repo, ours, last_fetched) if last_fetched else ""
         onto = theirs
-        if own.texts or own.notes:  # both sides purged: repeat our purge on theirs
-            again = carry.plan(config, repo, own, theirs, ours)
-            onto = carry.filtered(repo, theirs, again, held)
+        if own_record.texts or own_record.notes:  # both sides purged: repeat our purge on theirs
+            repeated = carry.plan(config, repo, own_record, theirs, ours)
+            onto = carry.filtered(repo, theirs, repeated, held)
         goal, joined = carry.carry(repo, base, onto, ours, planned, held)
         _keep_reviewed(repo, planned, held)
-    elif mine:
-        planned = carry.plan(config, repo, mine, theirs, ours)
+    elif ours_to_carry:
+        planned = carry.plan(config, repo, ours_to_carry, theirs, ours)
         goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, held)
     else:
         return None
@@ -343,12 +348,13 @@ def _over_purge(
     absent = part.absent(repo, [*puts, *deletes])
     merged = MergedFiles(config, repo, before, {}, joined.conflicts)
     merged.write(puts.without(absent), [path for path in deletes if path not in absent])
-    carry.begin(repo, replaces=not other)
+    carry.begin(repo, replaces=not theirs_to_carry)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, goal, held)
-    if again:
-        purge.apply_held(config, again, held)
-    return CarriedPurge(planned, joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again))
+    if repeated:
+        purge.apply_held(config, repeated, held)
+    joined = joined._replace(puts=puts, deletes=deletes)
+    return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
 
 
 def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
@@ -360,9 +366,9 @@ def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ..
 
 def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
     """Replace the last reviewed commit by a purged one without parents."""
-    seen = writer.tip(repo, review.REF)
-    if seen:
-        review.keep_tree(repo, f"{carry.filtered(repo, seen, planned, held)}^{{tree}}", "Reviewed before a purge")
+    reviewed = writer.tip(repo, review.REF)
+    if reviewed:
+        review.keep_tree(repo, f"{carry.filtered(repo, reviewed, planned, held)}^{{tree}}", "Reviewed before a purge")
 
 
 def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], held: int) -> int:
@@ -370,21 +376,21 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
 
     staying: the changed notes that are private. When a whole project became private, its notes are unchanged.
     """
-    found = {change.path: change.kind == "changed" for change in staying}
+    is_tracked_by_path = {change.path: change.kind == "changed" for change in staying}
     projects = private.projects(config.vault)
-    if not projects and not any(found.values()):
-        return len(found)
+    if not projects and not any(is_tracked_by_path.values()):
+        return len(is_tracked_by_path)
     head = writer.tip(repo, branch)
     for path, _ in join.files(repo, head) if projects and head else ():
         is_read = not path.startswith("journal/") and disk.is_note_path(path)
         if private.is_private(path, {}, projects) or (
             is_read and private.stays(path, disk.read_path(config.vault, path) or b"", projects)
         ):
-            found[path] = True
-    leaving = sorted(path for path, is_tracked in found.items() if is_tracked)
+            is_tracked_by_path[path] = True
+    leaving = sorted(path for path, tracked in is_tracked_by_path.items() if tracked)
     if leaving:
         writer.mark(repo, head)
         text = f"Keep {plural.number(len(leaving), 'note')} on one machine\n"
         (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], held)
         git_index.follow(repo, branch, head, goal, held)
-    return len(found)
+    return len(is_tracked_by_path)

@@ -135,33 +135,35 @@ def _read_rules(file: str) -> list[tuple[re.Pattern[bytes], bytes]]:
     return [(re.compile(pattern), instead) for pattern, instead in ast.literal_eval(Path(file).read_text("utf-8"))]
 
 
-HEARD = "refs/mdmem/heard/"
+KEPT_REMOTE_REFS = "refs/mdmem/heard/"
 """Prefix of refs that hold the rewritten remote-tracking refs: `<remote>/<branch>` follows."""
 
 
 def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
     """Replace our commits by the rewritten ones: fetch them, move the refs, update the index."""
-    heard = repository.refs(repo, "refs/remotes")
-    known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard.items()}
+    remote_refs = repository.refs(repo, "refs/remotes")
+    kept_refs = {
+        ref.replace("refs/remotes/", KEPT_REMOTE_REFS, 1): done.moved.get(oid, oid) for ref, oid in remote_refs.items()
+    }
     writer.mark(repo, writer.tip(repo, checked_out.branch(repo)))
-    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
-    repository.run(repo, *words, str(done.folder), "+refs/*:refs/*", held=held)
-    for ref, oid in known.items():
+    command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
+    repository.run(repo, *command, str(done.folder), "+refs/*:refs/*", held=held)
+    for ref, oid in kept_refs.items():
         if oid and not ref.endswith("/HEAD"):
             repository.attempt(repo, "update-ref", ref, oid, held=held)
     git_index.catch_up(repo, held)
 
 
-def put_back_heard(repo: Repository) -> None:
-    """Restore the remote-tracking refs from `HEARD`, where a purge has nothing to replace at the remote."""
-    for ref, oid in repository.refs(repo, HEARD).items():
-        repository.run(repo, "update-ref", ref.replace(HEARD, "refs/remotes/", 1), oid)
-    forget_heard(repo)
+def restore_remote_refs(repo: Repository) -> None:
+    """Restore the remote-tracking refs from `KEPT_REMOTE_REFS`, where a purge has nothing to replace at the remote."""
+    for ref, oid in repository.refs(repo, KEPT_REMOTE_REFS).items():
+        repository.run(repo, "update-ref", ref.replace(KEPT_REMOTE_REFS, "refs/remotes/", 1), oid)
+    forget_remote_refs(repo)
 
 
-def forget_heard(repo: Repository) -> None:
-    """Remove the refs of `HEARD`, once a purge is carried over."""
-    repository.drop_refs(repo, HEARD)
+def forget_remote_refs(repo: Repository) -> None:
+    """Remove the refs of `KEPT_REMOTE_REFS`, once a purge is carried over."""
+    repository.drop_refs(repo, KEPT_REMOTE_REFS)
 
 
 def scrub(repo: Repository) -> None:

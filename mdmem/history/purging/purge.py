@@ -169,7 +169,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Reposito
             with _filtered(repo, planned, keep_named=True) as done:
                 if done.moved and writer.tip(repo, checked_out.branch(repo)) not in done.moved:
                     filtering.fetch_back(repo, done, held)
-                    filtering.put_back_heard(repo)
+                    filtering.restore_remote_refs(repo)
     return repo
 
 
