@@ -73,7 +73,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def git(config: Config) -> Iterator[HealthFinding]:
     """Check whether git is installed and recent."""
     try:
-        said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
+        said = repository.start(_existing(Path(config.vault)), ["version"]).out.decode("utf-8", "replace")
     except MdmemError as problem:
         yield error(str(problem), f"Fix that, or install git {repository.OLDEST} or later.")
         return

@@ -203,7 +203,7 @@ def _fetch_all(root: Path, url: str, filters: list[str], report: ProgressCallbac
     report("Fetching", 0, 0)
     try:
         bounds = repository.far_end(root, url, "upload-pack")
-        repository.start(root, [*command, *bounds, *filters, "--", url, "."], repo=None, network=True)
+        repository.start(root, [*command, *bounds, *filters, "--", url, "."], network=True)
     except BaseException:
         if new_folders:
             shutil.rmtree(root / ".git", ignore_errors=True)  # left by a killed git; otherwise git cleans up itself

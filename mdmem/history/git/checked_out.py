@@ -21,8 +21,8 @@ def branch(repo: Repository) -> str:
     """
     name = _name(repo)
     if not name:
-        there = shlex.quote(str(repo.root))
-        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {there} switch -")
+        quoted_root = shlex.quote(str(repo.root))
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {quoted_root} switch -")
     if _is_lost(repo, name):
         raise GitError(f"{said(repo, name)} No note is lost; `mdmem doctor` says what to do.")
     return name
@@ -59,9 +59,9 @@ def restore(repo: Repository, oid: str, held: int) -> None:
 
 
 def _name(repo: Repository) -> str:
-    done = repository.attempt(repo, "symbolic-ref", "--quiet", "HEAD")
-    if not done.status:
-        return os.fsdecode(done.out).strip()
+    result = repository.attempt(repo, "symbolic-ref", "--quiet", "HEAD")
+    if not result.status:
+        return os.fsdecode(result.out).strip()
     text = (repo.git_dir / "HEAD").read_text("utf-8", "replace")  # git does not name a branch whose file is empty
     return text.removeprefix("ref:").strip() if text.startswith("ref:") else ""
 
@@ -76,8 +76,8 @@ def _is_lost(repo: Repository, name: str) -> bool:
 
 def _log(repo: Repository, name: str) -> list[str]:
     """Return the commits that git's log of a branch names, the last one last."""
-    words = (line.split(" ", 2) for line in _read(repo, f"logs/{name}").splitlines())
-    return [found[1] for found in words if len(found) > 2 and found[1].isalnum() and found[1].strip("0")]
+    entries = (line.split(" ", 2) for line in _read(repo, f"logs/{name}").splitlines())
+    return [entry[1] for entry in entries if len(entry) > 2 and entry[1].isalnum() and entry[1].strip("0")]
 
 
 def _read(repo: Repository, name: str) -> str:

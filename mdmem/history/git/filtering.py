@@ -63,18 +63,18 @@ def rewritten(
     repo = objects.complete(repo)
     try:
         bounds = (word for setting in BOUNDS for word in ("--config", setting))  # for the git that filter-repo starts
-        words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
-        repository.run(repo, *words, str(repo.common_dir), str(copy))
+        command = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
+        repository.run(repo, *command, str(repo.common_dir), str(copy))
         # filter-repo would take remote-tracking refs for branches. They are fetched again later.
         repository.drop_refs(Repository(copy, copy, copy), "refs/remotes")
-        named = ["--preserve-commit-hashes"] * keep_named
-        _filter(copy, [*named, "--blob-callback", _callback(copy, texts)])
-        _filter(copy, [*named, "--replace-message", _rules(copy, messages)])
+        options = ["--preserve-commit-hashes"] * keep_named
+        _filter(copy, [*options, "--blob-callback", _callback(copy, texts)])
+        _filter(copy, [*options, "--replace-message", _rules(copy, messages)])
         if drop:
-            _filter(copy, [*named, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
+            _filter(copy, [*options, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
         if rename:
             _filter(
-                copy, [*named, "--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])]
+                copy, [*options, "--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])]
             )
         yield Rewritten(copy, _moved(copy))
     finally:
@@ -139,15 +139,15 @@ KEPT_REMOTE_REFS = "refs/mdmem/heard/"
 """Prefix of refs that hold the rewritten remote-tracking refs: `<remote>/<branch>` follows."""
 
 
-def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
+def fetch_back(repo: Repository, copy: Rewritten, held: int) -> None:
     """Replace our commits by the rewritten ones: fetch them, move the refs, update the index."""
     remote_refs = repository.refs(repo, "refs/remotes")
     kept_refs = {
-        ref.replace("refs/remotes/", KEPT_REMOTE_REFS, 1): done.moved.get(oid, oid) for ref, oid in remote_refs.items()
+        ref.replace("refs/remotes/", KEPT_REMOTE_REFS, 1): copy.moved.get(oid, oid) for ref, oid in remote_refs.items()
     }
     writer.mark(repo, writer.tip(repo, checked_out.branch(repo)))
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
-    repository.run(repo, *command, str(done.folder), "+refs/*:refs/*", held=held)
+    repository.run(repo, *command, str(copy.folder), "+refs/*:refs/*", held=held)
     for ref, oid in kept_refs.items():
         if oid and not ref.endswith("/HEAD"):
             repository.attempt(repo, "update-ref", ref, oid, held=held)
@@ -207,10 +207,10 @@ def _list_stash(repo: Repository) -> None:
             repository.run(repo, "update-ref", "refs/stash", oid)
 
 
-def _filter(copy: Path, words: list[str]) -> None:
-    done = repository.start_module(copy, MODULE, ["--force", "--quiet", *words])
-    if done.status:
-        raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(done)}")
+def _filter(copy: Path, arguments: list[str]) -> None:
+    result = repository.start_module(copy, MODULE, ["--force", "--quiet", *arguments])
+    if result.status:
+        raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(result)}")
 
 
 def _callback(copy: Path, rules: Rules) -> str:

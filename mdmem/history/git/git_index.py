@@ -174,9 +174,9 @@ def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> No
     if base == head:
         return
     base, head = (oid or repository.empty_tree(repo) for oid in (base, head))
-    words = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", base)
-    theirs = set(repository.fields(repo, *words, env=env(copy)))
-    update(repo, copy, (entry for entry in tree_changes(repo, base, head) if entry.path not in theirs), held)
+    command = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", base)
+    staged = set(repository.fields(repo, *command, env=env(copy)))
+    update(repo, copy, (entry for entry in tree_changes(repo, base, head) if entry.path not in staged), held)
 
 
 def tree_changes(repo: Repository, base: str, head: str) -> Iterator[IndexEntry]:
@@ -193,8 +193,12 @@ def files_changed(
     base: "" means no commit.
     """
     for meta, path in _compared(repo, base or repository.empty_tree(repo), head):
-        was, now, old, new, _ = meta.decode("ascii").removeprefix(":").split(" ")
-        yield os.fsdecode(path), (was, old) if was.strip("0") else None, (now, new) if now.strip("0") else None
+        old_mode, new_mode, old_id, new_id, _ = meta.decode("ascii").removeprefix(":").split(" ")
+        yield (
+            os.fsdecode(path),
+            (old_mode, old_id) if old_mode.strip("0") else None,
+            (new_mode, new_id) if new_mode.strip("0") else None,
+        )
 
 
 def _compared(repo: Repository, base: str, head: str) -> Iterator[tuple[bytes, bytes]]:
@@ -218,18 +222,18 @@ def keep_bytes(repo: Repository) -> None:
 
 def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: int) -> None:
     """Write any number of entries into a copy."""
-    here = part.load(repo)
-    may_lack = bool(here or part.NEVER_IN_NAMES)
+    vault_part = part.load(repo)
+    may_lack = bool(vault_part or part.NEVER_IN_NAMES)
     with tempfile.TemporaryFile(dir=repo.git_dir) as lines, tempfile.TemporaryFile(dir=repo.git_dir) as absent:
         for entry in entries:
             lines.write(b"%b %b\t%b\0" % entry)
-            if may_lack and entry.mode != GONE and part.is_absent(repo, here, os.fsdecode(entry.path)):
+            if may_lack and entry.mode != GONE and part.is_absent(repo, vault_part, os.fsdecode(entry.path)):
                 absent.write(b"%b\0" % entry.path)
-        written = (*_shortened(repo, copy), "--index-info")
-        for listed, how in ((lines, written), (absent, ("--skip-worktree", "--stdin"))):
-            if listed.tell():
-                listed.seek(0)
-                repository.run(repo, "update-index", "-z", *how, stdin=listed, env=env(copy), held=held)
+        index_info = (*_shortened(repo, copy), "--index-info")
+        for lines_file, options in ((lines, index_info), (absent, ("--skip-worktree", "--stdin"))):
+            if lines_file.tell():
+                lines_file.seek(0)
+                repository.run(repo, "update-index", "-z", *options, stdin=lines_file, env=env(copy), held=held)
 
 
 def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
@@ -282,10 +286,10 @@ def heal(repo: Repository) -> None:
     """
     writer.unlock_pending(repo)
     lock = repo.git_dir / "index.lock"
-    for left in repo.git_dir.glob(PREFIX + "*"):
-        if lock.exists() and left.exists() and lock.samefile(left):
+    for leftover in repo.git_dir.glob(PREFIX + "*"):
+        if lock.exists() and leftover.exists() and lock.samefile(leftover):
             lock.unlink(missing_ok=True)
-        left.unlink(missing_ok=True)
+        leftover.unlink(missing_ok=True)
     shutil.rmtree(repo.git_dir / PURGE_FOLDER, ignore_errors=True)
     for folder in repo.git_dir.glob(MERGE_FOLDERS):
         with suppress(FileNotFoundError):
@@ -324,7 +328,7 @@ def _link_or_copy(source: Path, lock: Path) -> None:
 def stamp(path: Path) -> Stamp | None:
     """Return the stamp of an index or its copy; None when there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -74,9 +74,9 @@ def restore(repo: Repository, held: int) -> None:
 
 
 def _check_files(repo: Repository, base: str) -> None:
-    here = part.load(repo)
+    vault_part = part.load(repo)
     listed = (path for _, _, path in objects.listed(repo, base) if disk.is_note_path(path))
-    notes = [path for path in listed if not part.is_absent(repo, here, path)]
+    notes = [path for path in listed if not part.is_absent(repo, vault_part, path)]
     if notes and not any(os.path.lexists(repo.root / path) for path in notes):
         raise VaultError(
             f"No note of the last commit is in {repo.root}, and git's index is missing too."
@@ -91,14 +91,14 @@ def _base(repo: Repository) -> str:
 
 def _mark_absent(repo: Repository, copy: Copy, base: str, held: int) -> None:
     """Mark the files that a partial vault lacks, so that nobody takes them for deleted."""
-    here = part.load(repo)
-    if not (here or part.NEVER_IN_NAMES):
+    vault_part = part.load(repo)
+    if not (vault_part or part.NEVER_IN_NAMES):
         return
     with tempfile.TemporaryFile(dir=repo.git_dir) as absent:
         for _, _, path in objects.listed(repo, base):
-            if part.is_absent(repo, here, path):
+            if part.is_absent(repo, vault_part, path):
                 absent.write(os.fsencode(path) + b"\0")
         if absent.tell():
             absent.seek(0)
-            words = ("update-index", "-z", "--skip-worktree", "--stdin")
-            repository.run(repo, *words, stdin=absent, env=git_index.env(copy), held=held)
+            command = ("update-index", "-z", "--skip-worktree", "--stdin")
+            repository.run(repo, *command, stdin=absent, env=git_index.env(copy), held=held)

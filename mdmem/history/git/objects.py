@@ -29,8 +29,8 @@ _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{R
 def bring(repo: Repository, oids: Iterable[str]) -> None:
     """Fetch these blobs together if git may lack them. When that fails, git fetches each when it is read."""
     if repo.is_partial:
-        words = ("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, FILTER, "--stdin", REMOTE)
-        repository.attempt(repo, *words, stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"), network=True)
+        command = ("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, FILTER, "--stdin", REMOTE)
+        repository.attempt(repo, *command, stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"), network=True)
 
 
 def complete(repo: Repository) -> Repository:
@@ -51,13 +51,13 @@ def complete(repo: Repository) -> Repository:
 
 def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the ids and bytes of objects of any kind, read one at a time by one git process."""
-    with tempfile.TemporaryFile(dir=repo.git_dir) as asked:
-        asked.writelines(f"{oid}\n".encode("ascii") for oid in oids)
-        if not asked.tell():
+    with tempfile.TemporaryFile(dir=repo.git_dir) as requests:
+        requests.writelines(f"{oid}\n".encode("ascii") for oid in oids)
+        if not requests.tell():
             return
-        asked.seek(0)
-        words = ("cat-file", "--batch", "--buffer")
-        with repository.printing(repo, *words, stdin=asked, network=repo.is_partial) as out:
+        requests.seek(0)
+        command = ("cat-file", "--batch", "--buffer")
+        with repository.printing(repo, *command, stdin=requests, network=repo.is_partial) as out:
             yield from _found(out)
 
 
@@ -69,8 +69,8 @@ def blob_id(data: bytes, like: str) -> str:
 
 def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
     """Yield the id and content of every object of the repository, reachable or not."""
-    words = ("cat-file", "--batch", "--buffer", "--batch-all-objects", "--unordered")
-    with repository.printing(repo, *words) as out:
+    command = ("cat-file", "--batch", "--buffer", "--batch-all-objects", "--unordered")
+    with repository.printing(repo, *command) as out:
         yield from _found(out)
 
 
@@ -98,23 +98,23 @@ Tree = dict[str, tuple[str, str]]
 
 def parse_tree(data: bytes, id_bytes: int) -> Tree:
     """Parse a tree object. id_bytes: the length of an object id."""
-    found: Tree = {}
-    at = 0
-    while at < len(data):
-        end = data.index(b"\0", at)
-        mode, _, name = data[at:end].partition(b" ")
-        found[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
-        at = end + 1 + id_bytes
-    return found
+    tree: Tree = {}
+    start = 0
+    while start < len(data):
+        end = data.index(b"\0", start)
+        mode, _, name = data[start:end].partition(b" ")
+        tree[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
+        start = end + 1 + id_bytes
+    return tree
 
 
 def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, Tree]:
     """Return the trees of those folders that a commit has. No folder may contain a newline."""
-    asked = b"".join(os.fsencode(f"{commit}:{folder}\n") for folder in folders)
-    told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
+    requests = b"".join(os.fsencode(f"{commit}:{folder}\n") for folder in folders)
+    output = repository.run(repo, "cat-file", "--batch", stdin=requests) if requests else b""
     return {
         folder: parse_tree(data, len(commit) // 2)
-        for folder, (facts, data) in zip(folders, printed(io.BytesIO(told)), strict=True)
+        for folder, (facts, data) in zip(folders, printed(io.BytesIO(output)), strict=True)
         if data is not None and facts[1] == b"tree"
     }
 
@@ -129,7 +129,7 @@ def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str
 
 def changed(repo: Repository, oid: str) -> list[tuple[str, str, str]]:
     """Return the paths that a commit changed, each with the blob ids before and after; "" for no file."""
-    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
-    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    command = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
+    fields = os.fsdecode(repository.run(repo, *command)).split("\0")
     rows = ((path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False))
     return [(path, old.strip("0") and old, new.strip("0") and new) for path, old, new in rows]

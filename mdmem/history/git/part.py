@@ -56,9 +56,9 @@ class VaultPart(NamedTuple):
             lines += ["!/journal/*/*/", *(f"/journal/{_literal(name)}/*/" for name in self.projects)]
         if self.since:
             year, month, day = map(int, self.since.split("-"))
-            days = [(f"{one}-*", str(one)) for one in range(FIRST_YEAR, year)]
-            days += [(f"{year}-{one:02}-*", f"{year}/{one:02}") for one in range(1, month)]
-            days += [(f"{year}-{month:02}-{one:02}*", f"{year}/{month:02}/{one:02}*") for one in range(1, day)]
+            days = [(f"{number}-*", str(number)) for number in range(FIRST_YEAR, year)]
+            days += [(f"{year}-{number:02}-*", f"{year}/{number:02}") for number in range(1, month)]
+            days += [(f"{year}-{month:02}-{number:02}*", f"{year}/{month:02}/{number:02}*") for number in range(1, day)]
             for flat, nested in days:
                 lines += [f"!/journal/*/{flat}/", f"!/journal/*/{nested}/", f"!/days/{flat}", f"!/days/*/{flat}"]
         return lines

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -112,16 +112,13 @@ def init(root: str | Path) -> Repository:
     files.make_folders(str(root))
     if dot_git.locate(root) is None:
         dot_git.refuse_other(root)
-        start(root, ["init", "-q", "--template=", "-b", BRANCH, "."], repo=None)
+        start(root, ["init", "-q", "--template=", "-b", BRANCH, "."])
     return open_vault(root)
 
 
 def is_inside_other_repository(path: str | Path) -> str | None:
     """Return the repository whose work tree contains `path`, or None. One whose top folder is `path` does not count."""
-    for parent in Path(path).resolve().parents:
-        if (parent / ".git").exists():
-            return str(parent)
-    return None
+    return next((str(parent) for parent in Path(path).resolve().parents if (parent / ".git").exists()), None)
 
 
 def run(
@@ -155,18 +152,16 @@ def attempt(
     network: bool = False,
 ) -> GitResult:
     """Run one git command like `run`, but leave its exit status to the caller."""
-    extra = _places(repo, env, network=network)
-    if not isinstance(stdin, bytes) or not stdin:
-        return start(
-            repo.root, args, repo=repo, env=extra, stdin=stdin or None, held=held, network=network, check=False
-        )
-    with tempfile.TemporaryFile(dir=repo.git_dir) as file:
-        file.write(stdin)
-        file.seek(0)
-        return start(repo.root, args, repo=repo, env=extra, stdin=file, held=held, network=network, check=False)
+    if isinstance(stdin, bytes) and stdin:
+        with tempfile.TemporaryFile(dir=repo.git_dir) as file:
+            file.write(stdin)
+            file.seek(0)
+            return attempt(repo, *args, stdin=file, env=env, held=held, network=network)
+    variables = _variables(repo, env, network=network)
+    return start(repo.root, args, env=variables, stdin=stdin or None, held=held, network=network, check=False)
 
 
-def _places(repo: Repository, env: dict[str, str] | None, *, network: bool) -> dict[str, str]:
+def _variables(repo: Repository, env: dict[str, str] | None, *, network: bool) -> dict[str, str]:
     places = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
     return places | ({} if network else LOCAL_ONLY) | (env or {})
 
@@ -175,8 +170,7 @@ def start(
     cwd: Path,
     args: list[str] | tuple[str, ...],
     *,
-    repo: Repository | None,
-    env: dict[str, str] | None = None,
+    env: Mapping[str, str] = LOCAL_ONLY,
     stdin: BinaryIO | None = None,
     held: int | None = None,
     network: bool = False,
@@ -184,40 +178,47 @@ def start(
 ) -> GitResult:
     """Run git in `cwd` with these arguments and wait for it.
 
+    env: variables besides `ENVIRONMENT`. The other options are those of `run`.
+
     Raises GitError when git is missing, or (with `check`) when it fails.
     """
     git, missing = _load()
-    ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
-    command = _command(git, args, ours, network)
+    variables = {**ENVIRONMENT, **env}
+    command = _command(git, args, variables, network)
     # A new session: no terminal to prompt on, and ^C cannot stop git in the middle of a write.
-    how: dict[str, Any] = {"start_new_session": True, "pass_fds": () if held is None or os.name == "nt" else (held,)}
+    options: dict[str, Any] = {
+        "start_new_session": True,
+        "pass_fds": () if held is None or os.name == "nt" else (held,),
+    }
     if os.name != "nt" and not network:  # a remote on this machine keeps its users' file modes
-        how["umask"] = 0o077
+        options["umask"] = 0o077
     try:
         if network:
-            done = _stoppable(git(str(cwd)).execute(command, istream=stdin, env=ours, as_process=True, **how))
+            result = _stoppable(
+                git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
+            )
         else:
             status, out, err = git(str(cwd)).execute(
                 command,
                 istream=stdin,
-                env=ours,
+                env=variables,
                 with_extended_output=True,
                 with_exceptions=False,
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
-                **how,
+                **options,
             )
-            done = GitResult(int(status), bytes(out), str(err))
+            result = GitResult(int(status), bytes(out), str(err))
     except (missing, OSError) as error:
         raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
-    if check and done.status:
-        raise GitError(f"git {args[0]} failed in {cwd}: {reason(done)}")
-    return done
+    if check and result.status:
+        raise GitError(f"git {args[0]} failed in {cwd}: {reason(result)}")
+    return result
 
 
-def _command(git: type[Git], args: list[str] | tuple[str, ...], ours: dict[str, str], network: bool) -> list[str]:
+def _command(git: type[Git], args: list[str] | tuple[str, ...], variables: dict[str, str], network: bool) -> list[str]:
     settings = [word for setting in OVERRULED for word in ("-c", setting)]
-    return [*_without_inherited(ours, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
+    return [*_without_inherited(variables, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
 
 
 @contextmanager
@@ -235,13 +236,15 @@ def printing(
     Raises GitError when git is missing or fails.
     """
     git, missing = _load()
-    ours = ENVIRONMENT | _places(repo, env, network=network)
-    command = _command(git, args, ours, network)
-    said: list[bytes] = []
-    listening = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)
+    variables = ENVIRONMENT | _variables(repo, env, network=network)
+    command = _command(git, args, variables, network)
+    errors: list[bytes] = []
+    listening = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
     try:
-        kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
-        process: Any = kept.proc  # `kept` kills the process when garbage-collected
+        execution = git(str(repo.root)).execute(
+            command, istream=stdin, env=variables, as_process=True, start_new_session=True
+        )
+        process: Any = execution.proc  # `execution` kills the process when garbage-collected
         listening.start()
     except (missing, OSError) as error:
         raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
@@ -261,8 +264,8 @@ def printing(
         listening.join()
         process.stderr.close()
     if is_read and status:
-        done = GitResult(status, b"", said[0].decode("utf-8", "replace"))
-        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.") from cut
+        result = GitResult(status, b"", errors[0].decode("utf-8", "replace"))
+        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(result)} No note is lost.") from cut
     if cut:
         raise cut
 
@@ -281,12 +284,12 @@ def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end:
     Raises GitError when it fails.
     """
     with printing(repo, *args, env=env) as out:
-        rest = b""
+        tail = b""
         while read := out.read(READ_BYTES):
-            *whole, rest = (rest + read).split(end)
-            yield from whole
-        if rest:
-            yield rest
+            *complete, tail = (tail + read).split(end)
+            yield from complete
+        if tail:
+            yield tail
 
 
 def _stoppable(git: Any) -> GitResult:
@@ -307,22 +310,22 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     Raises GitError when it cannot be started.
     """
     git, missing = _load()
-    ours = ENVIRONMENT | LOCAL_ONLY
-    command = [*_without_inherited(ours, network=False), sys.executable, "-P", "-m", module, *args]
+    variables = ENVIRONMENT | LOCAL_ONLY
+    command = [*_without_inherited(variables, network=False), sys.executable, "-P", "-m", module, *args]
     try:
         status, out, err = git(str(cwd)).execute(
-            command, env=ours, with_extended_output=True, with_exceptions=False, stdout_as_string=False
+            command, env=variables, with_extended_output=True, with_exceptions=False, stdout_as_string=False
         )
     except (missing, OSError) as error:
         raise GitError(f"{module} cannot be started ({type(error).__name__}).") from error
     return GitResult(int(status), bytes(out), str(err))
 
 
-def reason(done: GitResult) -> str:
+def reason(result: GitResult) -> str:
     """Return the first error line that git printed; the lines after it are advice."""
-    lines = [line.strip() for line in done.err.splitlines() if line.strip()]
-    said = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    text = (said or lines or [f"it ended with {ending(done.status)}"])[0]
+    lines = [line.strip() for line in result.err.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    text = (errors or lines or [f"it ended with {ending(result.status)}"])[0]
     return f"{text:.300}".rstrip(".") + "."
 
 
@@ -365,9 +368,11 @@ def empty_tree(repo: Repository) -> str:
 
 def identity(repo: Repository) -> tuple[str, str]:
     """Return the committer's name and address: git's `user.name` and `user.email`, else mdmem's own."""
-    done = attempt(repo, "config", "--null", "--get-regexp", r"^user\.(name|email)$", network=True)
-    found = dict(entry.split("\n", 1) for entry in done.out.decode("utf-8", "replace").split("\0") if "\n" in entry)
-    name, email = (_clean_name(found.get(key, "")) for key in ("user.name", "user.email"))
+    result = attempt(repo, "config", "--null", "--get-regexp", r"^user\.(name|email)$", network=True)
+    settings = dict(
+        entry.split("\n", 1) for entry in result.out.decode("utf-8", "replace").split("\0") if "\n" in entry
+    )
+    name, email = (_clean_name(settings.get(key, "")) for key in ("user.name", "user.email"))
     return name or OWN_IDENTITY[0], email or OWN_IDENTITY[1]
 
 
@@ -382,21 +387,21 @@ def _load() -> tuple[type[Git], type[Exception]]:
     except ImportError as error:
         status = getattr(error.__cause__, "status", None)
         if isinstance(status, int):
-            found = shutil.which("git") or "git"
-            said = str(getattr(error.__cause__, "stderr", "")).strip().removeprefix("stderr: ").strip("'")
-            why = reason(GitResult(status, b"", said))
-            raise GitError(f"{found} does not run: {why} Notes are kept; fix that to have a history.") from error
+            program = shutil.which("git") or "git"
+            stderr = str(getattr(error.__cause__, "stderr", "")).strip().removeprefix("stderr: ").strip("'")
+            why = reason(GitResult(status, b"", stderr))
+            raise GitError(f"{program} does not run: {why} Notes are kept; fix that to have a history.") from error
         raise GitError("git is not installed, or not on PATH. Notes are kept; install it to have a history.") from error
     return git.Git, git.GitCommandNotFound
 
 
-def _without_inherited(ours: dict[str, str], network: bool) -> list[str]:
+def _without_inherited(variables: dict[str, str], network: bool) -> list[str]:
     """Return a command prefix that removes the caller's `GIT_*` variables; [] when there are none.
 
     GitPython can only add variables, and an empty `GIT_INDEX_FILE` differs from an unset one.
     """
-    kept = KEPT_FOR_THE_NETWORK if network else ()
-    names = [name for name in os.environ if name.startswith("GIT_") and name not in ours and name not in kept]
+    inherited = KEPT_FOR_THE_NETWORK if network else ()
+    names = [name for name in os.environ if name.startswith("GIT_") and name not in variables and name not in inherited]
     if os.name == "nt":  # no `env` program here; nothing else in this process needs them
         for name in names:
             del os.environ[name]

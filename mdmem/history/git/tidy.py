@@ -47,13 +47,13 @@ def tidy(config: Config) -> bool:
         "commitGraph.changedPaths": "true",
         "maintenance.commit-graph.auto": COMMITS,
     }
-    words = [word for key, value in limits.items() for word in ("-c", f"{key}={value}")]
+    settings = [word for key, value in limits.items() for word in ("-c", f"{key}={value}")]
     try:
         with lock.held(config.state_dir, "gc", wait_seconds=0):
-            repository.run(repo, *words, "gc", "--auto", "--quiet")
-            repository.run(repo, *words, "maintenance", "run", "--auto", "--quiet", "--task=commit-graph")
+            repository.run(repo, *settings, "gc", "--auto", "--quiet")
+            repository.run(repo, *settings, "maintenance", "run", "--auto", "--quiet", "--task=commit-graph")
             if _unlisted(repo) >= PACKS // 2:  # asked with --auto, git 2.39 packs the largest pack again as well
-                repository.run(repo, *words, "maintenance", "run", "--quiet", "--task=incremental-repack")
+                repository.run(repo, *settings, "maintenance", "run", "--quiet", "--task=incremental-repack")
     except BusyError:
         return False
     return True
@@ -65,11 +65,11 @@ def abandoned(config: Config) -> list[Path]:
     Raises VaultError when the vault is not a repository.
     """
     objects = repository.open_vault(config.vault).common_dir / "objects"
-    found: list[Path] = []
+    unfinished: list[Path] = []
     for path in (path for pattern in HALF_WRITTEN for path in objects.glob(pattern)):
         with suppress(OSError):  # deleted meanwhile
-            found += [path] if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS else []
-    return found
+            unfinished += [path] if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS else []
+    return unfinished
 
 
 def remove_abandoned(config: Config) -> None:

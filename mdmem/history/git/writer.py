@@ -56,17 +56,17 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
 
     Raises GitError when git fails.
     """
-    who = "{} <{}>".format(*repository.identity(repo))
+    committer = "{} <{}>".format(*repository.identity(repo))
     with tempfile.TemporaryFile(dir=repo.git_dir) as stream:
-        stream.writelines(_stream(PENDING, head, drafts, who, _committed(repo, head, drafts)))
+        stream.writelines(_stream(PENDING, head, drafts, committer, _committed(repo, head, drafts)))
         stream.seek(0)
-        words = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
-        done = repository.attempt(repo, *words, stdin=stream, env=_person(who), held=held)
-    if done.status == 0:
-        return done.out.decode("ascii").split()
+        command = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
+        result = repository.attempt(repo, *command, stdin=stream, env=_person(committer), held=held)
+    if result.status == 0:
+        return result.out.decode("ascii").split()
     for report in repo.git_dir.glob("fast_import_crash_*"):
         report.unlink(missing_ok=True)
-    raise _failed(repo, done)
+    raise _failed(repo, result)
 
 
 def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool:
@@ -74,13 +74,13 @@ def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool
 
     Raises GitError when git fails.
     """
-    who = "{} <{}>".format(*repository.identity(repo))
-    words = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
-    done = repository.attempt(repo, *words, env=_person(who), held=held)
-    if done.status and tip(repo, branch) == head:
-        raise _failed(repo, done)
+    committer = "{} <{}>".format(*repository.identity(repo))
+    command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
+    result = repository.attempt(repo, *command, env=_person(committer), held=held)
+    if result.status and tip(repo, branch) == head:
+        raise _failed(repo, result)
     repository.attempt(repo, "update-ref", "-d", PENDING, held=held)
-    return done.status == 0
+    return result.status == 0
 
 
 def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], held: int) -> bool:
@@ -93,12 +93,12 @@ def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], h
     return move(repo, branch, head, prepare(repo, head, drafts, held)[-1], held)
 
 
-def _failed(repo: Repository, done: repository.GitResult) -> GitError:
-    text = repository.reason(done)
-    said = f"git could not write the commit in {repo.root}: {text} No note is lost."
+def _failed(repo: Repository, result: repository.GitResult) -> GitError:
+    text = repository.reason(result)
+    message = f"git could not write the commit in {repo.root}: {text} No note is lost."
     for lock in re.findall(r"'([^']+\.lock)': File exists", text):
-        said += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then `mdmem commit`."
-    return GitError(said)
+        message += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then `mdmem commit`."
+    return GitError(message)
 
 
 def time_of(repo: Repository, oid: str) -> float:
@@ -108,8 +108,8 @@ def time_of(repo: Repository, oid: str) -> float:
 
 def tip(repo: Repository, branch: str) -> str:
     """Return the id of a branch's last commit, "" for none."""
-    done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{branch}^{{commit}}")
-    return done.out.decode("ascii").strip()
+    result = repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{branch}^{{commit}}")
+    return result.out.decode("ascii").strip()
 
 
 def mark(repo: Repository, head: str, goal: str = "") -> None:
@@ -172,8 +172,8 @@ def unlock_pending(repo: Repository) -> None:
         ours.unlink()
 
 
-def _person(who: str) -> dict[str, str]:
-    name, email = who.removesuffix(">").split(" <")
+def _person(committer: str) -> dict[str, str]:
+    name, email = committer.removesuffix(">").split(" <")
     return {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
 
 
@@ -193,14 +193,16 @@ def _committed(repo: Repository, head: str, drafts: list[CommitDraft]) -> list[f
     return times
 
 
-def _signature(who: str, moment: float) -> str:
-    return f"{who} {int(moment)} {time.strftime('%z', time.localtime(moment))}"
+def _signature(identity: str, moment: float) -> str:
+    return f"{identity} {int(moment)} {time.strftime('%z', time.localtime(moment))}"
 
 
-def _stream(branch: str, head: str, drafts: list[CommitDraft], who: str, committed: list[float]) -> Iterator[bytes]:
+def _stream(
+    branch: str, head: str, drafts: list[CommitDraft], committer: str, committed: list[float]
+) -> Iterator[bytes]:
     for number, (draft, moment) in enumerate(zip(drafts, committed, strict=True), 1):
-        signature = _signature(who, moment)
-        author = draft.author or _signature(who, min(draft.happened or moment, moment))
+        signature = _signature(committer, moment)
+        author = draft.author or _signature(committer, min(draft.happened or moment, moment))
         text = draft.message.encode("utf-8", "replace")
         yield f"commit {branch}\nmark :{number}\n".encode()
         people = f"author {author}\ncommitter {signature}\n".encode("utf-8", "replace")
