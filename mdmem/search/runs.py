@@ -58,21 +58,23 @@ def line(title: str) -> str:
 def check(command: str) -> CommandRun | None:
     """Return what a command checks, builds or publishes; None if it only looks, moves files or tries something."""
     for step in _STEPS.split(command.replace("\\\n", " ")[:2000]):
-        found = _step(_words(step))
-        if found is not None:
-            return found
+        run = _step(_words(step))
+        if run is not None:
+            return run
     return None
 
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:
     """Whether the success of `later` shows that what `failed` now works: the same run, or one that covers it."""
-    set_then, wanted = _settings(failed.arguments)
-    set_now, done = _settings(later.arguments)
-    if later.family != failed.family or any(set_then.get(name, value) != value for name, value in set_now.items()):
+    failed_settings, failed_targets = _settings(failed.arguments)
+    later_settings, later_targets = _settings(later.arguments)
+    if later.family != failed.family:
         return False
-    if later.family.startswith("git ") or (wanted and wanted <= done):
+    if any(failed_settings.get(name, value) != value for name, value in later_settings.items()):
+        return False
+    if later.family.startswith("git ") or (failed_targets and failed_targets <= later_targets):
         return True
-    return all(any(_covers(one, other) for other in wanted) for one in done)
+    return all(any(_covers(wider, narrower) for narrower in failed_targets) for wider in later_targets)
 
 
 def _settings(arguments: frozenset[str]) -> tuple[dict[str, str], frozenset[str]]:
@@ -98,35 +100,32 @@ def _step(words: list[str]) -> CommandRun | None:
     words = unwrapped([word for word in words if not _REDIRECTION.match(word)])
     if not words or "<<" in " ".join(words):
         return None
-    program, rest = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
+    program, arguments = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
     if program in _SHELLS or _PYTHON.match(program):
-        return _interpreted(rest)
+        return _interpreted(arguments)
     if program not in _TESTS | _BUILDS:
         is_script = _SCRIPTS.match(words[0]) or words[0].startswith("./")
-        return CommandRun(words[0].removeprefix("./"), _arguments(rest)) if is_script else None
-    if program == "git" and not _GIT_WORK.intersection(rest[:1]):
+        return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script else None
+    if program == "git" and not _GIT_WORK.intersection(arguments[:1]):
         return None
-    plain = [word for word in rest if not word.startswith("-")]
-    if program in SUBCOMMANDS and plain:
-        if plain[0] == "run" and plain[1:]:
-            plain = (
-                plain[1:]
-                if "test" in plain[1]
-                else [word for word in _with_values(rest) if not word.startswith("-")][1:]
-            )
-        return CommandRun(f"{program} {plain[0]}", _arguments(plain[1:]))
-    return CommandRun(program, _arguments(rest))
+    positional = [word for word in arguments if not word.startswith("-")]
+    if program in SUBCOMMANDS and positional:
+        if positional[0] == "run" and positional[1:]:  # a package script; the options of one that runs no tests matter
+            words = arguments if "test" in positional[1] else list(_with_values(arguments))
+            positional = [word for word in words if not word.startswith("-")][1:]
+        return CommandRun(f"{program} {positional[0]}", _arguments(positional[1:]))
+    return CommandRun(program, _arguments(arguments))
 
 
 def _with_values(words: list[str]) -> Iterator[str]:
     """Yield words; after `--`, where a package script's own options are, write `--name value` as `name=value`."""
-    behind = False
+    after_separator = False
     name = ""
     for word in words:
         is_option = word.startswith("--")
         yield f"{name}={word}" if name and not is_option else word
-        name = word.lstrip("-").replace("-", "_") if behind and is_option and "=" not in word else ""
-        behind = behind or word == "--"
+        name = word.lstrip("-").replace("-", "_") if after_separator and is_option and "=" not in word else ""
+        after_separator = after_separator or word == "--"
 
 
 def unwrapped(words: list[str]) -> list[str]:
@@ -153,20 +152,22 @@ def _is_program(words: list[str]) -> bool:
 
 def _interpreted(words: list[str]) -> CommandRun | None:
     """Return what an interpreter runs: a module or a script; None for code on the command line."""
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         if word == "-m":
-            return _step(words[place + 1 :]) or CommandRun(
-                " ".join(words[place + 1 : place + 2]), _arguments(words[2:])
+            return _step(words[position + 1 :]) or CommandRun(
+                " ".join(words[position + 1 : position + 2]), _arguments(words[2:])
             )
         if word in ("-c", "-e", "-", "--eval", "-p"):
             return None
         if word.rpartition("/")[2] in _TESTS | _BUILDS:
-            return _step(words[place:])
+            return _step(words[position:])
         if not word.startswith("-"):
-            return CommandRun(word.removeprefix("./"), _arguments(words[place + 1 :])) if _SCRIPTS.match(word) else None
+            return (
+                CommandRun(word.removeprefix("./"), _arguments(words[position + 1 :])) if _SCRIPTS.match(word) else None
+            )
     return None
 
 
 def _arguments(words: list[str]) -> frozenset[str]:
-    kept = (word for word in words if not word.startswith("-") and not word.isdecimal())
-    return frozenset(word.removeprefix("./").rstrip("/") for word in kept) - {"", "."}
+    positional = (word for word in words if not word.startswith("-") and not word.isdecimal())
+    return frozenset(word.removeprefix("./").rstrip("/") for word in positional) - {"", "."}
