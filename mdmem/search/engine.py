@@ -101,46 +101,48 @@ def search(
     from mdmem.search import select, spelling
 
     filters["is"] = filters.pop("state", None)
-    asked = language.parse(query, options.now) if isinstance(query, str) else query
-    asked = language.with_filters(asked._replace(words=_topic(asked.words)), options.now, **filters)
+    parsed = language.parse(query, options.now) if isinstance(query, str) else query
+    parsed = language.with_filters(parsed._replace(words=_topic(parsed.words)), options.now, **filters)
     changes, notices = _up_to_date(config, update=options.update)
-    seen, notices = freshness.past_writers(config, changes, notices)
+    memory_view, notices = freshness.past_writers(config, changes, notices)
     is_partial = not changes.complete and (changes is not freshness.BUSY or completion.is_running(config))
-    words_of = cache(partial(_units, asked=asked))
+    words_of = cache(partial(_units, query=parsed))
 
     def answer(view: View) -> SearchResult:
         more, words = guessed(view, config, options.guess), words_of(view)
-        most = _wanted(options) if options.sort == "relevance" else None
-        found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more, most=most)
-        total = found.total if isinstance(found, ranking.Scores) else len(found)
-        order = in_order(view, found, options.sort)
-        if options.sort == "relevance" and asked.words:
+        max_scored = _needed(options) if options.sort == "relevance" else None
+        scores = _find(
+            view, config.vault, parsed, words, here=options.here, now=options.now, guessed=more, most=max_scored
+        )
+        total = scores.total if isinstance(scores, ranking.Scores) else len(scores)
+        order = in_order(view, scores, options.sort)
+        if options.sort == "relevance" and parsed.words:
             order = turn_groups.echoes_last(view, config.vault, order)
-        chosen = _part(view, order, options)
-        hits = hits_of(view, config, Shown(chosen, found, words, options.snippet_chars, answers=True))
-        suggestion = spelling.suggest(view, config.vault, asked)
+        page = _part(view, order, options)
+        hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True))
+        suggestion = spelling.suggest(view, config.vault, parsed)
         is_all = not is_partial and not completion.is_running(config)
-        unmatched = select.unmatched(view, asked) if not found and is_all else select.unread(view, asked)
-        return SearchResult(hits, total, (*asked.hints, *unmatched, *notices), suggestion, changes)
+        unmatched = select.unmatched(view, parsed) if not scores and is_all else select.unread(view, parsed)
+        return SearchResult(hits, total, (*parsed.hints, *unmatched, *notices), suggestion, changes)
 
     def has_unknown(view: View) -> bool:
         """Whether a word is in no note: somebody may just have written it into an old one."""
         doubted = words_of(view)[:MAX_DOUBTED]
         return not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
 
-    looks = (options.update or options.check_shown) and seen is None
-    may_look_at_all = looks and (options.update or options.check_all) and not is_partial
-    if may_look_at_all and freshness.answered(config, has_unknown):
+    checks_shown = (options.update or options.check_shown) and memory_view is None
+    may_check_all = checks_shown and (options.update or options.check_all) and not is_partial
+    if may_check_all and freshness.answered(config, has_unknown):
         notices += freshness.look_at_all(config)
-        looks = may_look_at_all = False
-    found = freshness.answered(config, answer, seen)
-    if found is not None and may_look_at_all and not found.total:
+        checks_shown = may_check_all = False
+    result = freshness.answered(config, answer, memory_view)
+    if result is not None and may_check_all and not result.total:
         notices += freshness.look_at_all(config)
-        found = freshness.answered(config, answer)
-    elif found is not None and looks:
-        found = _again_if_stale(config, found, answer)
-    found = found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
-    return found._replace(hints=(*found.hints, *freshness.untold(config)))
+        result = freshness.answered(config, answer)
+    elif result is not None and checks_shown:
+        result = _again_if_stale(config, result, answer)
+    result = result or SearchResult((), 0, (*parsed.hints, *notices), None, changes)
+    return result._replace(hints=(*result.hints, *freshness.untold(config)))
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
@@ -148,12 +150,14 @@ def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ..
     return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
 
 
-def _again_if_stale(config: Config, found: SearchResult, answer: Callable[[View], SearchResult]) -> SearchResult | None:
+def _again_if_stale(
+    config: Config, result: SearchResult, answer: Callable[[View], SearchResult]
+) -> SearchResult | None:
     """Return the result, or a new one if a file that it shows has changed since the short scan."""
     view = index.current(config)
-    changed = view and scan.at_notes(config.vault, view, _notes(view, found.hits))
+    changed = view and scan.at_notes(config.vault, view, _notes(view, result.hits))
     if not changed:
-        return found
+        return result
     paths = [*changed.gone, *(entry.path for entry in changed.files)]
     freshness.bring_up_to_date(config, quick=False, paths=paths)
     return freshness.answered(config, answer)
@@ -162,15 +166,15 @@ def _again_if_stale(config: Config, found: SearchResult, answer: Callable[[View]
 def _notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
     if isinstance(hits, ManyHits):
         return hits.notes
-    return {note for one in hits if (note := view.find(one.path)) is not None}
+    return {note for hit in hits if (note := view.find(hit.path)) is not None}
 
 
 def _topic(words: str) -> str:
     """Return the subject of a question about earlier work: `what did we decide about X` searches for X."""
-    found = shape.of(words) if " " in words else None
-    if found is None or found.grade < SURE or set(analysis.words(found.topic.lower())) <= STOPWORDS:
+    question = shape.of(words) if " " in words else None
+    if question is None or question.grade < SURE or set(analysis.words(question.topic.lower())) <= STOPWORDS:
         return words
-    return found.topic
+    return question.topic
 
 
 def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10) -> Iterator[tuple[str, list[str]]]:
@@ -182,11 +186,11 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
 
     freshness.bring_up_to_date(config)
     for name, text in queries:
-        asked = Query(words=_topic(text))
+        query = Query(words=_topic(text))
 
-        def answer(view: View, asked: Query = asked) -> list[str]:
-            found = _find(view, config.vault, asked, _units(view, asked))
-            return [view.path(note) for note in islice(in_order(view, found), limit)]
+        def answer(view: View, query: Query = query) -> list[str]:
+            scores = _find(view, config.vault, query, _units(view, query))
+            return [view.path(note) for note in islice(in_order(view, scores), limit)]
 
         yield name, freshness.answered(config, answer) or []
 
@@ -230,15 +234,15 @@ def related(
     text = snippet.body_of(read(config.vault, path))
 
     def answer(view: View) -> SearchResult:
-        words = ranking.typical(view, text)
-        found = ranking.scores(view, words, surroundings=False)
+        units = ranking.typical(view, text)
+        scores = ranking.scores(view, units, surroundings=False)
         itself = view.find(path)
         hidden = view.internal | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
-            found.pop(note, None)
-        chosen = _part(view, in_order(view, found), SearchOptions(limit=limit))
-        hits = hits_of(view, config, Shown(chosen, found, words))
-        return SearchResult(hits, len(found), notices, None, changes)
+            scores.pop(note, None)
+        page = _part(view, in_order(view, scores), SearchOptions(limit=limit))
+        hits = hits_of(view, config, Shown(page, scores, units))
+        return SearchResult(hits, len(scores), notices, None, changes)
 
     return freshness.answered(config, answer) or SearchResult(hints=notices, changes=changes)
 
@@ -249,37 +253,41 @@ def related(
 def _find(
     view: View,
     root: str,
-    asked: Query,
-    words: list[Unit],
+    query: Query,
+    units: list[Unit],
     *,
     here: Place | None = None,
     now: datetime | None = None,
     guessed: Iterable[Unit] = (),
     most: int | None = None,
 ) -> Mapping[int, float]:
-    """Return the notes that match a query with their scores, 0 if nothing is ranked. words: the query's units.
+    """Return the notes that match a query with their scores, 0 if nothing is ranked. units: the query's.
 
     most: as for `ranking.scores`.
     """
     from mdmem.search import select
 
-    permitted = select.allowed(view, root, asked, here=here)
-    if not words:
+    permitted = select.allowed(view, root, query, here=here)
+    if not units:
         return Unranked(view.all if permitted is None else permitted)
-    ranked = [*ranking.affordable(view, words), *guessed]
-    others = permitted if asked.must or asked.phrases or asked.prefixes else None
-    most = most if others is None else None
-    found = ranking.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now), most=most))
-    if others is not None:
-        return dict.fromkeys(others, 0.0) | found
-    return found
+    ranked_units = [*ranking.affordable(view, units), *guessed]
+    required = permitted if query.must or query.phrases or query.prefixes else None
+    most = most if required is None else None
+    scores = ranking.rerank(
+        view, ranking.scores(view, ranked_units, among=permitted, prior=prior(view, now), most=most)
+    )
+    if required is not None:
+        return dict.fromkeys(required, 0.0) | scores
+    return scores
 
 
-def _units(view: View, asked: Query) -> list[Unit]:
+def _units(view: View, query: Query) -> list[Unit]:
     from mdmem.search import select
 
-    beginnings = [select.prefix_terms(view, prefix) for prefix in asked.prefixes]
-    return units_of(view, asked.text) + [Unit(tuple((term, 1.0) for term in terms)) for terms in beginnings if terms]
+    terms_by_prefix = [select.prefix_terms(view, prefix) for prefix in query.prefixes]
+    return units_of(view, query.text) + [
+        Unit(tuple((term, 1.0) for term in terms)) for terms in terms_by_prefix if terms
+    ]
 
 
 def guessed(view: View, config: Config, guess: str) -> list[Unit]:
@@ -309,19 +317,19 @@ def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
 # -- in which order ----------------------------------------------------------------------------------
 
 
-def in_order(view: View, found: Mapping[int, float], sort: str = "relevance") -> Iterator[int]:
+def in_order(view: View, scores: Mapping[int, float], sort: str = "relevance") -> Iterator[int]:
     """Yield the notes best first (or newest, or oldest), equal ones by path, so that the order is deterministic.
 
     Paths of notes of the same second are in the order of events; with the newest first, the last comes first.
     """
-    ranked = sort == "relevance" and not isinstance(found, Unranked) and any(found.values())
-    key: Callable[[int], float] = found.__getitem__ if ranked else view.numbers("created").__getitem__
-    for _, equals in groupby(_by_key(found, key, falls=sort != "oldest"), key=key):
+    ranked = sort == "relevance" and not isinstance(scores, Unranked) and any(scores.values())
+    key: Callable[[int], float] = scores.__getitem__ if ranked else view.numbers("created").__getitem__
+    for _, equals in groupby(_by_key(scores, key, falls=sort != "oldest"), key=key):
         group = list(equals)
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
 
 
-def _wanted(options: SearchOptions) -> int:
+def _needed(options: SearchOptions) -> int:
     """Return how many of the best notes a result may need, including those that are moved down later."""
     return options.offset + 4 * options.limit + _LOOK_AHEAD + ranking.RERANKED + turn_groups.LOOKED_AT
 

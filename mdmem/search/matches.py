@@ -45,22 +45,22 @@ class Posting(NamedTuple):
 
     def some(self, notes: set[int]) -> Iterable[int]:
         """Return which of a few notes are in the list."""
-        own, within = self.notes, self.within
-        if len(own) < _MANY_MORE * len(notes):
-            found = notes.intersection(own)
+        listed, within = self.notes, self.within
+        if len(listed) < _MANY_MORE * len(notes):
+            common = notes.intersection(listed)
         else:
-            found = {note for note in notes if own[bisect_left(own, note, hi=len(own) - 1)] == note}
-        return found if within is None else (note for note in found if note in within)
+            common = {note for note in notes if listed[bisect_left(listed, note, hi=len(listed) - 1)] == note}
+        return common if within is None else (note for note in common if note in within)
 
     def only(self, notes: Sequence[int]) -> Posting:
         """Return the part of the list for a few notes in ascending order."""
-        own, place, places = self.notes, 0, []
-        for note in notes[bisect_left(notes, own[0]) : bisect_right(notes, own[-1])]:
-            place = bisect_left(own, note, place)
-            if own[place] == note:
+        listed, place, places = self.notes, 0, []
+        for note in notes[bisect_left(notes, listed[0]) : bisect_right(notes, listed[-1])]:
+            place = bisect_left(listed, note, place)
+            if listed[place] == note:
                 places.append(place)
         weights = self.weights and bytes([self.weights[place] for place in places])
-        return self._replace(notes=[own[place] for place in places], weights=weights)
+        return self._replace(notes=[listed[place] for place in places], weights=weights)
 
 
 class Match(NamedTuple):
@@ -76,16 +76,16 @@ class Match(NamedTuple):
 
     def some(self, notes: set[int]) -> set[int]:
         """Return which of a few notes match."""
-        return {note for one in self.lists for note in one.some(notes)}
+        return {note for posting in self.lists for note in posting.some(notes)}
 
     def times(self, notes: set[int]) -> dict[int, int]:
         """Return the term frequency in the bodies of those of a few notes that match."""
-        found: dict[int, int] = {}
-        for one in self.lists:
-            for note in one.some(notes) if one.field == "body" else ():
-                often = one.weights[bisect_left(one.notes, note)] if one.weights else 1
-                found[note] = max(found.get(note, 0), often)
-        return found
+        frequencies: dict[int, int] = {}
+        for posting in self.lists:
+            for note in posting.some(notes) if posting.field == "body" else ():
+                frequency = posting.weights[bisect_left(posting.notes, note)] if posting.weights else 1
+                frequencies[note] = max(frequencies.get(note, 0), frequency)
+        return frequencies
 
 
 def add(total: dict[int, float], more: Mapping[int, float]) -> None:
@@ -93,37 +93,37 @@ def add(total: dict[int, float], more: Mapping[int, float]) -> None:
     if not total:
         total.update(more)
         return
-    known = total.get
+    current = total.get
     for key, score in more.items():
-        total[key] = known(key, 0.0) + score
+        total[key] = current(key, 0.0) + score
 
 
-def of_units(view: View, asked: Collection[Unit]) -> Iterator[Match]:
+def of_units(view: View, units: Collection[Unit]) -> Iterator[Match]:
     """Yield the match of each unit. Terms `in_code` add no notes: they only score those found by other terms."""
-    matches = (joined(known_match(view, term, weight) for term, weight in unit.terms) for unit in asked)
-    if not any(unit.in_code for unit in asked):
+    matches = (joined(known_match(view, term, weight) for term, weight in unit.terms) for unit in units)
+    if not any(unit.in_code for unit in units):
         yield from matches
         return
     every = list(matches)
-    found = set().union(*(match.notes for match in every))
-    for unit, match in zip(asked, every, strict=True):
-        yield joined(chain([match], (_in_code(view, term, weight, found) for term, weight in unit.in_code)))
+    notes = set().union(*(match.notes for match in every))
+    for unit, match in zip(units, every, strict=True):
+        yield joined(chain([match], (_in_code(view, term, weight, notes) for term, weight in unit.in_code)))
 
 
 def joined(matches: Iterable[Match]) -> Match:
     """Return one match for alternative terms, with each note's best score; holds one at a time, of maybe hundreds."""
-    several = iter(matches)
-    first = next(several)
-    lists = list(first.lists)
+    remaining = iter(matches)
+    merged = next(remaining)
+    lists = list(merged.lists)
     notes: dict[int, float] | None = None
-    for other in several:
+    for other in remaining:
         if notes is None:
-            notes, folders = dict(first.notes), dict(first.folders)
+            notes, folders = dict(merged.notes), dict(merged.folders)
         _take_larger(notes, other.notes)
         _take_larger(folders, other.folders)
         lists += other.lists
-        first = Match(notes, folders, lists, max(first.rarity, other.rarity))
-    return first
+        merged = Match(notes, folders, lists, max(merged.rarity, other.rarity))
+    return merged
 
 
 def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
@@ -134,14 +134,14 @@ def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
 
 def known_match(view: View, term: str, weight: float) -> Match:
     """Return the match of a term, cached for a process that answers many questions."""
-    found: Match | None = view.matches.get((term, weight))
-    if found is None:
-        found = match_term(view, term, weight)
-        if len(found.notes) <= MAX_KEPT_NOTES:
+    match: Match | None = view.matches.get((term, weight))
+    if match is None:
+        match = match_term(view, term, weight)
+        if len(match.notes) <= MAX_KEPT_NOTES:
             if len(view.matches) >= MAX_KEPT:
                 view.matches.clear()
-            view.matches[term, weight] = found
-    return found
+            view.matches[term, weight] = match
+    return match
 
 
 _OBSERVATION = KINDS.index("observation")
@@ -149,12 +149,12 @@ _OBSERVATION = KINDS.index("observation")
 
 def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> Match:
     """Return the match of a term in tool runs `among` the notes; a function word counts only in titles."""
-    found = match_term(view, term, weight, ["title"]) if term in STOPWORDS else known_match(view, term, weight)
+    match = match_term(view, term, weight, ["title"]) if term in STOPWORDS else known_match(view, term, weight)
     flags = view.numbers("flags")
     notes = {
-        note: score for note, score in found.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
+        note: score for note, score in match.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
     }
-    return Match(notes, {}, [one._replace(within=notes) for one in found.lists], found.rarity)
+    return Match(notes, {}, [posting._replace(within=notes) for posting in match.lists], match.rarity)
 
 
 _TIMES = range(256)
@@ -163,57 +163,58 @@ _TIMES = range(256)
 
 def match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS, *, unscored: str = "") -> Match:
     """Return the match of a term. unscored: a field that is left out of the notes' scores."""
-    lists = [Posting(*found, field) for field in fields for found in view.postings(field, term)]
+    lists = [Posting(*postings, field) for field in fields for postings in view.postings(field, term)]
     folders: dict[int, float] = {}
     for field in ("body", "date"):
-        if having := [one.notes for one in lists if one.field == field]:
+        if having := [posting.notes for posting in lists if posting.field == field]:
             add(folders, _match_folders(view, having, weight))
-    rarity = weight * idf(view.live, found) if (found := _having(lists, "body")) else 0.0
-    notes = score_notes(view, [one for one in lists if one.field != unscored], weight)
+    in_bodies = _having(lists, "body")
+    rarity = weight * idf(view.live, in_bodies) if in_bodies else 0.0
+    notes = score_notes(view, [posting for posting in lists if posting.field != unscored], weight)
     return Match(notes, folders, lists, rarity)
 
 
 def _having(lists: Iterable[Posting], field: str) -> int:
-    return sum(len(one.notes) for one in lists if one.field == field)
+    return sum(len(posting.notes) for posting in lists if posting.field == field)
 
 
 def score_notes(
-    view: View, lists: Sequence[Posting], weight: float, some: Sequence[int] | None = None
+    view: View, lists: Sequence[Posting], weight: float, only: Sequence[int] | None = None
 ) -> dict[int, float]:
-    """Return the score that a term gives to the notes that have it. some: only these, in ascending order."""
-    notes: dict[int, float] = {}
-    for field, found in groupby(lists, key=attrgetter("field")):
-        every = list(found)
-        gain = FIELDS[field] * (weight * idf(view.live, _having(every, field))) * (K + 1)
-        own = every if some is None else [one.only(some) for one in every]
+    """Return the score that a term gives to the notes that have it. only: score only these, in ascending order."""
+    scores: dict[int, float] = {}
+    for field, group in groupby(lists, key=attrgetter("field")):
+        postings = list(group)
+        gain = FIELDS[field] * (weight * idf(view.live, _having(postings, field))) * (K + 1)
+        used = postings if only is None else [posting.only(only) for posting in postings]
         # lengths of bodies are used repeatedly
-        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(own))
+        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(used))
         flat, slope = K * (1 - B), K * B / view.average_length(field)
         gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
-        given = {
+        field_scores = {
             note: gains[times] / (flats[times] + slope * lengths[note])
-            for one in own
-            for note, times in zip(one.notes, one.weights or repeat(1), strict=False)
+            for posting in used
+            for note, times in zip(posting.notes, posting.weights or repeat(1), strict=False)
         }
         if field == "title" and weight == 1:  # a synonym in the title does not name the subject
-            _weigh_titles(view, given)
-        if notes:
-            add(notes, given)
+            _weigh_titles(view, field_scores)
+        if scores:
+            add(scores, field_scores)
         else:
-            notes = given
-    return notes
+            scores = field_scores
+    return scores
 
 
 def _notes(lists: Iterable[Posting]) -> list[Sequence[int]]:
-    return [one.notes for one in lists]
+    return [posting.notes for posting in lists]
 
 
-def _weigh_titles(view: View, found: dict[int, float]) -> None:
+def _weigh_titles(view: View, scores: dict[int, float]) -> None:
     """Raise the scores of notes whose kind is in `TITLES`."""
     flags = view.numbers("flags")
-    more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS for _ in range(KIND_STEP)]
-    for note in found:
-        found[note] *= more[flags[note]]
+    factors = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS for _ in range(KIND_STEP)]
+    for note in scores:
+        scores[note] *= factors[flags[note]]
 
 
 def _match_folders(view: View, lists: Iterable[Sequence[int]], weight: float) -> dict[int, float]:

@@ -157,8 +157,8 @@ def test_an_answer_is_the_same_whether_all_scores_are_kept_or_the_best(
         for module, name in ((ranking, "POOL"), (ranking, "RERANKED"), (engine, "_LOOK_AHEAD")):
             patch.setattr(module, name, data.draw(st.integers(1, 9)))
         patch.setattr(turn_groups, "LOOKED_AT", data.draw(st.integers(1, 4)))
-        for most in (engine._wanted, lambda _: None):
-            patch.setattr(engine, "_wanted", most)
+        for most in (engine._needed, lambda _: None):
+            patch.setattr(engine, "_needed", most)
             found.append(ask(settings, words + narrowed, limit=limit, offset=offset, update=False))
 
     of_best, of_all = found
