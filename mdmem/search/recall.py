@@ -100,10 +100,10 @@ def answers(
     if seen is None:
         make_ready(config, budget_seconds)
 
-    def found(view: View) -> tuple[Answer, ...]:
-        own = view.of_session(asker.without_session) if asker.without_session else set()
-        asked = units_of(OtherNotes(view, own), text, foreign=foreign, said=True)
-        words = ranking.affordable(view, asked)
+    def in_view(view: View) -> tuple[Answer, ...]:
+        own_notes = view.of_session(asker.without_session) if asker.without_session else set()
+        units = units_of(OtherNotes(view, own_notes), text, foreign=foreign, said=True)
+        words = ranking.affordable(view, units)
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
             return ()
@@ -113,22 +113,26 @@ def answers(
         order = list(islice(engine.in_order(view, scores), POOL))
         kind_of = turn_groups.Kinds(view, config.vault)
         only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
-        weigh = _Weights(view, text, set(words), asked, without=own | only_asked | echoes, foreign=foreign)
+        weigh = _Weights(view, text, set(words), units, without=own_notes | only_asked | echoes, foreign=foreign)
 
-        def made(group: Group) -> Answer:
+        def answer_of(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
-            hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
+            hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            found = tuple(hits), *weigh(group.notes), group.notes[0] in echoes
-            return Answer(group.folder, score, group.is_talk, group.is_said, *found)
+            is_echo = group.notes[0] in echoes
+            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *weigh(group.notes), is_echo)
 
         groups = turn_groups.by_turn(view, kind_of, scores, order, limit=limit)
-        found = ((made(group), group) for group in groups)
-        told = (one for one, group in found if not (one.is_echo and group.is_retold))
-        answers = (one for one in told if one.hits[0].kind != "project")
-        return tuple(one for one in answers if not (one.is_talk and not one.is_said and _asks_the_same(one.hits, text)))
+        answers = (answer for group in groups if not ((answer := answer_of(group)).is_echo and group.is_retold))
+        return tuple(answer for answer in answers if not _repeats(answer, text))
 
-    return freshness.answered(config, found, seen) or ()
+    return freshness.answered(config, in_view, seen) or ()
+
+
+def _repeats(answer: Answer, text: str) -> bool:
+    """Whether an answer says nothing of its own: a project's page, or the same question, asked before."""
+    is_question = answer.is_talk and not answer.is_said
+    return answer.hits[0].kind == "project" or (is_question and _asks_the_same(answer.hits, text))
 
 
 def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View | None:
@@ -151,16 +155,16 @@ def _questions_and_echoes(
     Both repeat the words of what they ask about.
     """
     only_asked, echoes = set(), set()
-    given_to: dict[str, frozenset[str]] = {}
+    marks_given: dict[str, frozenset[str]] = {}
 
     def was_given(path: str) -> bool:
         folder = path.rpartition("/")[0]
-        if given_to.get(folder) == frozenset():
+        if marks_given.get(folder) == frozenset():
             return False  # nothing was injected into the session
-        asked = people.readable(config.vault, path)
-        if folder not in given_to:
-            given_to[folder] = journal.Record(config, str(asked.meta.get("session", ""))).given()
-        return journal.recalled_mark(asked.body) in given_to[folder]
+        prompt = people.readable(config.vault, path)
+        if folder not in marks_given:
+            marks_given[folder] = journal.Record(config, str(prompt.meta.get("session", ""))).given()
+        return journal.recalled_mark(prompt.body) in marks_given[folder]
 
     for note in islice(notes, MOST_TOLD):
         if not turn_groups.session_folder(view, note):
@@ -175,10 +179,10 @@ def _questions_and_echoes(
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
     """Whether a turn is the same question, asked before."""
-    asked = _words(text)
+    asked_words = _words(text)
     for hit in hits:
         words = _words(shape.topic(hit.title)) if hit.kind == "prompt" else set()
-        if len(words & asked) >= SAME * len(words | asked) > 0:
+        if len(words & asked_words) >= SAME * len(words | asked_words) > 0:
             return True
     return False
 
@@ -207,8 +211,8 @@ class _WeighedWord(Value):
 
     def share(self, notes: Iterable[int]) -> float:
         """Return the share of the word that some notes have together; an identifier's parts make up half of it."""
-        whole, *found = (max(term.get(note, 0.0) for note in notes) for term in self.notes)
-        return whole or sum(map(mul, found, self.parts)) / (2 * sum(self.parts) or 1.0)
+        complete, *part_shares = (max(term.get(note, 0.0) for note in notes) for term in self.notes)
+        return complete or sum(map(mul, part_shares, self.parts)) / (2 * sum(self.parts) or 1.0)
 
 
 class _Weights:
@@ -236,24 +240,26 @@ class _Weights:
 
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
-        found = [self._having(unit) if unit in known else {} for unit in units]
-        weights = [self._rarity(notes) for notes in found]
-        return _WeighedWord(weights[0], found, weights[1:], units[0].terms[0][1] < JOINED)
+        shares = [self._having(unit) if unit in known else {} for unit in units]
+        weights = [self._rarity(notes) for notes in shares]
+        return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED)
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
         is_weak = self._foreign or unit.terms[0][1] < JOINED
-        for term, share in sorted(unit.terms, key=lambda one: one[1]):
-            counts = share if is_weak else 1.0 if share >= WEIGHT else SAID
+        for term, share in sorted(unit.terms, key=lambda pair: pair[1]):
+            surety = share if is_weak else 1.0 if share >= WEIGHT else SYNONYM
             for field in ("body", "title", "meta"):
-                notes.update(dict.fromkeys(self._view.notes(field, term), counts))
+                notes.update(dict.fromkeys(self._view.notes(field, term), surety))
         return notes
 
     def _rarity(self, having: Mapping[int, float]) -> float:
         others = {note: share for note, share in having.items() if note not in self._without}
         if not others:
             return 1.0
-        notes = [note for note, share in others.items() if share > SAID] or others  # synonyms do not make it commoner
+        notes = [
+            note for note, share in others.items() if share > SYNONYM
+        ] or others  # synonyms do not make it commoner
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
@@ -264,34 +270,37 @@ class _Weights:
         The last is the number of words that were said, or are identifiers: these mean the same in an output.
         """
         flags = self._view.numbers("flags")
-        said = [note for note in notes if flags[note] // KIND_STEP in _SAID]
+        said = [note for note in notes if flags[note] // KIND_STEP in _SPOKEN]
         said = said or [note for note in notes if flags[note] // KIND_STEP != _PRINTED]
-        of_said = self._of(said) if said else (0.0, 0)
-        best = max([of_said, *(self._of([note]) for note in notes)])
-        names = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
-        return best[0] / self._whole, best[0], best[1], max(of_said[1], names)
+        _, said_words = of_said = self._of(said) if said else (0.0, 0)
+        weight, words = max([of_said, *(self._of([note]) for note in notes)])
+        identifiers = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
+        return weight / self._whole, weight, words, max(said_words, identifiers)
 
     def _of(self, notes: Sequence[int]) -> tuple[float, int]:
-        found = [(word, share) for word in self._words if (share := word.share(notes))]
-        parts = [share for word, share in found if word.is_part or share < SAID]
-        return sum(word.weight * share for word, share in found), len(found) - len(parts) + round(sum(parts))
+        """Return the weight and the number of the words that some notes have together."""
+        shares = [(word, share) for word in self._words if (share := word.share(notes))]
+        parts = [share for word, share in shares if word.is_part or share < SYNONYM]
+        return sum(word.weight * share for word, share in shares), len(shares) - len(parts) + round(sum(parts))
 
 
-def _by_word(text: str, asked: Iterable[Unit]) -> Iterator[list[Unit]]:
+def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
     """Yield the units of each word of a question: for an identifier the whole, then its parts."""
-    asked = list(asked)
-    named = {unit.terms[0][0]: unit for unit in asked}
-    words = {terms[0]: terms for word, terms in analysis.query_words(text) if word[0].isascii() and terms[0] in named}
+    units = list(units)
+    unit_of_term = {unit.terms[0][0]: unit for unit in units}
+    words = {
+        terms[0]: terms for word, terms in analysis.query_words(text) if word[0].isascii() and terms[0] in unit_of_term
+    }
     parts = {part for terms in words.values() for part in terms[1:]} - words.keys()
-    for unit in asked:
+    for unit in units:
         term = unit.terms[0][0]
         if term not in parts:
-            yield [unit, *(named[part] for part in words.get(term, ())[1:] if part in named)]
+            yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
-SAID = 0.75
+SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
-_SAID = tuple(map(KINDS.index, ("prompt", "response", "summary")))
+_SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))
 """Kinds of notes that hold what was said in a turn."""
 _PRINTED = KINDS.index("observation")
 """The kind of notes that hold what a tool printed or changed in a turn."""
