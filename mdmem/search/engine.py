@@ -133,11 +133,11 @@ def search(
     checks_shown = (options.update or options.check_shown) and memory_view is None
     may_check_all = checks_shown and (options.update or options.check_all) and not is_partial
     if may_check_all and freshness.answered(config, has_unknown):
-        notices += freshness.look_at_all(config)
+        notices += freshness.check_all(config)
         checks_shown = may_check_all = False
     result = freshness.answered(config, answer, memory_view)
     if result is not None and may_check_all and not result.total:
-        notices += freshness.look_at_all(config)
+        notices += freshness.check_all(config)
         result = freshness.answered(config, answer)
     elif result is not None and checks_shown:
         result = _again_if_stale(config, result, answer)

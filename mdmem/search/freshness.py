@@ -26,12 +26,12 @@ WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 MOST_AT_ONCE = catchup.MOST_AT_ONCE
 BUSY = index.Changes(complete=False)
 """Result of `bring_up_to_date` if another process is writing."""
-LOOKING = (
+CHECKING = (
     "Older notes are being checked for changes in the background."
     " To find what was just written into one of them, search again in a minute."
 )
 
-NOT_LOOKED = "Older notes were not checked for changes: no process could be started. `mdmem index` checks them all."
+NOT_CHECKED = "Older notes were not checked for changes: no process could be started. `mdmem index` checks them all."
 
 _Answer = TypeVar("_Answer")
 
@@ -102,7 +102,7 @@ def glance(config: Config, without_session: str = "", share: int = 0) -> View | 
     return index.opened(config) if is_followed(config) else index.glance(config, without_session, share)
 
 
-def look_at_all(config: Config) -> tuple[str, ...]:
+def check_all(config: Config) -> tuple[str, ...]:
     """Check all notes for edits in place; return messages for the user.
 
     In a large vault, a background process does this, so that nobody waits for it.
@@ -113,7 +113,7 @@ def look_at_all(config: Config) -> tuple[str, ...]:
     view = index.opened(config)
     if view is None or not index.is_large(view):
         return ()
-    return (LOOKING,) if completion.look(config) else (NOT_LOOKED,)
+    return (CHECKING,) if completion.look(config) else (NOT_CHECKED,)
 
 
 followers: dict[str, Callable[[], bool]] = {}
@@ -133,23 +133,23 @@ def _in_background(config: Config, reason: str = "") -> str:
     reason: why it is rebuilt, or "".
     """
     if not completion.finish(config):  # no process could be started, or the state folder is not writable
-        said = _told(config, f"incomplete{f', since {reason}' if reason else ''}")
-        return f"{said} `mdmem index` completes it."
-    return _told(config, f"being rebuilt in the background, since {reason}" if reason else _BUILT)
+        message = _progress(config, f"incomplete{f', since {reason}' if reason else ''}")
+        return f"{message} `mdmem index` completes it."
+    return _progress(config, f"being rebuilt in the background, since {reason}" if reason else _BUILT)
 
 
 def being_built(config: Config) -> str:
     """Return the message while a background process finishes the index; "" otherwise."""
-    return _told(config, _BUILT) if completion.is_running(config) else ""
+    return _progress(config, _BUILT) if completion.is_running(config) else ""
 
 
 _BUILT = "being built in the background"
 
 
-def _told(config: Config, what: str) -> str:
+def _progress(config: Config, state: str) -> str:
     view = index.opened(config)
     notes = f"{view.live if view else 0:,}"
-    return f"The index is {what}: {notes} notes are in it so far, and others are not found yet."
+    return f"The index is {state}: {notes} notes are in it so far, and others are not found yet."
 
 
 def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:
@@ -178,10 +178,10 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
 
     Raises BusyError when there is no index yet and another process is building it.
     """
-    found = answered(config, lambda view: (answer(view),))
-    if found is None:
+    result = answered(config, lambda view: (answer(view),))
+    if result is None:
         raise BusyError("Another process is building the index. Try again in a moment.")
-    return found[0]
+    return result[0]
 
 
 def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:

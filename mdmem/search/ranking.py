@@ -56,17 +56,17 @@ MAX_TYPICAL = 20
 """Number of a note's words that similar notes are searched by."""
 
 
-def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
+def affordable(view: View, units: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
     """Return the words that tell most for their cost, the rarest. Words that no note has are dropped."""
-    costs = [(_cost(view, unit), place, unit) for place, unit in enumerate(asked)]
-    taken: list[tuple[int, Unit]] = []
+    costs = [(_cost(view, unit), place, unit) for place, unit in enumerate(units)]
+    chosen: list[tuple[int, Unit]] = []
     spent = 0
     for cost, place, unit in sorted(item for item in costs if item[0]):
-        if len(taken) >= MIN_UNITS and spent + cost > max_postings:
+        if len(chosen) >= MIN_UNITS and spent + cost > max_postings:
             break
         spent += cost
-        taken.append((place, unit))
-    return [unit for _, unit in sorted(taken)]
+        chosen.append((place, unit))
+    return [unit for _, unit in sorted(chosen)]
 
 
 def _cost(view: View, unit: Unit) -> int:
@@ -84,7 +84,7 @@ class Scores(dict[int, float]):
 
 def scores(
     view: View,
-    asked: Collection[Unit],
+    units: Collection[Unit],
     *,
     among: Collection[int] | None = None,
     prior: Callable[[int], float] = lambda _: 1.0,
@@ -103,27 +103,27 @@ def scores(
     covered = array("H", [0]) * view.size  # number of further matching words
     notes = array("I")
     folders: dict[int, float] = {}
-    found = _without_hopeless(view, asked, among, most if surroundings else None)
-    for match in found.matches:
-        _take(match.notes, found.notes, total, covered, notes)
+    matched = _without_hopeless(view, units, among, most if surroundings else None)
+    for match in matched.matches:
+        _take(match.notes, matched.notes, total, covered, notes)
         if surroundings:
             add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # free it before the next is looked up
-    coordinated = _coordination(len(asked))
+    coordinated = _coordination(len(units))
     folder_of, of_folder = view.numbers_of("folder_of", notes), _of_folders(view, folders)
 
-    def whole(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
+    def complete(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
         return [score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes]
 
-    every = whole(total, notes)
-    least = nlargest(most, every)[-1] if most is not None and most < len(every) else 0.0
-    scored = Scores({note: score for note, score in zip(notes, every, strict=True) if score >= least})
-    scored.total = len(every) if found.total is None else found.total
+    all_scores = complete(total, notes)
+    cutoff = nlargest(most, all_scores)[-1] if most is not None and most < len(all_scores) else 0.0
+    scored = Scores({note: score for note, score in zip(notes, all_scores, strict=True) if score >= cutoff})
+    scored.total = len(all_scores) if matched.total is None else matched.total
     pool = {note: total[note] for note in largest(POOL, scored)}
     if surroundings:
         _add_context(view, matches, pool, covered)
-    scored.update((note, score * prior(note)) for note, score in zip(pool, whole(pool, pool), strict=True))
+    scored.update((note, score * prior(note)) for note, score in zip(pool, complete(pool, pool), strict=True))
     return scored
 
 
@@ -155,23 +155,25 @@ def _is_common(view: View, unit: Unit) -> bool:
     return having > COMMON_NOTES and COMMON * having > view.live
 
 
-def _without_hopeless(view: View, asked: Collection[Unit], among: Collection[int] | None, most: int | None) -> _Found:
+def _without_hopeless(view: View, units: Collection[Unit], among: Collection[int] | None, most: int | None) -> _Found:
     """Return the matches of units, without notes that cannot be among the `most` best (None: return all).
 
     A common word tells little, and the maximum score of a body with it is known in advance. If enough notes score
     higher by titles, folders and other words, no other bodies are scored.
     """
-    common = [unit for unit in asked if most is not None and _is_common(view, unit)]
-    if most is None or len(common) != 1 or any(unit.in_code for unit in asked):
-        return _Found(of_units(view, asked), among)
+    common = [unit for unit in units if most is not None and _is_common(view, unit)]
+    if most is None or len(common) != 1 or any(unit.in_code for unit in units):
+        return _Found(of_units(view, units), among)
     [(term, weight)] = common[0].terms
     match = match_term(view, term, weight, unscored="body")
-    others = [joined(starmap(partial(known_match, view), unit.terms)) for unit in asked if unit is not common[0]]
-    some = _promising(view, weight, match, others, among, most)
-    match = match._replace(notes=score_notes(view, match.lists, weight, some))
-    rest = iter(others)
-    ordered = [match if unit is common[0] else next(rest) for unit in asked]
-    return _Found(ordered, among) if some is None else _Found(ordered, set(some), _count(view, ordered, among))
+    others = [joined(starmap(partial(known_match, view), unit.terms)) for unit in units if unit is not common[0]]
+    promising = _promising(view, weight, match, others, among, most)
+    match = match._replace(notes=score_notes(view, match.lists, weight, promising))
+    remaining = iter(others)
+    ordered = [match if unit is common[0] else next(remaining) for unit in units]
+    return (
+        _Found(ordered, among) if promising is None else _Found(ordered, set(promising), _count(view, ordered, among))
+    )
 
 
 def _promising(
@@ -181,40 +183,43 @@ def _promising(
 
     common: the match of a common word, without scores of bodies.
     """
-    known, folders = dict[int, float](), dict[int, float]()
+    sure_scores, folders = dict[int, float](), dict[int, float]()
     for match in (common, *others):
-        add(known, match.notes)
+        add(sure_scores, match.notes)
         add(folders, match.folders)
     if among is not None:
-        known = {note: score for note, score in known.items() if note in among}
-    if len(known) < TRIED * most:
+        sure_scores = {note: score for note, score in sure_scores.items() if note in among}
+    if len(sure_scores) < TRIED * most:
         return None
-    alone, of_folder = _coordination(len(others) + 1)[0], _of_folders(view, folders)
+    alone_factor, of_folder = _coordination(len(others) + 1)[0], _of_folders(view, folders)
     folder_of = view.numbers("folder_of")
-    high = nlargest(TRIED * most, known.values())[-1]
-    tried = sorted([note for note, score in known.items() if score >= high])
-    bodies = score_notes(view, [one for one in common.lists if one.field == "body"], weight, tried)
-    sure = [(known[note] + bodies.get(note, 0.0)) * alone + of_folder[folder_of[note]] for note in tried]
-    least = nlargest(most, sure)[-1] * _ROUNDED
+    high_score = nlargest(TRIED * most, sure_scores.values())[-1]
+    candidates = sorted([note for note, score in sure_scores.items() if score >= high_score])
+    bodies = score_notes(view, [one for one in common.lists if one.field == "body"], weight, candidates)
+    lower_bounds = [
+        (sure_scores[note] + bodies.get(note, 0.0)) * alone_factor + of_folder[folder_of[note]] for note in candidates
+    ]
+    least = nlargest(most, lower_bounds)[-1] * _ROUNDED
     body = FIELDS["body"] * common.rarity * (K + 1)
-    above = [folder for folder, score in enumerate(of_folder) if score + body * alone >= least]
-    if len(above) > MAX_ABOVE:
+    high_folders = [folder for folder, score in enumerate(of_folder) if score + body * alone_factor >= least]
+    if len(high_folders) > MAX_ABOVE:
         return None
-    more, near = set().union(*(match.notes for match in others)), least - body - max(of_folder)
-    some = {
+    with_others, reachable = set().union(*(match.notes for match in others)), least - body - max(of_folder)
+    promising = {
         note
-        for note, score in known.items()
-        if score >= near and (score + body) * (1.0 if note in more else alone) + of_folder[folder_of[note]] >= least
+        for note, score in sure_scores.items()
+        if score >= reachable
+        and (score + body) * (1.0 if note in with_others else alone_factor) + of_folder[folder_of[note]] >= least
     }
-    some.update(chain.from_iterable(view.members[folder] for folder in above))
-    return sorted(some if among is None else (note for note in some if note in among))
+    promising.update(chain.from_iterable(view.members[folder] for folder in high_folders))
+    return sorted(promising if among is None else (note for note in promising if note in among))
 
 
 def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) -> int:
     """Return the number of matching notes."""
     is_found = bytearray(view.size)
-    for one in chain.from_iterable(match.lists for match in matches):
-        for note in one.notes:
+    for posting in chain.from_iterable(match.lists for match in matches):
+        for note in posting.notes:
             is_found[note] = 1
     if among is None:
         return is_found.count(1)
@@ -222,21 +227,21 @@ def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) 
 
 
 def _take(
-    found: Mapping[int, float],
-    among: Collection[int] | None,
+    word_scores: Mapping[int, float],
+    permitted: Collection[int] | None,
     total: MutableSequence[float],
     covered: MutableSequence[int],
     notes: array[int],
 ) -> None:
     """Add a word's scores to the notes' totals. notes: collects those with one of the words, in order."""
-    if among is not None:
-        found = {note: score for note, score in found.items() if note in among}
+    if permitted is not None:
+        word_scores = {note: score for note, score in word_scores.items() if note in permitted}
     if not notes:
-        notes.extend(found)
-        for note, score in found.items():
+        notes.extend(word_scores)
+        for note, score in word_scores.items():
             total[note] = score
         return
-    for note, score in found.items():
+    for note, score in word_scores.items():
         before = total[note]
         if before:
             covered[note] += 1
@@ -247,49 +252,49 @@ def _take(
 
 def largest(count: int, scores: Mapping[int, float]) -> list[int]:
     """Return the `count` notes with the highest scores, best first; equal ones keep their order."""
-    least = min(nlargest(count, scores.values()), default=0.0)  # a heap of notes would take twice as long
-    above = sorted((note for note, score in scores.items() if score > least), key=scores.__getitem__, reverse=True)
-    return [*above, *islice((note for note, score in scores.items() if score == least), count - len(above))]
+    cutoff = min(nlargest(count, scores.values()), default=0.0)  # a heap of notes would take twice as long
+    above = sorted((note for note, score in scores.items() if score > cutoff), key=scores.__getitem__, reverse=True)
+    return [*above, *islice((note for note, score in scores.items() if score == cutoff), count - len(above))]
 
 
 def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[int]) -> None:
     """Add to the scores of the pool's notes what their neighbors contribute."""
     lengths = view.lengths("body")
-    beside: dict[int, list[int]] = {}
+    pool_notes_near: dict[int, list[int]] = {}
     norm: dict[int, float] = {}
     flat, slope = K * (1 - B), K * B / (2 * REACH * view.average_length("body"))
     for note in pool:
-        near = view.neighbors(note, REACH)
-        norm[note] = flat + slope * sum(lengths[other] for other in near)
-        for other in near:
-            beside.setdefault(other, []).append(note)
-    of_pool, near_pool = set(pool), set(beside)
+        neighbors = view.neighbors(note, REACH)
+        norm[note] = flat + slope * sum(lengths[neighbor] for neighbor in neighbors)
+        for neighbor in neighbors:
+            pool_notes_near.setdefault(neighbor, []).append(note)
+    of_pool, neighbors_of_pool = set(pool), set(pool_notes_near)
     for match in matches:
         times: dict[int, int] = {}
-        for other, often in match.times(near_pool).items():
-            for note in beside[other]:
-                times[note] = times.get(note, 0) + often
+        for neighbor, frequency in match.times(neighbors_of_pool).items():
+            for note in pool_notes_near[neighbor]:
+                times[note] = times.get(note, 0) + frequency
         gain = CONTEXT * match.rarity * (K + 1)
         having = match.some(of_pool)
-        for note, often in times.items():
-            pool[note] += gain * often / (often + norm[note])
+        for note, frequency in times.items():
+            pool[note] += gain * frequency / (frequency + norm[note])
             covered[note] += note not in having
 
 
-def rerank(view: View, found: Scores) -> Scores:
+def rerank(view: View, scored: Scores) -> Scores:
     """Rerank the best notes in place: each further note of a session counts less (`AGAIN`). Return the scores.
 
     An agent's session has many notes on the same subject, which would otherwise fill the first ten places.
     """
-    seen: Counter[int] = Counter()
-    spread: dict[int, float] = {}
-    for note in largest(RERANKED, found):
+    times_seen: Counter[int] = Counter()
+    lowered: dict[int, float] = {}
+    for note in largest(RERANKED, scored):
         folder = view.folder_of[note]
         if view.is_session[folder]:
-            spread[note] = found[note] * AGAIN[min(seen[folder], len(AGAIN) - 1)]
-            seen[folder] += 1
-    found.update(spread)
-    return found
+            lowered[note] = scored[note] * AGAIN[min(times_seen[folder], len(AGAIN) - 1)]
+            times_seen[folder] += 1
+    scored.update(lowered)
+    return scored
 
 
 def typical(view: View, text: str) -> list[Unit]:

@@ -47,50 +47,61 @@ def allowed(
     internal: search the internal memories instead of all other notes.
     here: where the query comes from; notes staged on another code branch are left out, unless the query asks for them.
     """
-    kept = _meeting(view, query)
+    permitted = _meeting(view, query)
     for candidates, text in _in_text(view, query):
-        candidates = candidates if kept is None else kept.intersection(candidates)
-        kept = _with_text(view, root, _newest(view, candidates), text)
+        candidates = candidates if permitted is None else permitted.intersection(candidates)
+        permitted = _with_text(view, root, _newest(view, candidates), text)
     if internal:
-        kept = set(view.internal) if kept is None else kept & view.internal
+        permitted = set(view.internal) if permitted is None else permitted & view.internal
     hidden = set[int]() if internal else set(view.internal)
     if not staged.are_asked_for(query):
         hidden |= staged.hidden(view, here)
-    for unwanted in _exclusions(view, root, query):
-        hidden.update(unwanted)
-    if kept is None:
+    for excluded in _exclusions(view, root, query):
+        hidden.update(excluded)
+    if permitted is None:
         return AllBut(view, hidden) if hidden else None
-    kept -= hidden
-    return kept
+    permitted -= hidden
+    return permitted
 
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note meets, such as a misspelled project."""
-    none = [one for one in dict.fromkeys(query.filters) if one.wanted and not any(True for _ in _filtered(view, one))]
-    return tuple(f"No note has {_either(one.key, one.values)}.{_similar(view, one)}" for one in none)
+    unmet = [
+        condition
+        for condition in dict.fromkeys(query.filters)
+        if condition.wanted and not any(True for _ in _filtered(view, condition))
+    ]
+    return tuple(
+        f"No note has {_either(condition.key, condition.values)}.{_similar(view, condition)}" for condition in unmet
+    )
 
 
 def _either(key: str, values: Iterable[str]) -> str:
     return " or ".join(f"{key}:{value:.80}" for value in values)
 
 
-def _similar(view: View, wanted: Filter) -> str:
+def _similar(view: View, condition: Filter) -> str:
     """Return a question with the names that notes have and that are written like those of a filter; "" for none."""
     import difflib  # only a filter that found nothing needs it
 
-    if wanted.key not in _NAMED:
+    if condition.key not in _NAMED:
         return ""
-    names = [term.partition(":")[2] for term in view.starting_with("facet", f"{wanted.key}:", _MAX_NAMES)]
-    near = [found for value in wanted.values for found in difflib.get_close_matches(value.lower()[:80], names, 1)]
-    return f" Did you mean {_either(wanted.key, dict.fromkeys(near))}?" if near else ""
+    known_names = [term.partition(":")[2] for term in view.starting_with("facet", f"{condition.key}:", _MAX_NAMES)]
+    similar = [
+        name for value in condition.values for name in difflib.get_close_matches(value.lower()[:80], known_names, 1)
+    ]
+    return f" Did you mean {_either(condition.key, dict.fromkeys(similar))}?" if similar else ""
 
 
 def unread(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence if more notes may have a phrase or prefix than are read."""
     if not (query.phrases or query.prefixes):
         return ()
-    kept = _meeting(view, query)
-    if all(len(found if kept is None else kept.intersection(found)) <= MAX_READ for found, _ in _in_text(view, query)):
+    permitted = _meeting(view, query)
+    if all(
+        len(candidates if permitted is None else permitted.intersection(candidates)) <= MAX_READ
+        for candidates, _ in _in_text(view, query)
+    ):
         return ()
     texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
@@ -98,16 +109,16 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
 
 def _meeting(view: View, query: Query) -> set[int] | None:
     """Return the notes that meet the conditions that the index alone decides (None: all)."""
-    kept: set[int] | None = None
+    permitted: set[int] | None = None
     for condition in _conditions(view, query):
-        kept = set(condition) if kept is None else kept.intersection(condition)
-    return kept
+        permitted = set(condition) if permitted is None else permitted.intersection(condition)
+    return permitted
 
 
 def _in_text(view: View, query: Query) -> Iterable[tuple[Collection[int], str]]:
     """Yield each text that must occur in a note, and the notes that may have it."""
     for phrase in query.phrases:
-        yield _with_all(view, phrase), _wanted(phrase)
+        yield _with_all(view, phrase), _searched_text(phrase)
     for prefix in query.prefixes:
         yield _packed_with_terms(view, prefix_terms(view, prefix)), _flat(prefix).rstrip()
 
@@ -126,24 +137,24 @@ def _conditions(view: View, query: Query) -> Iterable[Iterable[int]]:
     for word in query.must:
         yield with_word(view, word)
     by_key: dict[str, list[Filter]] = {}
-    for wanted in query.filters:
-        if wanted.wanted:
-            by_key.setdefault(wanted.key, []).append(wanted)
+    for condition in query.filters:
+        if condition.wanted:
+            by_key.setdefault(condition.key, []).append(condition)
     for key in sorted(by_key, key=_WIDE.__contains__):
-        found = (_filtered(view, one) for one in by_key[key])
+        notes_by_filter = (_filtered(view, condition) for condition in by_key[key])
         if key in _EVERY_ONE:
-            yield from found
+            yield from notes_by_filter
         else:
-            yield chain.from_iterable(found)
+            yield chain.from_iterable(notes_by_filter)
     if query.since is not None or query.until is not None:
         first = float("-inf") if query.since is None else query.since
         yield view.within(first, float("inf") if query.until is None else query.until)
 
 
 def _exclusions(view: View, root: str, query: Query) -> Iterable[Iterable[int]]:
-    for unwanted in query.filters:
-        if not unwanted.wanted:
-            yield _filtered(view, unwanted)
+    for condition in query.filters:
+        if not condition.wanted:
+            yield _filtered(view, condition)
     for text in query.must_not:
         yield with_phrase(view, root, text) if _PUNCTUATION.search(text.strip()) else with_word(view, text)
 
@@ -151,29 +162,29 @@ def _exclusions(view: View, root: str, query: Query) -> Iterable[Iterable[int]]:
 # -- front matter ------------------------------------------------------------------------------------
 
 
-def _filtered(view: View, wanted: Filter) -> Iterable[int]:
+def _filtered(view: View, condition: Filter) -> Iterable[int]:
     """Yield the notes that meet a filter, possibly more than once."""
-    return chain.from_iterable(_with_facet(view, wanted.key, value) for value in wanted.values)
+    return chain.from_iterable(_with_facet(view, condition.key, value) for value in condition.values)
 
 
 def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     if key == "file" and _GLOB.search(value):
-        wanted = _glob(value)
-        return view.with_facets("file:", lambda own: wanted.fullmatch(own.decode("utf-8", "replace")))
-    found = view.postings("facet", f"{key}:{value}")
-    if found or key in ("kind", "is", "tag"):
-        return chain.from_iterable(notes for notes, _ in found)
+        pattern = _glob(value)
+        return view.with_facets("file:", lambda raw: pattern.fullmatch(raw.decode("utf-8", "replace")))
+    postings = view.postings("facet", f"{key}:{value}")
+    if postings or key in ("kind", "is", "tag"):
+        return chain.from_iterable(notes for notes, _ in postings)
     if key == "session":
-        begun = view.with_facets(f"session:{value}", lambda _: True)
-        return begun or view.with_facets("session:", lambda own: journal.session_tag(os.fsdecode(own)) == value)
+        with_prefix = view.with_facets(f"session:{value}", lambda _: True)
+        return with_prefix or view.with_facets("session:", lambda raw: journal.session_tag(os.fsdecode(raw)) == value)
     return _with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass"))
 
 
 @cached_with_view
 def _with_part(view: View, start: str, part: bytes) -> array[int]:
     """Return the notes with a facet that begins with `start` and has `part` in its rest."""
-    return array("I", view.with_facets(start, lambda own: part in own, part))
+    return array("I", view.with_facets(start, lambda raw: part in raw, part))
 
 
 def _glob(value: str) -> re.Pattern[str]:
@@ -224,21 +235,21 @@ def with_term(view: View, term: str) -> set[int]:
 
 def with_word(view: View, word: str) -> set[int]:
     """Return the notes with a word in any form with its stem; for an identifier, itself or all its parts."""
-    found = [_with_raw_word(view, raw) for raw in analysis.words(word)]
-    return set.intersection(*found) if found else set()
+    notes_by_word = [_with_raw_word(view, raw) for raw in analysis.words(word)]
+    return set.intersection(*notes_by_word) if notes_by_word else set()
 
 
 def _with_raw_word(view: View, raw: str) -> set[int]:
-    whole, *rest = analysis.terms(raw)
-    every_part = set.intersection(*(with_term(view, term) for term in rest)) if rest else set()
+    whole, *parts = analysis.terms(raw)
+    every_part = set.intersection(*(with_term(view, term) for term in parts)) if parts else set()
     if analysis.is_unspaced(raw):
-        return with_term(view, whole) & every_part if rest else with_term(view, whole)
+        return with_term(view, whole) & every_part if parts else with_term(view, whole)
     return with_term(view, whole) | every_part
 
 
 def with_phrase(view: View, root: str, phrase: str) -> set[int]:
     """Return the notes with these words in sequence, whatever the punctuation between them."""
-    return _with_text(view, root, _with_all(view, phrase), _wanted(phrase))
+    return _with_text(view, root, _with_all(view, phrase), _searched_text(phrase))
 
 
 def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None, most: int) -> set[int]:
@@ -249,16 +260,16 @@ def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | Non
     candidates = _with_all(view, phrase)
     candidates = candidates if among is None else candidates & among
     newest = nlargest(most, candidates, key=view.numbers("created").__getitem__)
-    return _with_text(view, root, newest, _wanted(phrase))
+    return _with_text(view, root, newest, _searched_text(phrase))
 
 
 def _with_all(view: View, phrase: str) -> set[int]:
     """Return the notes with every term of a phrase, in any order."""
-    found: set[int] | None = None
+    notes: set[int] | None = None
     for term in dict.fromkeys(analysis.terms(phrase)):
-        own = with_term(view, term)
-        found = own if found is None else found & own
-    return found or set()
+        with_one = with_term(view, term)
+        notes = with_one if notes is None else notes & with_one
+    return notes or set()
 
 
 def prefix_terms(view: View, prefix: str) -> list[str]:
@@ -267,28 +278,28 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
     The index has stems: `connecti*` is also searched under `connect`, and then checked in the texts.
     """
     start = prefix.lower()
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for field in FIELDS:
         for term, count in view.starting_with(field, start).items():
-            found[term] = found.get(term, 0) + count
+            counts[term] = counts.get(term, 0) + count
     shorter = [start[:size] for size in range(max(3, len(start) // 2), len(start))]
-    found |= {term: 1 for term in [*shorter, *analysis.terms(start)] if view.count("body", term)}
-    return sorted(found, key=lambda term: (-found[term], term))[:_MAX_PREFIX_TERMS]
+    counts |= {term: 1 for term in [*shorter, *analysis.terms(start)] if view.count("body", term)}
+    return sorted(counts, key=lambda term: (-counts[term], term))[:_MAX_PREFIX_TERMS]
 
 
-def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[int]:
+def _with_text(view: View, root: str, notes: Iterable[int], text: str) -> set[int]:
     """Return the notes whose text on disk has `wanted`: lower-case words with single spaces."""
-    kept = set()
+    matching = set()
     for note in sorted(notes):  # folder by folder, so that a packed session is read once
         data = disk.readable(root, view.path(note))
-        if data is not None and wanted in _flat(data.decode("utf-8", "replace")):
-            kept.add(note)
-    return kept
+        if data is not None and text in _flat(data.decode("utf-8", "replace")):
+            matching.add(note)
+    return matching
 
 
-def _wanted(phrase: str) -> str:
-    wanted = _flat(phrase)
-    return wanted.strip() if analysis.is_unspaced(wanted.strip()) else wanted
+def _searched_text(phrase: str) -> str:
+    flat = _flat(phrase)
+    return flat.strip() if analysis.is_unspaced(flat.strip()) else flat
 
 
 def _flat(text: str) -> str:

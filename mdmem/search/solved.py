@@ -92,23 +92,23 @@ class Finder:
         self._commands: dict[int, runs.CommandRun | None] = {}
         self._in_time: dict[str, list[tuple[int, int]]] = {}
 
-    def find(self, wanted: list[str], near: list[str], limit: int) -> list[Fix]:
-        """Return the fixes of errors with these signatures, or of similar errors among the notes `near`."""
+    def find(self, signatures: list[str], similar_paths: list[str], limit: int) -> list[Fix]:
+        """Return the fixes of errors with these signatures, or of similar errors in the notes at `similar_paths`."""
         view = self._view
         created = view.numbers("created")
-        same = view.with_any(errors.facet(one) for one in wanted)
-        alike = {number for path in near if (number := view.find(path)) is not None}
-        chosen = (same | alike if wanted else self._failed) & self._shells & self._failed
+        same = view.with_any(errors.facet(signature) for signature in signatures)
+        similar = {number for path in similar_paths if (number := view.find(path)) is not None}
+        chosen = (same | similar if signatures else self._failed) & self._shells & self._failed
         found: list[Fix] = []
-        seen: set[tuple[str, ...]] = set()
+        known_fixes: set[tuple[str, ...]] = set()
         for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
             chain = self._chain(number)
-            fix = self._fix(chain, wanted) if chain else None
+            fix = self._fix(chain, signatures) if chain else None
             same_fix = (fix.solved, fix.command, errors.normalized(fix.error)) if fix else ()
-            if fix and same_fix not in seen and (not wanted or fix.likeness >= LIKE):
-                seen.add(same_fix)
+            if fix and same_fix not in known_fixes and (not signatures or fix.likeness >= LIKE):
+                known_fixes.add(same_fix)
                 found.append(fix)
-            if not wanted and len(found) == limit:
+            if not signatures and len(found) == limit:
                 break
         return sorted(found, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
 
@@ -117,16 +117,16 @@ class Finder:
         view = self._view
         created = view.numbers("created")
         folders = {view.folder_of[number] for number in notes}
-        failed = [one for one in self._failed & self._shells if view.folder_of[one] in folders]
-        found: dict[tuple[str, str], Fix] = {}
+        failed = [note for note in self._failed & self._shells if view.folder_of[note] in folders]
+        fixes: dict[tuple[str, str], Fix] = {}
         for number in sorted(failed, key=created.__getitem__, reverse=True):
             chain = self._chain(number)
             if chain and not notes.isdisjoint((chain.failed, *chain.edits, chain.solved)):
                 fix = self._fix(chain, [])
-                found.setdefault((fix.solved, fix.command), fix)
-            if len(found) == limit:
+                fixes.setdefault((fix.solved, fix.command), fix)
+            if len(fixes) == limit:
                 break
-        return list(found.values())
+        return list(fixes.values())
 
     def _command(self, number: int) -> runs.CommandRun | None:
         if number not in self._commands:
@@ -142,19 +142,19 @@ class Finder:
         if command is None:
             return None
         edits: list[int] = []
-        ran: list[int] = []
-        open_ = True
+        other_runs: list[int] = []
+        is_same_failure = True
         for number in chain(self._rest(failed), self._next_session(failed, command)):
-            if number in self._edits and open_:
+            if number in self._edits and is_same_failure:
                 edits.append(number)
-            elif number in self._shells and (again := self._command(number)) is not None:
-                if number not in self._failed and runs.closes(again, command):
-                    is_told = edits or (self._by_runs and (ran or self._line(number) != self._line(failed)))
-                    return _Chain(failed, edits or ran, number) if is_told else None
-                if number not in self._failed and again.family != command.family:
-                    ran.append(number)
-                if again == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
-                    open_ = False  # it fails differently from here on: later edits solve that
+            elif number in self._shells and (run := self._command(number)) is not None:
+                if number not in self._failed and runs.closes(run, command):
+                    is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
+                    return _Chain(failed, edits or other_runs, number) if is_explained else None
+                if number not in self._failed and run.family != command.family:
+                    other_runs.append(number)
+                if run == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
+                    is_same_failure = False  # it fails differently from here on: later edits solve that
         return None
 
     def _rest(self, number: int) -> Iterator[int]:
@@ -193,14 +193,21 @@ class Finder:
     def _signatures(self, number: int) -> list[str]:
         return errors.signatures(people.read(self._config.vault, self._view.path(number)).body)
 
-    def _fix(self, chain: _Chain, wanted: list[str]) -> Fix:
+    def _fix(self, chain: _Chain, signatures: list[str]) -> Fix:
         view = self._view
         facts = view.facts(chain.failed)
         parsed = people.read(self._config.vault, view.path(chain.failed))
         lines = {errors.normalized(line): line for line in errors.telling(parsed.body)}
-        has = errors.signatures(parsed.body)
-        best = max(((errors.likeness(a, b), b) for a in wanted for b in has), default=(1.0 if not wanted else 0.0, ""))
-        first = lines.get(best[1]) or lines.get(has[0] if has else "") or str(parsed.meta.get("error", ""))
+        own_signatures = errors.signatures(parsed.body)
+        best = max(
+            ((errors.likeness(a, b), b) for a in signatures for b in own_signatures),
+            default=(1.0 if not signatures else 0.0, ""),
+        )
+        error = (
+            lines.get(best[1])
+            or lines.get(own_signatures[0] if own_signatures else "")
+            or str(parsed.meta.get("error", ""))
+        )
         edits = chain.edits[-MAX_EDITS:]
         files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
         return Fix(
@@ -210,7 +217,7 @@ class Finder:
             session=str(facts.get("session", "")),
             created=timestamps.iso_time(view.number("created", chain.failed)),
             command=self._line(chain.failed),
-            error=first[:300],
+            error=error[:300],
             solved=str(view.facts(chain.solved)["id"]),
             edits=[str(view.facts(number)["id"]) for number in edits],
             files=list(files),
@@ -233,9 +240,9 @@ def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> 
 
     among: the notes that may be shown (None: all).
     """
-    wanted = errors.signatures(error)
-    seen = view.with_any(errors.facet(one) for one in wanted)
-    if not (seen if among is None else seen & among):
+    signatures = errors.signatures(error)
+    failed = view.with_any(errors.facet(one) for one in signatures)
+    if not (failed if among is None else failed & among):
         return None
-    found = Finder(config, view, among, by_runs=True).find(wanted, [], 1)
-    return found[0] if found else None
+    fixes = Finder(config, view, among, by_runs=True).find(signatures, [], 1)
+    return fixes[0] if fixes else None

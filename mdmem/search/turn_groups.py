@@ -66,12 +66,12 @@ class Group(Value):
         self.score = max(self.score, score)
 
 
-def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
+def by_turn(view: View, kind_of: Kinds, scores: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
     """Return the notes grouped by turn, best turn first: at most `limit`, and MAX_TURNS per session, without echoes.
 
     A session's page counts for the turn that has the most of the question, also for a talk: the page repeats its words.
 
-    kind_of: the kinds of the view's turns. found: each note's score. order: the notes, best first.
+    kind_of: the kinds of the view's turns. scores: each note's score. order: the notes, best first.
     """
     groups: dict[tuple[str, int], Group] = {}
     of_session: dict[str, list[Group]] = {}
@@ -82,36 +82,36 @@ def by_turn(view: View, kind_of: Kinds, found: dict[int, float], order: Iterable
         if kind in (UNANSWERED, ECHO):
             continue
         is_talk = kind in (TALK, RETOLD)
-        score = found[note] * (TALK_WORTH if is_talk else 1.0)
+        score = scores[note] * (TALK_WORTH if is_talk else 1.0)
         numbers = journal.numbers(view.name(note))
         if folder and not numbers:
             pages.append((note, score))
             continue
         key = (folder, numbers[0]) if folder else (view.path(note), 0)
-        known = of_session.setdefault(key[0], [])
+        groups_of_session = of_session.setdefault(key[0], [])
         if key in groups:
             groups[key].add(note, score)
-        elif len(known) < MAX_TURNS:
+        elif len(groups_of_session) < MAX_TURNS:
             groups[key] = Group(folder, [note], score, is_talk)
-            known.append(groups[key])
-    every = [*groups.values(), *_with_pages(view, found, pages, of_session)]
-    best = sorted(every, key=lambda group: group.score, reverse=True)[:limit]
-    for group in best:  # only these: it reads the names of all notes of a session
+            groups_of_session.append(groups[key])
+    groups_and_pages = [*groups.values(), *_with_pages(view, scores, pages, of_session)]
+    best_groups = sorted(groups_and_pages, key=lambda group: group.score, reverse=True)[:limit]
+    for group in best_groups:  # only these: it reads the names of all notes of a session
         note = group.notes[0]
         group.is_said = group.folder != "" and kind_of.is_said(note)
         group.is_retold = group.is_talk and kind_of(note) == RETOLD
-    return best
+    return best_groups
 
 
 def _with_pages(
-    view: View, found: dict[int, float], pages: list[tuple[int, float]], of_session: dict[str, list[Group]]
+    view: View, scores: dict[int, float], pages: list[tuple[int, float]], of_session: dict[str, list[Group]]
 ) -> Iterator[Group]:
     """Add session pages to the best turn of each session; yield groups for pages of sessions without other notes."""
     for note, score in pages:
         folder = session_folder(view, note)
         if of_session.get(folder):
             best = max(of_session[folder], key=lambda group: group.score / group.worth)
-            best.add(note, found[note] * best.worth)
+            best.add(note, scores[note] * best.worth)
         else:
             yield Group(folder, [note], score)
 
@@ -218,16 +218,16 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
     if not sources and _is_look_up(text):
         return ECHO
-    asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
-    answers = [name for name in names if source(name) == "response"] if asked or "?" in text else []
+    question = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
+    answers = [name for name in names if source(name) == "response"] if question or "?" in text else []
     if not sources and any(_knows_nothing(folder, name) for name in answers):
         return ECHO
-    if asked is None or has_run:
-        return WORK if (sources or is_answered) and (asked is None or asked.grade < SURE) else TALK
-    cites = asked.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
-    if cites or (asked.grade == SURE and (sources or not answers or not asked.topic)):
+    if question is None or has_run:
+        return WORK if (sources or is_answered) and (question is None or question.grade < SURE) else TALK
+    cites = question.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
+    if cites or (question.grade == SURE and (sources or not answers or not question.topic)):
         return ECHO
-    if asked.grade == SURE:
+    if question.grade == SURE:
         return RETOLD
     if not (sources or is_answered):
         return UNANSWERED

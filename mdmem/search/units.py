@@ -81,11 +81,13 @@ def units_of(view: KnownWords, text: str, *, foreign: bool = False, said: bool =
 
 def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
     words = analysis.query_words(text)
-    few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
-    if few and (foreign or analysis.is_foreign(text)):
+    is_short = sum(len(terms) for _, terms in words) <= MAX_WIDENED
+    if is_short and (foreign or analysis.is_foreign(text)):
         return [_with_forms(view, term) for term in dict.fromkeys(term for _, terms in words for term in terms)]
-    found = dict.fromkeys(one for word, terms in words for one in _widened(view, word, terms, near=few))
-    units = map(_with_alike, found) if len(words) <= MAX_ALIKE else found
+    widened = dict.fromkeys(
+        widened_unit for word, terms in words for widened_unit in _widened(view, word, terms, with_typos=is_short)
+    )
+    units = map(_with_alike, widened) if len(words) <= MAX_ALIKE else widened
     return [*units, *dict.fromkeys(_joined(view, words))]
 
 
@@ -116,24 +118,24 @@ def is_known(view: KnownWords, term: str) -> bool:
     return any(view.count(field, term) for field in ("body", "title", "meta", "date"))
 
 
-def _told(view: KnownWords, terms: Sequence[str]) -> Sequence[str]:
+def _meaningful(view: KnownWords, terms: Sequence[str]) -> Sequence[str]:
     """Return the meaningful terms: an unknown name loses its numbers."""
     if len(terms) == 1 or is_known(view, terms[0]):
         return terms
     return [term for term in terms if not term.isdigit()]
 
 
-def _widened(view: KnownWords, word: str, terms: Sequence[str], *, near: bool) -> Iterator[Unit]:
+def _widened(view: KnownWords, word: str, terms: Sequence[str], *, with_typos: bool) -> Iterator[Unit]:
     term = terms[0]
     if len(terms) > 1 or not (term.isascii() and word.isalpha()) or is_known(view, term):
-        yield from (unit(part) for part in _told(view, terms))
+        yield from (unit(part) for part in _meaningful(view, terms))
         return
     parts = compound(view, word)
     if parts:
         yield from (unit(part, PART) for part in parts)
         return
-    others = _near(view, word) if near else []
-    yield Unit(tuple((other, NEAR) for other in others)) if others else unit(term)
+    similar = _one_typo_away(view, word) if with_typos else []
+    yield Unit(tuple((similar_term, NEAR) for similar_term in similar)) if similar else unit(term)
 
 
 def compound(view: KnownWords, word: str) -> list[str]:
@@ -145,25 +147,25 @@ def compound(view: KnownWords, word: str) -> list[str]:
         first = stem.stem(word[:end])
         if view.count("body", first) < 2:
             continue
-        rest = stem.stem(word[end:])
-        ends = [rest] if view.count("body", rest) > 1 else compound(view, word[end:])
-        if ends and (not best or len(ends) < len(best) - 1):
-            best = [first, *ends]
+        second = stem.stem(word[end:])
+        tail = [second] if view.count("body", second) > 1 else compound(view, word[end:])
+        if tail and (not best or len(tail) < len(best) - 1):
+            best = [first, *tail]
     return best
 
 
-def _near(view: KnownWords, word: str) -> list[str]:
+def _one_typo_away(view: KnownWords, word: str) -> list[str]:
     """Return the known terms of words one typo away: a letter missing, added, replaced or swapped."""
     if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
         return []
-    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    shorter = (a + b[1:] for a, b in cuts if b)
-    swapped = (a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1)
-    others = (a + letter + end for a, b in cuts for letter in ascii_lowercase for end in {b, b[1:]})
+    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    shorter = (a + b[1:] for a, b in splits if b)
+    swapped = (a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1)
+    others = (a + letter + end for a, b in splits for letter in ascii_lowercase for end in {b, b[1:]})
     for words in ((*shorter, *swapped), others):
-        known = [term for term in dict.fromkeys(map(stem.stem, words)) if view.count("body", term)]
-        if known:
-            return known
+        known_terms = [term for term in dict.fromkeys(map(stem.stem, words)) if view.count("body", term)]
+        if known_terms:
+            return known_terms
     return []
 
 
@@ -181,11 +183,11 @@ def _with_forms(view: KnownWords, term: str) -> Unit:
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
         return unit(term)
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
-    known = unit(term).terms
-    names = {name for name, _ in known}
+    own_terms = unit(term).terms
+    names = {name for name, _ in own_terms}
     forms = (
         form
         for form in view.starting_with("body", start, MAX_FORMS)
         if form not in names and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
     )
-    return Unit((*known, *((form, FORM) for form in forms)))
+    return Unit((*own_terms, *((form, FORM) for form in forms)))

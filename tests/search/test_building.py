@@ -216,7 +216,7 @@ def test_in_a_very_large_vault_who_waits_looks_at_the_likeliest_notes_and_is_tol
         assert engine.search(very_large, word).total == 1
     for _ in range(2):
         answer = engine.search(very_large, "kudus")
-        assert (answer.total, answer.hints) == (0, (freshness.LOOKING,))
+        assert (answer.total, answer.hints) == (0, (freshness.CHECKING,))
         with pytest.raises(NotFoundError):
             index.resolve(very_large, "okapi")
     assert len(begun) == 4
