@@ -125,14 +125,9 @@ def search(
         unmatched = select.unmatched(view, parsed) if not scores and is_all else select.unread(view, parsed)
         return SearchResult(hits, total, (*parsed.hints, *unmatched, *notices), suggestion, changes)
 
-    def has_unknown(view: View) -> bool:
-        """Whether a word is in no note: somebody may just have written it into an old one."""
-        doubted = words_of(view)[:MAX_DOUBTED]
-        return not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
-
     checks_shown = (options.update or options.check_shown) and memory_view is None
     may_check_all = checks_shown and (options.update or options.check_all) and not is_partial
-    if may_check_all and freshness.answered(config, has_unknown):
+    if may_check_all and freshness.answered(config, lambda view: _has_unknown(view, words_of(view))):
         notices += freshness.check_all(config)
         checks_shown = may_check_all = False
     result = freshness.answered(config, answer, memory_view)
@@ -143,6 +138,11 @@ def search(
         result = _again_if_stale(config, result, answer)
     result = result or SearchResult((), 0, (*parsed.hints, *notices), None, changes)
     return result._replace(hints=(*result.hints, *freshness.untold(config)))
+
+
+def _has_unknown(view: View, units: list[Unit]) -> bool:
+    """Whether a word is in no note: somebody may just have written it into an old one."""
+    return not all(any(is_known(view, term) for term, _ in unit.terms) for unit in units[:MAX_DOUBTED])
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
