@@ -44,19 +44,19 @@ def is_claude_ai(head: bytes) -> bool:
     return head.lstrip().startswith(b"[") and b'"chat_messages"' in head
 
 
-def read_chatgpt(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read_chatgpt(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield the events of all conversations in ChatGPT's export. Raises OSError when the file cannot be read."""
-    for chat in _conversations(path, how.skipped):
-        said = list(_branch(chat, how.skipped))
+    for chat in _conversations(path, options.skipped):
+        messages = list(_branch(chat, options.skipped))
         session = text(chat.get("conversation_id")) or text(chat.get("id"))
-        yield from _events(CHATGPT, session, seconds(chat.get("create_time")), said, path)
+        yield from _events(CHATGPT, session, seconds(chat.get("create_time")), messages, path)
 
 
-def read_claude_ai(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read_claude_ai(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield the events of all conversations in Claude.ai's export. Raises OSError when the file cannot be read."""
-    for chat in _conversations(path, how.skipped):
-        said = [_of_claude(one) for one in objects(chat.get("chat_messages"))]
-        yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), said, path)
+    for chat in _conversations(path, options.skipped):
+        messages = [_of_claude(message) for message in objects(chat.get("chat_messages"))]
+        yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), messages, path)
 
 
 def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
@@ -78,13 +78,13 @@ def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
 def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
     """Yield the messages of the branch that is shown, first to last, without edited or regenerated ones."""
     nodes = mapping(chat.get("mapping"))
-    here = text(chat.get("current_node")) or next(reversed(nodes), "")
-    line: list[dict[str, Any]] = []
-    while isinstance(nodes.get(here), dict) and len(line) < _MAX_STEPS:
-        line.append(nodes[here])
-        here = text(nodes[here].get("parent"))
-    skipped["message beside the conversation"] += max(0, len(nodes) - len(line))
-    for node in reversed(line):
+    node_id = text(chat.get("current_node")) or next(reversed(nodes), "")
+    branch: list[dict[str, Any]] = []
+    while isinstance(nodes.get(node_id), dict) and len(branch) < _MAX_STEPS:
+        branch.append(nodes[node_id])
+        node_id = text(nodes[node_id].get("parent"))
+    skipped["message beside the conversation"] += max(0, len(nodes) - len(branch))
+    for node in reversed(branch):
         message = node.get("message")
         if isinstance(message, dict) and not _is_hidden(message):
             role = text(mapping(message.get("author")).get("role"))
@@ -101,43 +101,45 @@ def _words(message: dict[str, Any]) -> str:
     parts = content.get("parts")
     if content.get("content_type") not in ("text", "multimodal_text") or not isinstance(parts, list):
         return ""
-    found = [
+    texts = [
         part if isinstance(part, str) else text(part.get("text")) for part in parts if isinstance(part, (str, dict))
     ]
-    return "\n\n".join(part for part in found if part.strip())
+    return "\n\n".join(part for part in texts if part.strip())
 
 
 def _of_claude(message: dict[str, Any]) -> ChatMessage:
     role = {"human": "user", "assistant": "assistant"}.get(text(message.get("sender")), "")
-    texts = [text(one.get("text")) for one in objects(message.get("content")) if one.get("type") == "text"]
+    texts = [text(part.get("text")) for part in objects(message.get("content")) if part.get("type") == "text"]
     words = "\n\n".join(filter(None, texts))
     return ChatMessage(
         seconds(message.get("created_at")), role, text(message.get("uuid")), words or text(message.get("text"))
     )
 
 
-def _events(agent: str, session: str, began: float | None, said: list[ChatMessage], path: Path) -> Iterator[SavedEvent]:
+def _events(
+    agent: str, session: str, began: float | None, messages: list[ChatMessage], path: Path
+) -> Iterator[SavedEvent]:
     """Yield a conversation's prompts and answers; the texts of one answer are joined."""
-    said = [one for one in said if one.role in ("user", "assistant") and one.words.strip()]
-    if not said:
+    messages = [message for message in messages if message.role in ("user", "assistant") and message.words.strip()]
+    if not messages:
         return
-    at = began or next((one.at for one in said if one.at), None) or path.stat().st_mtime
-    session = session[:_SESSION_CHARS] or made_id(agent, said[0].words)
+    at = began or next((message.at for message in messages if message.at), None) or path.stat().st_mtime
+    session = session[:_SESSION_CHARS] or made_id(agent, messages[0].words)
     prompt = ""
     answer: list[str] = []
     make = partial(Event, agent, session=session)
     yield SavedEvent(at, make("SessionStart", source="startup"))
-    for one in said:
-        if one.role == "user":
+    for message in messages:
+        if message.role == "user":
             if answer:
                 yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
                 answer = []
-            at = max(at, one.at or at)
-            prompt = one.id or made_id(session, at, one.words)
-            yield SavedEvent(at, make("UserPromptSubmit", prompt_id=prompt, prompt=one.words))
+            at = max(at, message.at or at)
+            prompt = message.id or made_id(session, at, message.words)
+            yield SavedEvent(at, make("UserPromptSubmit", prompt_id=prompt, prompt=message.words))
         else:
-            at = max(at, one.at or at)
-            answer.append(one.words)
+            at = max(at, message.at or at)
+            answer.append(message.words)
     if answer:
         yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
     yield SavedEvent(at, make("SessionEnd", source="as the export ends"))

@@ -67,8 +67,8 @@ class ClaudeReader:
 
     session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
 
-    _uses, _sent and _left map a tool run's id to the tool and its input: _uses are runs without a result, _sent are
-    background sub-agents, _left are background commands.
+    _open_runs: tool runs without a result; _background_agents and _background_commands: runs that go on in the
+    background. Each maps the run's id to its tool and input.
     _command: a slash command, until the next line shows whether it was for the agent.
     _queue: prompts typed while the agent was working, by text, until each comes as a line of its own.
     """
@@ -83,9 +83,9 @@ class ClaudeReader:
         self._at = 0.0
         self._cwd = self._branch = self._prompt = self._trigger = ""
         self._begun = False
-        self._uses: dict[str, tuple[str, Any]] = {}
-        self._sent: dict[str, tuple[str, Any]] = {}
-        self._left: dict[str, tuple[str, Any]] = {}
+        self._open_runs: dict[str, tuple[str, Any]] = {}
+        self._background_agents: dict[str, tuple[str, Any]] = {}
+        self._background_commands: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
         self._command: SavedEvent | None = None
         self._queue: dict[str, SavedEvent] = {}
@@ -108,24 +108,24 @@ class ClaudeReader:
             yield self._saved("SessionStart", source="startup")
         yield from row(self, line)
 
-    def pass_over(self, line: dict[str, Any], how: ReadOptions) -> Iterator[SavedEvent]:
+    def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
         """Yield the text of a line without an event (yet) as a passed-over event, if it may be private."""
         typed, words = line.get("type") == "user", own_text(line)
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
         event.prompt, event.message = (words, "") if typed else ("", words)
         event.tool_input = [block.get("input") for block in blocks(line)]
         event.tool_response = line.get("toolUseResult") or line.get("attachment")
-        return pass_over(event, moment(line.get("timestamp")) or self._at, how)
+        return pass_over(event, moment(line.get("timestamp")) or self._at, options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""
-        over = is_quiet(self._at, now)
-        if over:
+        is_over = is_quiet(self._at, now)
+        if is_over:
             yield from self._unfinished()
             yield from self._typed_command()
-        if over or self._answer.is_whole:
-            yield from self._said()
-        if not over or self._subagent:
+        if is_over or self._answer.is_whole:
+            yield from self._finish_answer()
+        if not is_over or self._subagent:
             return
         yield from [saved for words, saved in self._queue.items() if words[:1] not in ("/", "!")]
         if self._begun:
@@ -152,35 +152,35 @@ class ClaudeReader:
             self._skipped["unreadable line"] += 1
             return
         if line.get("isApiErrorMessage") is True:
-            yield from self._said()
+            yield from self._finish_answer()
             yield self._saved("StopFailure", last_assistant_message=own_text(line), error=text(line.get("error")))
             return
         if message.get("model") == "<synthetic>":
             return
         if self._answer.is_whole and self._answer.id != message_id(line):
-            yield from self._said()
+            yield from self._finish_answer()
         self._tokens.add(message_id(line), *_usage(message.get("usage")))
         for block in blocks(line):
             if block.get("type") == "text":
                 self._answer.add(message_id(line), text(block.get("text")), self._at)
             elif block.get("type") == "tool_use":
                 self._answer.clear()  # text before a tool run is not an answer
-                self._uses[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
+                self._open_runs[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
         self._answer.stopped(text(message.get("stop_reason")))
 
     def _system(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
         subtype = text(line.get("subtype"))
         if subtype in ("stop_hook_summary", "turn_duration", "compact_boundary"):
-            yield from self._said()
+            yield from self._finish_answer()
         if subtype == "compact_boundary":
             self._trigger = text(mapping(line.get("compactMetadata")).get("trigger"))
 
     def _attachment(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
-        found = line.get("attachment")
-        if not isinstance(found, dict) or found.get("type") != "queued_command":
+        attachment = line.get("attachment")
+        if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
             return
-        words = join(found.get("prompt"))
-        if found.get("commandMode", "prompt") != "prompt" or not prompts.is_typed(words) or not words.strip():
+        words = join(attachment.get("prompt"))
+        if attachment.get("commandMode", "prompt") != "prompt" or not prompts.is_typed(words) or not words.strip():
             self._skipped["prompt that nobody typed"] += 1
             yield from self._reported(words)
             return
@@ -204,42 +204,42 @@ class ClaudeReader:
     # -- a user's lines ----------------------------------------------------------------------------
 
     def _summary(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
-        yield from self._said()
+        yield from self._finish_answer()
         yield self._saved("PostCompact", trigger=self._trigger, compact_summary=summed_up(words))
 
     def _results(self, line: dict[str, Any], _: str) -> Iterator[SavedEvent]:
         self._answer.clear()
-        found = [block for block in blocks(line) if block.get("type") == "tool_result"]
-        for block in found:
+        results = [block for block in blocks(line) if block.get("type") == "tool_result"]
+        for block in results:
             # With several results on one line, it is unknown whose the structured one is.
-            whole = line.get("toolUseResult") if len(found) == 1 else None
-            yield from self._result(block, block.get("content") if whole is None else whole)
+            response = line.get("toolUseResult") if len(results) == 1 else None
+            yield from self._result(block, block.get("content") if response is None else response)
 
     def _result(self, block: dict[str, Any], response: Any) -> Iterator[SavedEvent]:
-        use = text(block.get("tool_use_id"))
-        tool, given = self._uses.pop(use, ("", None))
+        run_id = text(block.get("tool_use_id"))
+        tool, tool_input = self._open_runs.pop(run_id, ("", None))
         if not tool:
             self._skipped["tool result without its call"] += 1
             return
         if isinstance(response, dict) and response.get("status") in ("async_launched", "remote_launched"):
-            self._sent[use] = (tool, given)
+            self._background_agents[run_id] = (tool, tool_input)
         elif goes_on(response):
-            self._left[use] = (tool, given)
-        run = (tool, given, use or made_id(self._at, tool, given))
+            self._background_commands[run_id] = (tool, tool_input)
+        run = (tool, tool_input, run_id or made_id(self._at, tool, tool_input))
         if block.get("is_error") is not True:
             yield self._ran("PostToolUse", *run, tool_response=response)
             return
-        said = join(block.get("content"))
+        message = join(block.get("content"))
         if self._line.get("toolDenialKind") == "user-rejected" and not tool.startswith(_UNDER_A_SECOND):
             yield self._ran("PostToolUseFailure", *run, error=_STOPPED, is_interrupt=True)
             return
-        if said.startswith(_REFUSED) or text(response).startswith(_REFUSED):
+        if message.startswith(_REFUSED) or text(response).startswith(_REFUSED):
             self._skipped["tool run that was refused"] += 1
             return
-        yield self._ran("PostToolUseFailure", *run, error=said or text(response).removeprefix("Error: "))
+        yield self._ran("PostToolUseFailure", *run, error=message or text(response).removeprefix("Error: "))
 
     def _local_command(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
-        yield from self._said()
+        yield from self._finish_answer()
         name, arguments = prompts.command(words) or ("", "")
         if name in _OF_THE_PROGRAM:
             self._skipped["command that never reached the agent"] += 1
@@ -252,43 +252,43 @@ class ClaudeReader:
 
     def _untyped(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         self._skipped["prompt that nobody typed"] += 1
-        yield from self._said()
+        yield from self._finish_answer()
         yield from self._reported(words)
 
     def _reported(self, words: str) -> Iterator[SavedEvent]:
         """Yield a background run again, with the answer that a notification brings."""
         yield from self._ended(words)
-        use, answer = prompts.reported(words)
-        tool, given = self._sent.get(use, ("", None))
+        run_id, answer = prompts.reported(words)
+        tool, tool_input = self._background_agents.get(run_id, ("", None))
         if tool and answer:
             response = {"status": "completed", "content": [{"type": "text", "text": answer}]}
-            yield self._ran("PostToolUse", tool, given, use, tool_response=response)
+            yield self._ran("PostToolUse", tool, tool_input, run_id, tool_response=response)
 
     def _ended(self, words: str) -> Iterator[SavedEvent]:
         """Yield a background command again, with its end as a notification reports it."""
-        use, status, code = prompts.ended(words)
-        if use not in self._left:
+        run_id, status, code = prompts.ended(words)
+        if run_id not in self._background_commands:
             return
-        tool, given = self._left.pop(use)
+        tool, tool_input = self._background_commands.pop(run_id)
         if status == "completed" and not code:
-            yield self._ran("PostToolUse", tool, given, use, tool_response={"stdout": "", "exit_code": code})
+            yield self._ran("PostToolUse", tool, tool_input, run_id, tool_response={"stdout": "", "exit_code": code})
         else:
             error = f"It was {status or 'stopped'}." if code is None else f"Exit code {code}"
-            yield self._ran("PostToolUseFailure", tool, given, use, error=error)
+            yield self._ran("PostToolUseFailure", tool, tool_input, run_id, error=error)
 
     def _nothing(self, *_: object) -> Iterator[SavedEvent]:
         return iter(())
 
     def _unfinished(self) -> Iterator[SavedEvent]:
         """Yield the commands of the ended turn that have no result."""
-        uses, self._uses = self._uses, {}
-        for use, (tool, given) in uses.items():
-            if tool == "Bash" and use:
-                yield self._ran("PostToolUseFailure", tool, given, use, error=NO_RESULT, is_interrupt=True)
+        open_runs, self._open_runs = self._open_runs, {}
+        for run_id, (tool, tool_input) in open_runs.items():
+            if tool == "Bash" and run_id:
+                yield self._ran("PostToolUseFailure", tool, tool_input, run_id, error=NO_RESULT, is_interrupt=True)
 
     def _typed(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         yield from self._unfinished()
-        yield from self._said()
+        yield from self._finish_answer()
         self._queue.pop(words.strip(), None)
         yield self._prompted(words)
 
@@ -303,9 +303,9 @@ class ClaudeReader:
         branch = text(line.get("gitBranch"))
         self._branch = "" if branch == "HEAD" else branch or self._branch
 
-    def _ran(self, event: str, tool: str, given: Any, use: str, **fields: Any) -> SavedEvent:
-        """Return the event of a tool run. use: its id."""
-        return self._saved(event, tool_name=tool, tool_input=given, tool_use_id=use, **fields)
+    def _ran(self, event: str, tool: str, tool_input: Any, run_id: str, **fields: Any) -> SavedEvent:
+        """Return the event of a tool run."""
+        return self._saved(event, tool_name=tool, tool_input=tool_input, tool_use_id=run_id, **fields)
 
     def _prompted(self, words: str) -> SavedEvent:
         self._prompt = text(self._line.get("promptId")) or self._own_id(words)
@@ -316,7 +316,7 @@ class ClaudeReader:
         """Return the line's id, or one made from its facts, so that the line always gives the same note."""
         return text(self._line.get("uuid")) or made_id(self._at, *facts)
 
-    def _said(self) -> Iterator[SavedEvent]:
+    def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the answer that is now complete, if any."""
         if self._answer.text:
             name = "SubagentStop" if self._subagent else "Stop"

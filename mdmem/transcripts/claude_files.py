@@ -12,7 +12,7 @@ from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
 from mdmem.transcripts.saved import (
-    SAID,
+    SPOKEN,
     ReadOptions,
     SavedEvent,
     Skipped,
@@ -33,12 +33,22 @@ def find(root: Path) -> Iterator[Path]:
             yield path
 
 
-def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first. Raises OSError when the file cannot be read."""
-    own = _read(path, path, how, _copied(path))
-    sent = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
-    wanted = [other for other in sent if how.subagents or may_hold_private(other, how.rules)]
-    return in_order(own, [_read(other, path, how._replace(report=ignore_bytes), frozenset()) for other in wanted])
+    session_events = _read(path, path, options, _copied(path))
+    subagent_paths = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
+    paths_to_read = [
+        subagent_path
+        for subagent_path in subagent_paths
+        if options.subagents or may_hold_private(subagent_path, options.rules)
+    ]
+    return in_order(
+        session_events,
+        [
+            _read(subagent_path, path, options._replace(report=ignore_bytes), frozenset())
+            for subagent_path in paths_to_read
+        ],
+    )
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -46,47 +56,47 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
     return any("sessionId" in line and "type" in line and "projectHash" not in line for line in lines)
 
 
-def _read(path: Path, session: Path, how: ReadOptions, copied: frozenset[str]) -> Iterator[SavedEvent]:
-    lines = Lines(path, how.skipped)
+def _read(path: Path, session: Path, options: ReadOptions, copied: frozenset[str]) -> Iterator[SavedEvent]:
+    lines = Lines(path, options.skipped)
     subagent = path != session
     branch = None if subagent else Branch(lines)
-    reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, how.skipped, subagent=subagent)
-    for line in lines.telling(how.report):
+    reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, options.skipped, subagent=subagent)
+    for line in lines.telling(options.report):
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
-            how.skipped["line of the session that this one was forked from"] += 1
+            options.skipped["line of the session that this one was forked from"] += 1
         elif branch is None or branch.has(line):
-            yield from list(reader.feed(line)) or reader.pass_over(line, how)
+            yield from list(reader.feed(line)) or reader.pass_over(line, options)
         else:
-            how.skipped["line on a dead branch"] += 1
-            yield from reader.pass_over(line, how)
-    yield from reader.finish(how.now)
+            options.skipped["line on a dead branch"] += 1
+            yield from reader.pass_over(line, options)
+    yield from reader.finish(options.now)
 
 
 def _copied(path: Path) -> frozenset[str]:
     """Return the ids of lines that an older session's file has too: resuming and forking copy lines."""
-    alike = _alike(path.parent, path.parent.stat().st_mtime_ns).get(first_id(path), [])
-    mine = path.stat().st_mtime_ns
-    older = [other for other in alike if other != path and other.stat().st_mtime_ns < mine]
+    with_same_beginning = _by_first_id(path.parent, path.parent.stat().st_mtime_ns).get(first_id(path), [])
+    changed_ns = path.stat().st_mtime_ns
+    older = [other for other in with_same_beginning if other != path and other.stat().st_mtime_ns < changed_ns]
     return frozenset(text(line.get("uuid")) for other in older for line in Lines(other, Skipped())) - {""}
 
 
 @lru_cache(maxsize=64)
-def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
+def _by_first_id(folder: Path, _changed: int) -> dict[str, list[Path]]:
     """Group a folder's files by the id of their first line. _changed: the folder's mtime, part of the cache key."""
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in folder.glob("*.jsonl"):
-        root = first_id(path)
-        if root:
-            found.setdefault(root, []).append(path)
-    return found
+        line_id = first_id(path)
+        if line_id:
+            files.setdefault(line_id, []).append(path)
+    return files
 
 
 def first_id(path: Path) -> str:
     """Return the id of the first line that has one; "" if there is none or the file cannot be read."""
-    first = head(path)
-    if b'"uuid"' not in first and len(first) == HEAD_BYTES:
-        first = head(path, _LOOK_BYTES)
-    return next(_ids(first.splitlines()), "")
+    beginning = head(path)
+    if b'"uuid"' not in beginning and len(beginning) == HEAD_BYTES:
+        beginning = head(path, _LOOK_BYTES)
+    return next(_ids(beginning.splitlines()), "")
 
 
 def _ids(lines: Iterable[bytes]) -> Iterator[str]:
@@ -98,4 +108,4 @@ def _ids(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 _PLACE = (claude_code.folder, "projects")
-SOURCE = Source(claude_code.NAME, claude_code.TITLE, find, read, _PLACE, is_one, loose=SAID)
+SOURCE = Source(claude_code.NAME, claude_code.TITLE, find, read, _PLACE, is_one, loose=SPOKEN)

@@ -18,7 +18,7 @@ from mdmem.transcripts import codex_text
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
     NO_RESULT,
-    SAID,
+    SPOKEN,
     AnswerParts,
     ReadOptions,
     SavedEvent,
@@ -45,27 +45,33 @@ _FORK_SECONDS = 1.0
 find = below("rollout-*.jsonl")
 
 
-def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; a sub-agent's session, which has its own file, has none.
 
     Raises OSError when the file cannot be read.
     """
-    own = _read(path, how)
+    session_events = _read(path, options)
     session = path.stem[-_ID_CHARS:]
-    sent = () if how.rules is None or how.subagents else _sent(_root(path)).get(session, ())
-    others = [other for other in sent if may_hold_private(other, how.rules)]
-    quietly = how._replace(skipped=Skipped(), report=ignore_bytes)
-    return in_order(own, [of_subagent(_read(other, quietly, sent=True), session) for other in others])
+    is_ignored = options.rules is None or options.subagents
+    rollouts = () if is_ignored else _subagent_rollouts(_root(path)).get(session, ())
+    private_rollouts = [rollout for rollout in rollouts if may_hold_private(rollout, options.rules)]
+    quietly = options._replace(skipped=Skipped(), report=ignore_bytes)
+    subagents = [of_subagent(_read(rollout, quietly, subagents=True), session) for rollout in private_rollouts]
+    return in_order(session_events, subagents)
 
 
-def _read(path: Path, how: ReadOptions, *, sent: bool = False) -> Iterator[SavedEvent]:
+def _read(path: Path, options: ReadOptions, *, subagents: bool = False) -> Iterator[SavedEvent]:
     reader = CodexReader(
-        str(path), path.stat().st_mtime, how.skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
+        str(path),
+        path.stat().st_mtime,
+        options.skipped,
+        events=_contains(path, b'"user_message"'),
+        items=_contains(path, _ITEM),
+        subagents=subagents,
     )
-    reader.takes_sent = sent
-    for line in Lines(path, how.skipped).telling(how.report):
-        yield from list(reader.feed(line)) or reader.pass_over(line, how)
-    yield from reader.finish(how.now)
+    for line in Lines(path, options.skipped).telling(options.report):
+        yield from list(reader.feed(line)) or reader.pass_over(line, options)
+    yield from reader.finish(options.now)
 
 
 _ID_CHARS = 36
@@ -79,16 +85,16 @@ def _root(path: Path) -> Path:
 
 
 @lru_cache(maxsize=2)
-def _sent(root: Path) -> dict[str, list[Path]]:
+def _subagent_rollouts(root: Path) -> dict[str, list[Path]]:
     """Return the sub-agents' rollouts by the id of their parent session."""
-    found: dict[str, list[Path]] = {}
+    rollouts: dict[str, list[Path]] = {}
     for path in find(root):
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES).replace(b": ", b":")
         parent = head.partition(_PARENT)[2][:_ID_CHARS]
         if parent:
-            found.setdefault(parent.decode("ascii", "replace"), []).append(path)
-    return found
+            rollouts.setdefault(parent.decode("ascii", "replace"), []).append(path)
+    return rollouts
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -97,12 +103,13 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
     return any("payload" in line and line.get("type") in kinds for line in lines)
 
 
-def _has(path: Path, words: bytes) -> bool:
+def _contains(path: Path, marker: bytes) -> bool:
+    """Whether a file contains a marker; True for an empty one, which cannot be mapped into memory."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             return True
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            return view.find(words) >= 0
+            return view.find(marker) >= 0
 
 
 _ITEM = b'"UserMessage"'
@@ -115,7 +122,7 @@ _PLAN = "update_plan"
 class CodexReader:
     """Turns the lines of one rollout into events.
 
-    takes_sent: whether a sub-agent's session is read too.
+    subagents: whether a sub-agent's session is read too.
     since: the time to use until a line has one. events: typed prompts come as events, not only as items.
     items: tool runs come as completed items, including those started by the model's scripts; calls only request them.
 
@@ -127,18 +134,20 @@ class CodexReader:
     _forked_at: lines up to this time were copied from the parent of a fork.
     """
 
-    def __init__(self, path: str, since: float, skipped: Skipped, *, events: bool, items: bool = False) -> None:
+    def __init__(
+        self, path: str, since: float, skipped: Skipped, *, events: bool, items: bool, subagents: bool
+    ) -> None:
         self._path = path
         self._skipped = skipped
         self._events = events
         self._items = items
+        self._subagents = subagents
         self._running: dict[str, tuple[Any, str, str]] = {}
         self._spawned: dict[str, tuple[Any, str]] = {}
         self._at = since
         self._session = self._cwd = self._branch = self._commit = self._turn = ""
         self._forked_at = 0.0
         self._foreign = False
-        self.takes_sent = False
         self._typed = 0
         self._held: SavedEvent | None = None
         self._calls: dict[str, tuple[str, Any]] = {}
@@ -166,20 +175,20 @@ class CodexReader:
         if row is not None:
             yield from row(self, payload)
 
-    def pass_over(self, line: dict[str, Any], how: ReadOptions) -> Iterator[SavedEvent]:
+    def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
         """Yield what a line said of which no event is made, or not yet, if that may be private."""
         event = Event(codex.NAME, "PostToolUse", self._session, cwd=self._cwd, tool_response=line.get("payload"))
-        return pass_over(event, self._at, how)
+        return pass_over(event, self._at, options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""
-        over = is_quiet(self._at, now)
+        is_over = is_quiet(self._at, now)
         if not self._session or self._foreign:
             return
-        if over:
+        if is_over:
             yield from self._unfinished()
             yield from self._release()
-            yield from self._said()
+            yield from self._finish_answer()
             yield self._saved("SessionEnd", reason="as the transcript ends")
 
     # -- lines -------------------------------------------------------------------------------------
@@ -191,7 +200,7 @@ class CodexReader:
         self._session = text(payload.get("id")) or made_id(self._path)
         self._cwd = text(payload.get("cwd"))
         source = payload.get("source")
-        self._foreign = isinstance(source, dict) and "subagent" in source and not self.takes_sent
+        self._foreign = isinstance(source, dict) and "subagent" in source and not self._subagents
         self._forked_at = self._at + _FORK_SECONDS if text(payload.get("forked_from_id")) else 0.0
         git = mapping(payload.get("git"))
         self._branch, self._commit = text(git.get("branch")), text(git.get("commit_hash"))[:8]
@@ -202,7 +211,7 @@ class CodexReader:
         turn = text(payload.get("turn_id"))
         if turn != self._turn:
             yield from self._unfinished()
-            yield from self._said()
+            yield from self._finish_answer()
             self._turn, self._typed = turn, 0
             self._tokens.begin_turn()
         self._cwd = text(payload.get("cwd")) or self._cwd
@@ -214,7 +223,7 @@ class CodexReader:
             return
         if self._turn and self._typed:
             self._answer.clear()  # typed while the agent works: its text so far is not an answer
-        yield from self._said()
+        yield from self._finish_answer()
         yield from self._release()
         self._held = self._saved("UserPromptSubmit", prompt=words)
         if self._turn:
@@ -241,49 +250,49 @@ class CodexReader:
         self._answer.clear()  # text before a tool run is not an answer
         name = text(payload.get("namespace")) * (payload.get("namespace") == "collaboration")
         name += text(payload.get("name")) or "local_shell"
-        given = payload.get("arguments", payload.get("input", payload.get("action")))
-        self._calls[text(payload.get("call_id"))] = (name, decoded(given))
+        tool_input = payload.get("arguments", payload.get("input", payload.get("action")))
+        self._calls[text(payload.get("call_id"))] = (name, decoded(tool_input))
 
     def _output(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         call = text(payload.get("call_id"))
-        name, given = self._calls.pop(call, ("", None))
+        name, tool_input = self._calls.pop(call, ("", None))
         output = payload.get("output")
         if not name:
             self._skipped["tool result without its call"] += 1
         elif name == codex.SPAWN:
-            yield from self._spawn(given, output, call)
+            yield from self._spawn(tool_input, output, call)
         elif name == _PLAN:
-            if mapping(given).get("plan"):
-                yield self._saved("PostToolUse", name, given, "", call)
+            if mapping(tool_input).get("plan"):
+                yield self._saved("PostToolUse", name, tool_input, "", call)
         elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
             return  # it is or becomes
         elif name in _SHELLS or name == "write_stdin":
-            yield from self._command(name, given, output, call)
+            yield from self._command(name, tool_input, output, call)
         elif name.startswith(_HOOKED):
-            given = given if isinstance(given, dict) else {"command": given}
+            tool_input = tool_input if isinstance(tool_input, dict) else {"command": tool_input}
             if codex_text.is_refused(output):
                 self._skipped["tool run that was refused"] += 1
             else:
-                yield self._saved("PostToolUse", name, given, codex_text.shell_response(output), call)
+                yield self._saved("PostToolUse", name, tool_input, codex_text.shell_response(output), call)
         else:
             self._skipped["run of a tool without a hook"] += 1
 
-    def _command(self, name: str, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
+    def _command(self, name: str, tool_input: Any, output: Any, call: str) -> Iterator[SavedEvent]:
         """Yield a command that has ended; one that outlives its first wait ends with a later `write_stdin`."""
-        command, said = {"command": codex_text.command_line(given)}, ""
+        command, output_so_far = {"command": codex_text.command_line(tool_input)}, ""
         response = codex_text.shell_response(output)
         process = codex_text.process_of(text(response))
         if name == "write_stdin":
-            looked_at = str(mapping(given).get("session_id", ""))
-            if looked_at not in self._running:
+            waited_for = str(mapping(tool_input).get("session_id", ""))
+            if waited_for not in self._running:
                 return
-            command, said, call = self._running.pop(looked_at)
-            process = looked_at if process else ""
+            command, output_so_far, call = self._running.pop(waited_for)
+            process = waited_for if process else ""
         if process:
-            self._running[process] = (command, said + text(response).partition("\nOutput:\n")[2], call)
+            self._running[process] = (command, output_so_far + text(response).partition("\nOutput:\n")[2], call)
             return
-        if said and type(decoded(response)) is dict:
-            response = {**decoded(response), "output": said + text(decoded(response).get("output"))}
+        if output_so_far and type(decoded(response)) is dict:
+            response = {**decoded(response), "output": output_so_far + text(decoded(response).get("output"))}
         yield self._saved("PostToolUse", "Bash", command, response, call)
 
     # -- items -------------------------------------------------------------------------------------
@@ -297,58 +306,60 @@ class CodexReader:
         if text(item.get("status")) in ("declined", "inProgress", "in_progress"):
             self._skipped["tool run that was refused"] += 1
             return
-        _, given = self._calls.get(text(item.get("id")), ("", None))
-        found = codex_text.run_of(item, given, self._cwd)
-        if found is None:
+        _, tool_input = self._calls.get(text(item.get("id")), ("", None))
+        run = codex_text.run_of(item, tool_input, self._cwd)
+        if run is None:
             return
-        tool, given, response, error = found
-        took = mapping(item.get("duration"))
-        if type(took.get("secs")) is int and type(took.get("nanos")) is int:
-            response["duration_ms"] = took["secs"] * 1000 + took["nanos"] // 1_000_000
+        tool, tool_input, response, error = run
+        duration = mapping(item.get("duration"))
+        if type(duration.get("secs")) is int and type(duration.get("nanos")) is int:
+            response["duration_ms"] = duration["secs"] * 1000 + duration["nanos"] // 1_000_000
         fields = {"duration_ms": response.pop("duration_ms", None), "turn_id": text(payload.get("turn_id"))}
         fields = {key: value for key, value in fields.items() if value not in (None, "")}
         if error is not None:
-            yield self._saved("PostToolUseFailure", tool, given, response, text(item.get("id")), error=error, **fields)
+            yield self._saved(
+                "PostToolUseFailure", tool, tool_input, response, text(item.get("id")), error=error, **fields
+            )
         else:
-            yield self._saved("PostToolUse", tool, given, response, text(item.get("id")), **fields)
+            yield self._saved("PostToolUse", tool, tool_input, response, text(item.get("id")), **fields)
 
     # -- sub-agents --------------------------------------------------------------------------------
 
-    def _spawn(self, given: Any, output: Any, call: str) -> Iterator[SavedEvent]:
+    def _spawn(self, tool_input: Any, output: Any, call: str) -> Iterator[SavedEvent]:
         """Yield the run that starts a sub-agent; the answer comes later, as a message."""
         task = text(mapping(decoded(output)).get("task_name"))
         if task:
-            self._spawned[task] = (given, call)
-        yield self._saved("PostToolUse", codex.SPAWN, given, output, call)
+            self._spawned[task] = (tool_input, call)
+        yield self._saved("PostToolUse", codex.SPAWN, tool_input, output, call)
 
     def _reported(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Yield the run that started a sub-agent again, with its answer."""
         words = codex_text.joined(payload.get("content"))
-        sent = self._spawned.pop(text(payload.get("author")), None)
-        if sent is None or not words.startswith("Message Type: FINAL_ANSWER"):
+        spawned = self._spawned.pop(text(payload.get("author")), None)
+        if spawned is None or not words.startswith("Message Type: FINAL_ANSWER"):
             return
         response = {"status": "completed", "content": words.partition("\nPayload:\n")[2]}
-        yield self._saved("PostToolUse", codex.SPAWN, sent[0], response, sent[1])
+        yield self._saved("PostToolUse", codex.SPAWN, spawned[0], response, spawned[1])
 
     def _spent(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         """Remember the session's token counts so far; input includes cached tokens."""
-        spent = mapping(mapping(payload.get("info")).get("total_token_usage"))
-        self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
+        usage = mapping(mapping(payload.get("info")).get("total_token_usage"))
+        self._tokens.set(number(usage.get("input_tokens")), number(usage.get("output_tokens")))
         return iter(())
 
     def _completed(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
         if not self._answer.text:
             self._answer.add("", text(payload.get("last_agent_message")), self._at)
-        yield from self._said()
+        yield from self._finish_answer()
         self._turn = ""
 
     def _unfinished(self) -> Iterator[SavedEvent]:
         """Yield the commands of the ended turn that have no result."""
         calls, self._calls = self._calls, {}
-        for call, (name, given) in calls.items():
+        for call, (name, tool_input) in calls.items():
             if name in _SHELLS:
-                command = {"command": codex_text.command_line(given)}
+                command = {"command": codex_text.command_line(tool_input)}
                 yield self._saved("PostToolUseFailure", "Bash", command, None, call, error=NO_RESULT, is_interrupt=True)
 
     def _aborted(self, _: dict[str, Any]) -> Iterator[SavedEvent]:
@@ -377,7 +388,7 @@ class CodexReader:
         yield self._held
         self._held = None
 
-    def _said(self) -> Iterator[SavedEvent]:
+    def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the answer that is now complete, if any."""
         if self._answer.text:
             saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
@@ -386,7 +397,7 @@ class CodexReader:
         self._answer.clear()
 
     def _saved(
-        self, name: str, tool: str = "", given: Any = None, response: Any = None, call: str = "", **fields: Any
+        self, name: str, tool: str = "", tool_input: Any = None, response: Any = None, call: str = "", **fields: Any
     ) -> SavedEvent:
         """Return an event made from a payload, as in a hook."""
         payload: dict[str, Any] = {
@@ -398,8 +409,8 @@ class CodexReader:
             **fields,
         }
         if tool:
-            payload |= {"tool_name": tool, "tool_input": given, "tool_response": response, "tool_use_id": call}
-            payload["tool_use_id"] = call or made_id(self._at, tool, given)
+            payload |= {"tool_name": tool, "tool_input": tool_input, "tool_response": response, "tool_use_id": call}
+            payload["tool_use_id"] = call or made_id(self._at, tool, tool_input)
         return SavedEvent(self._at, codex.read(payload, {}), self._branch, self._commit)
 
 
@@ -431,4 +442,4 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
 """Kind of line and of its payload -> its handler; other lines have nothing for an event."""
 
 
-SOURCE = Source(codex.NAME, codex.TITLE, find, read, (codex.folder, "sessions"), is_one, loose=SAID)
+SOURCE = Source(codex.NAME, codex.TITLE, find, read, (codex.folder, "sessions"), is_one, loose=SPOKEN)

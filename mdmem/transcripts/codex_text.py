@@ -28,8 +28,8 @@ def typed(payload: dict[str, Any]) -> str | None:
     content = payload.get("content")
     origins = sources(payload)
     if isinstance(content, list) and len(origins) == len(content):
-        own = [item for item, source in zip(content, origins, strict=True) if source == "user"]
-        return joined(own) if own else None
+        typed_items = [item for item, source in zip(content, origins, strict=True) if source == "user"]
+        return joined(typed_items) if typed_items else None
     words = joined(content)
     return None if words.lstrip().startswith(_UNTYPED) else words
 
@@ -41,14 +41,14 @@ def sources(payload: dict[str, Any]) -> list[str]:
     return sources if all(sources) else []
 
 
-def command_line(given: Any) -> str:
+def command_line(tool_input: Any) -> str:
     """Return a command line as hooks give it: what the shell was asked to run."""
-    found = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
-    if isinstance(found, list):
-        words = [str(word) for word in found]
+    command = tool_input.get("command", tool_input.get("cmd")) if isinstance(tool_input, dict) else tool_input
+    if isinstance(command, list):
+        words = [str(word) for word in command]
         is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
         return words[2] if is_shell else " ".join(words)
-    return text(found)
+    return text(command)
 
 
 def summed_up(message: str) -> str:
@@ -57,11 +57,11 @@ def summed_up(message: str) -> str:
     return rest if head.startswith("Another language model started to solve this problem") else message
 
 
-def process_of(said: str) -> str:
+def process_of(response: str) -> str:
     """Return a running command's process number, from the lines before its output; "" if it has ended."""
-    facts, _, _ = said.partition("\nOutput:")
-    rest = facts.partition("Process running with session ID ")[2].split("\n")[0].strip()
-    return rest if rest.isdecimal() else ""
+    header, _, _ = response.partition("\nOutput:")
+    number = header.partition("Process running with session ID ")[2].split("\n")[0].strip()
+    return number if number.isdecimal() else ""
 
 
 _REFUSED = ("unsupported custom tool call", "patch rejected", "rejected by user", "aborted by user")
@@ -69,9 +69,9 @@ _REFUSED = ("unsupported custom tool call", "patch rejected", "rejected by user"
 
 def is_refused(output: Any) -> bool:
     """Whether a call's output says that it never ran, so that no hook fired."""
-    said = decoded(output)
-    said = said.get("output", said.get("content")) if isinstance(said, dict) else said
-    return text(said).lower().startswith(_REFUSED)
+    message = decoded(output)
+    message = message.get("output", message.get("content")) if isinstance(message, dict) else message
+    return text(message).lower().startswith(_REFUSED)
 
 
 def patch_of(changes: Any, cwd: str) -> str:
@@ -99,10 +99,10 @@ def shell_response(output: Any) -> Any:
         output = joined(output)
     if not isinstance(output, str):
         return output
-    facts, found, rest = output.partition("\nOutput:\n")
-    code = facts.rpartition("Process exited with code ")[2].split("\n")[0].strip() if found else ""
-    if "Process exited with code " in facts and code.isdecimal() and len(code) < 10:
-        return json.dumps({"output": rest, "metadata": {"exit_code": int(code)}})
+    header, separator, command_output = output.partition("\nOutput:\n")
+    code = header.rpartition("Process exited with code ")[2].split("\n")[0].strip() if separator else ""
+    if "Process exited with code " in header and code.isdecimal() and len(code) < 10:
+        return json.dumps({"output": command_output, "metadata": {"exit_code": int(code)}})
     return output
 
 
@@ -113,10 +113,10 @@ RUNS = ("CommandExecution", "FileChange", "McpToolCall")
 """Types of completed items that are tool runs; others also come as messages."""
 
 
-def run_of(item: dict[str, Any], given: Any, cwd: str) -> ItemRun | None:
-    """Return a completed item's tool run, or None. given: the input of the call with the same id."""
+def run_of(item: dict[str, Any], tool_input: Any, cwd: str) -> ItemRun | None:
+    """Return a completed item's tool run, or None. tool_input: the input of the call with the same id."""
     kind = text(item.get("type"))
-    return _ran(item) if kind == RUNS[0] else _patched(item, given, cwd) if kind == RUNS[1] else _served(item)
+    return _ran(item) if kind == RUNS[0] else _patched(item, tool_input, cwd) if kind == RUNS[1] else _served(item)
 
 
 def _ran(item: dict[str, Any]) -> ItemRun | None:
@@ -126,14 +126,14 @@ def _ran(item: dict[str, Any]) -> ItemRun | None:
     return "Bash", {"command": command_line(item)}, response, None
 
 
-def _patched(item: dict[str, Any], given: Any, cwd: str) -> ItemRun:
-    written = given if isinstance(given, str) else patch_of(item.get("changes"), cwd)
+def _patched(item: dict[str, Any], tool_input: Any, cwd: str) -> ItemRun:
+    patch = tool_input if isinstance(tool_input, str) else patch_of(item.get("changes"), cwd)
     error = text(item.get("stderr")) or "The patch was not applied." if item.get("status") == "failed" else None
-    return "apply_patch", {"command": written}, {"output": text(item.get("stdout"))}, error
+    return "apply_patch", {"command": patch}, {"output": text(item.get("stdout"))}, error
 
 
 def _served(item: dict[str, Any]) -> ItemRun:
-    found, said = item.get("result"), message_of(item.get("error"))
+    result, message = item.get("result"), message_of(item.get("error"))
     tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
-    failed = item.get("status") == "failed" or bool(said)
-    return tool, item.get("arguments"), dict(found) if isinstance(found, dict) else {}, said if failed else None
+    failed = item.get("status") == "failed" or bool(message)
+    return tool, item.get("arguments"), dict(result) if isinstance(result, dict) else {}, message if failed else None

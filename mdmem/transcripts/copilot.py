@@ -12,7 +12,7 @@ from typing import Any
 from mdmem.agents import Event, copilot, mapping, message_of, number, objects, text
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
-    SAID,
+    SPOKEN,
     AnswerParts,
     ReadOptions,
     SavedEvent,
@@ -45,15 +45,15 @@ _SILENT = ("report_intent", "store_memory")
 """Tools with which the agent only manages its own work."""
 
 
-def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield a session's events, oldest first; from sub-agents only what may be private, as passed-over events.
 
     Raises OSError when the file cannot be read.
     """
-    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how)
-    for line in Lines(path, how.skipped).telling(how.report):
+    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, options)
+    for line in Lines(path, options.skipped).telling(options.report):
         yield from reader.feed(line)
-    yield from reader.finish(how.now)
+    yield from reader.finish(options.now)
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -67,10 +67,10 @@ class CopilotReader:
     session, since: the id and the time to use until a line has one.
     """
 
-    def __init__(self, path: str, session: str, since: float, how: ReadOptions) -> None:
+    def __init__(self, path: str, session: str, since: float, options: ReadOptions) -> None:
         self._path = path
         self._session = session
-        self._how, self._skipped = how, how.skipped
+        self._options, self._skipped = options, options.skipped
         self._at = since
         self._cwd = self._branch = self._commit = self._prompt = ""
         self._calls: dict[str, tuple[str, Any]] = {}
@@ -94,12 +94,12 @@ class CopilotReader:
             events = list(row(self, data))
         event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
         event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
-        yield from events or pass_over(event, self._at, self._how)
+        yield from events or pass_over(event, self._at, self._options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""
         if is_quiet(self._at, now):
-            yield from self._said()
+            yield from self._finish_answer()
             yield self._saved("SessionEnd", reason="as the transcript ends")
 
     def _begins(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
@@ -114,7 +114,7 @@ class CopilotReader:
         yield self._saved("SessionStart", source="new")
 
     def _user(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
-        yield from self._said()
+        yield from self._finish_answer()
         if text(data.get("source")).startswith("agent-"):
             self._skipped["prompt that nobody typed"] += 1
             return
@@ -137,41 +137,41 @@ class CopilotReader:
 
     def _completes(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         call = text(data.get("toolCallId"))
-        name, given = self._calls.pop(call, ("", None))
+        name, tool_input = self._calls.pop(call, ("", None))
         if not name or name in _SILENT:
             self._skipped["tool result without its call" if not name else "run of a tool without a hook"] += 1
             return
         result = data.get("result")
-        said = text(result.get("content")) if isinstance(result, dict) else text(result)
+        output = text(result.get("content")) if isinstance(result, dict) else text(result)
         fields: dict[str, Any] = {
             "tool_name": _TOOLS.get(name, copilot.mcp_name(name)),
-            "tool_input": given,
+            "tool_input": tool_input,
             "tool_use_id": call,
         }
         if data.get("success") is False:
-            told = message_of(data.get("error")) or said
-            yield self._saved("PostToolUseFailure", error=told, **fields)
+            error = message_of(data.get("error")) or output
+            yield self._saved("PostToolUseFailure", error=error, **fields)
             return
-        response = {"result_type": "success", "text_result_for_llm": said}
+        response = {"result_type": "success", "text_result_for_llm": output}
         yield self._saved("PostToolUse", tool_result=response, **fields)
-        yield from self._in_background(name, given, response, fields)
+        yield from self._in_background(name, tool_input, response, fields)
 
     def _in_background(
-        self, name: str, given: Any, response: dict[str, str], fields: dict[str, Any]
+        self, name: str, tool_input: Any, response: dict[str, str], fields: dict[str, Any]
     ) -> Iterator[SavedEvent]:
         """Remember a background command; yield it again when a later read of its shell shows how it ended."""
-        shell = text(mapping(given).get("shellId"))
+        shell = text(mapping(tool_input).get("shellId"))
         if not shell:
             return
         if name in _SHELLS:
-            self._shells[shell] = (fields["tool_name"], fields["tool_use_id"], given)
+            self._shells[shell] = (fields["tool_name"], fields["tool_use_id"], tool_input)
         elif (
             name.startswith("read_") and shell in self._shells and "exit code " in response["text_result_for_llm"][-80:]
         ):
             tool, call, command = self._shells.pop(shell)
             yield self._saved("PostToolUse", tool_name=tool, tool_input=command, tool_use_id=call, tool_result=response)
 
-    def _said(self) -> Iterator[SavedEvent]:
+    def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the answer that is now complete, if any."""
         if self._answer.text:
             self._last = self._answer.text, self._answer.at
@@ -194,9 +194,9 @@ class CopilotReader:
         """
         if self._spent:
             return
-        facts = objects([row.get("usage") for row in objects([*mapping(data.get("modelMetrics")).values()])])
-        if facts:
-            self._tokens.set(*(sum(number(one.get(key)) or 0 for one in facts) for key in _SPENT))
+        usages = objects([row.get("usage") for row in objects([*mapping(data.get("modelMetrics")).values()])])
+        if usages:
+            self._tokens.set(*(sum(number(usage.get(key)) or 0 for usage in usages) for key in _SPENT))
         words, at = self._last
         saved = self._saved("Stop", last_assistant_message=words)._replace(at=at)
         if words and self._turns == 1 and self._tokens.put_into(saved.event):
@@ -216,7 +216,7 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]
     "session.resume": CopilotReader._begins,
     "user.message": CopilotReader._user,
     "assistant.message": CopilotReader._assistant,
-    "assistant.turn_end": lambda reader, _: reader._said(),
+    "assistant.turn_end": lambda reader, _: reader._finish_answer(),
     "tool.execution_start": CopilotReader._starts,
     "tool.execution_complete": CopilotReader._completes,
     "session.usage_record": CopilotReader._request,
@@ -226,5 +226,7 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]
 
 
 _PLACE = (copilot.folder, "session-state")
-SOURCE = Source(copilot.NAME, copilot.TITLE, below("events.jsonl"), read, _PLACE, is_one, loose=SAID | {"observation"})
+SOURCE = Source(
+    copilot.NAME, copilot.TITLE, below("events.jsonl"), read, _PLACE, is_one, loose=SPOKEN | {"observation"}
+)
 """Copilot's hooks give no ids of tool runs."""

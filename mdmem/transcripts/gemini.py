@@ -18,7 +18,7 @@ from mdmem.agents import gemini, mapping, number, objects, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
 from mdmem.transcripts.saved import (
-    SAID,
+    SPOKEN,
     ReadOptions,
     SavedEvent,
     Skipped,
@@ -46,21 +46,23 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
 
 
-def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; a sub-agent's chat has none.
 
     Raises OSError when the file cannot be read.
     """
-    chat = _chat(path, how.skipped)
+    chat = _chat(path, options.skipped)
     if text(chat.get("kind")) == "subagent":
-        how.skipped["sub-agent's line"] += 1
+        options.skipped["sub-agent's line"] += 1
         return iter(())
     session = text(chat.get("sessionId")) or path.stem
-    sent = [] if how.subagents else sorted((path.parent / session).glob("*.json*"))
-    others = [other for other in sent if may_hold_private(other, how.rules)]
-    quietly = how._replace(skipped=Skipped())
-    readers = (GeminiReader(_chat(other, Skipped()), other, quietly) for other in others)
-    return in_order(GeminiReader(chat, path, how).events(), [of_subagent(one.events(), session) for one in readers])
+    subagent_chats = [] if options.subagents else sorted((path.parent / session).glob("*.json*"))
+    private_chats = [chat_path for chat_path in subagent_chats if may_hold_private(chat_path, options.rules)]
+    quietly = options._replace(skipped=Skipped())
+    readers = (GeminiReader(_chat(chat_path, Skipped()), chat_path, quietly) for chat_path in private_chats)
+    return in_order(
+        GeminiReader(chat, path, options).events(), [of_subagent(reader.events(), session) for reader in readers]
+    )
 
 
 def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:
@@ -93,11 +95,11 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
     """Return a chat assembled from its lines."""
     chat: dict[str, Any] = {}
     messages: dict[str, Any] = {}
-    gone: list[Any] = []
+    taken_back: list[Any] = []
     for line in Lines(path, skipped):
         change = line.get("$set")
         if "$rewindTo" in line:
-            gone += _rewind(messages, text(line["$rewindTo"]))
+            taken_back += _rewind(messages, text(line["$rewindTo"]))
         elif isinstance(change, dict):
             chat |= change
             if isinstance(change.get("messages"), list):
@@ -108,10 +110,10 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
             chat |= line
         else:
             skipped["line of an unknown kind"] += 1
-    return chat | {"messages": list(messages.values()), _GONE: gone}
+    return chat | {"messages": list(messages.values()), _TAKEN_BACK: taken_back}
 
 
-_GONE = "taken back"
+_TAKEN_BACK = "taken back"
 """Key of a chat's messages that a rewind took back; Gemini CLI has no key with a blank."""
 
 
@@ -121,16 +123,16 @@ def _rewind(messages: dict[str, Any], first: str) -> list[Any]:
     return [messages.pop(name) for name in names[names.index(first) if first in messages else 0 :]]
 
 
-def _set(messages: dict[str, Any], given: list[dict[str, Any]]) -> dict[str, Any]:
+def _set(messages: dict[str, Any], replacing: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the replacing messages, plus the typed prompts that they lack, each before the first later message."""
-    said = {"", *map(_typed, given)}
-    names = {_id(item) for item in given}
+    typed_texts = {"", *map(_typed, replacing)}
+    names = {_id(item) for item in replacing}
     for name, item in messages.items():
-        if name not in names and _typed(item) not in said:
+        if name not in names and _typed(item) not in typed_texts:
             at = moment(item.get("timestamp")) or 0.0
-            later = (place for place, one in enumerate(given) if (moment(one.get("timestamp")) or 0.0) > at)
-            given.insert(next(later, len(given)), item)
-    return {_id(item): item for item in given}
+            later = (place for place, message in enumerate(replacing) if (moment(message.get("timestamp")) or 0.0) > at)
+            replacing.insert(next(later, len(replacing)), item)
+    return {_id(item): item for item in replacing}
 
 
 def _typed(message: dict[str, Any]) -> str:
@@ -149,8 +151,8 @@ class GeminiReader:
     _answer: the last text, if no tool run followed.
     """
 
-    def __init__(self, chat: dict[str, Any], path: Path, how: ReadOptions) -> None:
-        self._chat, self._how = chat, how
+    def __init__(self, chat: dict[str, Any], path: Path, options: ReadOptions) -> None:
+        self._chat, self._options = chat, options
         self._at = moment(chat.get("startTime")) or path.stat().st_mtime
         session = text(chat.get("sessionId")) or path.stem
         self._base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
@@ -159,27 +161,27 @@ class GeminiReader:
 
     def events(self) -> Iterator[SavedEvent]:
         """Yield the chat's events, oldest first, after passed-over events for the messages taken back."""
-        found = objects(self._chat.get("messages"))
-        if found:
+        messages = objects(self._chat.get("messages"))
+        if messages:
             yield self._saved("SessionStart", source="startup")
-        for message in objects(self._chat.get(_GONE)):
+        for message in objects(self._chat.get(_TAKEN_BACK)):
             event = self._saved("BeforeAgent", prompt=_words(message)).event
             event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
-            yield from pass_over(event, self._at, self._how)
-        for message in found:
+            yield from pass_over(event, self._at, self._options)
+        for message in messages:
             self._at = moment(message.get("timestamp")) or self._at
             if message.get("type") == "user":
                 yield from self._user(message)
             elif message.get("type") == "gemini":
-                yield from self._said(message)
-        if self._answer and (self._at <= self._how.ended or abs(self._how.now - self._at) > _SETTLED_SECONDS):
+                yield from self._assistant(message)
+        if self._answer and (self._at <= self._options.ended or abs(self._options.now - self._at) > _SETTLED_SECONDS):
             yield self._answer
-        if found and is_quiet(self._at, self._how.now):
+        if messages and is_quiet(self._at, self._options.now):
             yield self._saved("SessionEnd", reason="as the transcript ends")
 
     def _user(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words = gemini.typed(_words(message))
-        if not _is_prompt(words, self._how.skipped):
+        if not _is_prompt(words, self._options.skipped):
             return
         if self._answer:
             yield self._answer
@@ -188,7 +190,7 @@ class GeminiReader:
         self._base["prompt_id"] = _id(message)
         yield self._saved("BeforeAgent", prompt=words)
 
-    def _said(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
+    def _assistant(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words, facts = _words(message), mapping(message.get("tokens"))
         self._tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
         self._answer = self._saved("AfterAgent", prompt_response=words) if words.strip() else None
@@ -196,7 +198,7 @@ class GeminiReader:
             self._tokens.put_into(self._answer.event)
         for saved in self._tools(message):
             if self._answer:  # text before a tool run is not an answer
-                yield from pass_over(self._answer.event, self._at, self._how)
+                yield from pass_over(self._answer.event, self._at, self._options)
             self._answer = None
             yield saved
 
@@ -204,14 +206,21 @@ class GeminiReader:
         for call in objects(message.get("toolCalls")):
             status = text(call.get("status"))
             if status in ("cancelled", "canceled"):
-                self._how.skipped["tool run that was refused"] += 1
+                self._options.skipped["tool run that was refused"] += 1
             elif status in ("success", "error", ""):
-                shown = call.get("resultDisplay")
-                response = {"llmContent": _result(call), "returnDisplay": shown if isinstance(shown, dict) else None}
+                display = call.get("resultDisplay")
+                response = {
+                    "llmContent": _result(call),
+                    "returnDisplay": display if isinstance(display, dict) else None,
+                }
                 if status == "error":
                     response["error"] = {"message": _result(call)}
-                given = {"tool_name": text(call.get("name")), "tool_input": call.get("args"), "tool_response": response}
-                saved = self._saved("AfterTool", moment(call.get("timestamp")), **given)
+                fields = {
+                    "tool_name": text(call.get("name")),
+                    "tool_input": call.get("args"),
+                    "tool_response": response,
+                }
+                saved = self._saved("AfterTool", moment(call.get("timestamp")), **fields)
                 saved.event.tool_use_id = text(call.get("id")) or saved.event.tool_use_id
                 yield saved
 
@@ -240,14 +249,14 @@ def _words(message: dict[str, Any]) -> str:
 def _result(call: dict[str, Any]) -> Any:
     """Return a tool's response: the outputs in its response parts, else what was shown."""
     parts = call.get("result")
-    said = []
+    outputs = []
     for part in parts if isinstance(parts, list) else [parts]:
         body = mapping(mapping(part).get("functionResponse")).get("response")
         if isinstance(body, dict):
-            said.append(text(body.get("output")) or text(body.get("error")))
+            outputs.append(text(body.get("output")) or text(body.get("error")))
         else:
-            said.append(text(part.get("text")) if isinstance(part, dict) else text(part))
-    return "\n".join(filter(None, said)) or call.get("resultDisplay")
+            outputs.append(text(part.get("text")) if isinstance(part, dict) else text(part))
+    return "\n".join(filter(None, outputs)) or call.get("resultDisplay")
 
 
 # -- where a chat happened -------------------------------------------------------------------------
@@ -257,30 +266,30 @@ def _cwd(path: Path, chat: dict[str, Any]) -> str:
     """Return the folder in which a chat took place; older versions store only its hash."""
     home = next((above for above in path.parents if above.name == "chats"), path.parent).parent
     try:
-        noted = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
+        project_root = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
     except OSError:
-        noted = ""
-    known = _known(home.parent.parent)
-    return noted or known.get(home.name, "") or known.get(text(chat.get("projectHash")), "")
+        project_root = ""
+    known_folders = _known_folders(home.parent.parent)
+    return project_root or known_folders.get(home.name, "") or known_folders.get(text(chat.get("projectHash")), "")
 
 
 @lru_cache(maxsize=8)
-def _known(gemini_home: Path) -> dict[str, str]:
+def _known_folders(gemini_home: Path) -> dict[str, str]:
     """Return the folders that Gemini CLI knows, by short name and by hash."""
-    places: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for name, key in (("projects.json", "projects"), ("trustedFolders.json", "")):
         try:
-            found = json.loads((gemini_home / name).read_bytes())
+            content = json.loads((gemini_home / name).read_bytes())
         except (OSError, ValueError, RecursionError):
             continue
-        rows = found.get(key) if key and isinstance(found, dict) else found
-        for place, short in rows.items() if isinstance(rows, dict) else ():
-            places[hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()] = place
+        rows = content.get(key) if key and isinstance(content, dict) else content
+        for folder, short in rows.items() if isinstance(rows, dict) else ():
+            folders[hashlib.sha256(folder.encode("utf-8", "surrogatepass")).hexdigest()] = folder
             if key and isinstance(short, str):
-                places[short] = place
-    return places
+                folders[short] = folder
+    return folders
 
 
 _PLACE = (gemini.folder, "tmp")
-SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, _PLACE, is_one, is_whole, SAID | {"observation"})
+SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, _PLACE, is_one, is_whole, SPOKEN | {"observation"})
 """Gemini CLI's hooks give no ids."""

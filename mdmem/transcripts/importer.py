@@ -97,20 +97,20 @@ class Import:
                     self.tally.skipped["file that cannot be read"] += 1
                     continue
                 failed, forgotten = self.tally.failed, self.tally.skipped[_DELETED]
-                over = self._transcript(transcript, now, scratch)
+                is_over = self._transcript(transcript, now, scratch)
                 if self.stopped():
                     return
                 self.tally.files += 1
                 self._bytes += transcript.size
                 self.told(self._bytes)
-                if over and (failed, forgotten) == (self.tally.failed, self.tally.skipped[_DELETED]):
+                if is_over and (failed, forgotten) == (self.tally.failed, self.tally.skipped[_DELETED]):
                     self.done.add(transcript.path, transcript.size, transcript.changed_ns)
 
     def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
         """Store one transcript; return whether its session is over."""
         last = transcript.changed_ns / 1e9
         before = self._bytes
-        how = ReadOptions(
+        options = ReadOptions(
             self.tally.skipped,
             now,
             self.ended,
@@ -118,15 +118,15 @@ class Import:
             lambda at: self.told(before + at),
             privacy.Rules.of(self.config.settings),
         )
-        read = transcript.source.read(transcript.path, how)
+        read = transcript.source.read(transcript.path, options)
         # a resumed session's file can contain several sessions
-        for session, saved in itertools.groupby(read, key=lambda one: journal.session_id(one.event)):
+        for session, saved in itertools.groupby(read, key=lambda saved_event: journal.session_id(saved_event.event)):
             with self._replay(transcript, session, scratch, now) as replay:
                 forgotten = self._forgotten_at(session)
                 for turn in _by_turn(saved):
                     if self.stopped():
                         break
-                    replay.foresee(one.event for one in turn)
+                    replay.foresee(saved_event.event for saved_event in turn)
                     last = self._turn(replay, turn, last, forgotten)
             self.tally.sessions += replay.added > 0
             self.tally.completed += replay.completed
@@ -136,22 +136,26 @@ class Import:
 
     def _forgotten_at(self, session: str) -> float:
         """Return when a session was deleted as a whole, in seconds since the epoch; 0 if it was not."""
-        gone = self.deleted.sessions if self.deleted else {}
-        return max((gone.get(tag, 0.0) for tag in journal.session_tags(session)), default=0.0)
+        deleted_at = self.deleted.sessions if self.deleted else {}
+        return max((deleted_at.get(tag, 0.0) for tag in journal.session_tags(session)), default=0.0)
 
     def _turn(self, replay: Replay, saved: list[SavedEvent], last: float, forgotten: float) -> float:
         """Store the events of one turn that are later than `forgotten`; return the time of the last one."""
-        for one in saved:
+        for saved_event in saved:
             if self.stopped():
                 break
-            last = one.at
-            if one.at < self.since or one.passed_over:
+            last = saved_event.at
+            if saved_event.at < self.since or saved_event.passed_over:
                 continue
-            if one.at <= forgotten:
+            if saved_event.at <= forgotten:
                 self.tally.skipped[_DELETED] += 1
                 continue
-            self.places[one.event.cwd] = None
-            self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
+            self.places[saved_event.event.cwd] = None
+            self._count(
+                replay.capture(
+                    saved_event.event, saved_event.at, self.env, branch=saved_event.branch, commit=saved_event.commit
+                )
+            )
         return last
 
     def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:
@@ -242,12 +246,12 @@ _REASONS = {
 def _by_turn(saved: Iterable[SavedEvent]) -> Iterator[list[SavedEvent]]:
     """Yield a session's events turn by turn; a very long turn comes in parts."""
     turn: list[SavedEvent] = []
-    for one in saved:
-        begins = one.event.name == "UserPromptSubmit" and not one.passed_over
+    for saved_event in saved:
+        begins = saved_event.event.name == "UserPromptSubmit" and not saved_event.passed_over
         if turn and (begins or len(turn) >= _TURN_EVENTS):
             yield turn
             turn = []
-        turn.append(one)
+        turn.append(saved_event)
     if turn:
         yield turn
 
@@ -261,10 +265,10 @@ def _tags(config: Config) -> set[str]:
 def _scratch(config: Config) -> Iterator[str]:
     """Yield a folder for this run's marks, and remove those of killed runs."""
     home = _usable(Path(config.runtime_dir), Path(config.state_dir) / "run")
-    for old in home.glob("import-*"):
-        process = old.name.split("-")[1]
+    for leftover in home.glob("import-*"):
+        process = leftover.name.split("-")[1]
         if not (process.isdecimal() and system.is_running(int(process))):
-            shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(leftover, ignore_errors=True)
     folder = tempfile.mkdtemp(prefix=f"import-{os.getpid()}-", dir=home)
     try:
         yield folder

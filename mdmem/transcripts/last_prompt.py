@@ -29,7 +29,7 @@ def store(config: Config) -> str:
     last = notices.last(config)
     if last is None or last.agent not in AGENTS:
         raise NotFoundError("Nothing was kept out of any recent prompt.")
-    found = _typed(last, privacy.Rules.of(config.settings))
+    typed = _typed(last, privacy.Rules.of(config.settings))
     event = Event(
         agent=last.agent,
         name="UserPromptSubmit",
@@ -37,8 +37,8 @@ def store(config: Config) -> str:
         prompt_id=last.prompt_id,
         cwd=last.cwd,
         transcript=last.transcript,
-        prompt=found.prompt,
-        extra=found.extra,
+        prompt=typed.prompt,
+        extra=typed.extra,
     )
     path = keep.prompt(config, event, last.at, last.note)
     notices.forget_last(config)
@@ -51,16 +51,18 @@ def _typed(last: notices.LastHidden, rules: privacy.Rules) -> Event:
     The agent may have saved later prompts that no hook received.
     """
     prompts = _prompts(last)
-    same = [one.event for one in prompts if last.prompt_id and one.event.prompt_id == last.prompt_id]
-    if same:
-        return same[-1]
-    hidden = [one for one in prompts if privacy.clean(privacy.as_typed(one.event.prompt), rules=rules).hidden.sections]
+    with_id = [saved.event for saved in prompts if last.prompt_id and saved.event.prompt_id == last.prompt_id]
+    if with_id:
+        return with_id[-1]
+    hidden = [
+        saved for saved in prompts if privacy.clean(privacy.as_typed(saved.event.prompt), rules=rules).hidden.sections
+    ]
     if not hidden:
-        where = f" at {last.transcript}" if last.transcript else ""
+        place = f" at {last.transcript}" if last.transcript else ""
         raise NotFoundError(
-            f"What {last.agent} saved{where} does not contain the prompt. Type the text again without its tags."
+            f"What {last.agent} saved{place} does not contain the prompt. Type the text again without its tags."
         )
-    return min(reversed(hidden), key=lambda one: abs(one.at - last.at)).event
+    return min(reversed(hidden), key=lambda saved: abs(saved.at - last.at)).event
 
 
 def _prompts(last: notices.LastHidden) -> list[SavedEvent]:
@@ -74,15 +76,15 @@ def _prompts(last: notices.LastHidden) -> list[SavedEvent]:
             " Type the text again without its tags."
         )
     saved = source.read(path, ReadOptions(Skipped(), time.time()))
-    return [one for one in saved if one.event.name == "UserPromptSubmit"]
+    return [saved_event for saved_event in saved if saved_event.event.name == "UserPromptSubmit"]
 
 
 def _of_cursor(path: Path) -> Iterator[Event]:
     """Yield a conversation's prompts from the transcript that Cursor's hook named."""
     for line in Lines(path, Skipped()):
         for part in objects(mapping(line.get("message")).get("content") if line.get("role") == "user" else None):
-            said = text(part.get("text"))
-            head, found, rest = said.partition(_QUERY[0])
-            said = rest.rpartition(_QUERY[1])[0].strip("\n") if found and not head.strip() else said
-            if said:
-                yield cursor.read({"hook_event_name": "beforeSubmitPrompt", "prompt": said}, {})
+            words = text(part.get("text"))
+            head, tag, after_tag = words.partition(_QUERY[0])
+            words = after_tag.rpartition(_QUERY[1])[0].strip("\n") if tag and not head.strip() else words
+            if words:
+                yield cursor.read({"hook_event_name": "beforeSubmitPrompt", "prompt": words}, {})

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mdmem.agents import mapping, number, opencode, text
 from mdmem.transcripts.saved import (
     NO_RESULT,
-    SAID,
+    SPOKEN,
     ReadOptions,
     SavedEvent,
     Skipped,
@@ -32,7 +32,7 @@ _SIGNATURE = b"SQLite format 3\0"
 _SESSIONS = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
 _FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = s.id) FROM session s WHERE id=?"
 _SESSION = "SELECT directory, time_created FROM session WHERE id = ? AND parent_id IS NULL"
-_SENT = """WITH RECURSIVE sent(id, directory, time_created) AS (
+_SUBAGENTS = """WITH RECURSIVE sent(id, directory, time_created) AS (
 SELECT id, directory, time_created FROM session WHERE parent_id = ?
 UNION SELECT s.id, s.directory, s.time_created FROM session s JOIN sent ON s.parent_id = sent.id) SELECT * FROM sent"""
 _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id"
@@ -53,42 +53,51 @@ def facts(path: Path) -> tuple[int, int]:
 
     Raises OSError when it does not exist.
     """
-    found = list(_rows(path.parent, _FACTS, path.name))
-    if not found:
+    rows = list(_rows(path.parent, _FACTS, path.name))
+    if not rows:
         raise FileNotFoundError(str(path))
-    return int(found[0][1] or 0), int(found[0][0] or 0) * 1_000_000
+    return int(rows[0][1] or 0), int(rows[0][0] or 0) * 1_000_000
 
 
-def read(path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first; from sub-agents only what may be private, as passed-over events.
 
     Raises OSError when the database cannot be read.
     """
-    found = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
-    if not found:
+    sessions = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
+    if not sessions:
         return iter(())
-    quietly = how._replace(skipped=Skipped())
-    others = _rows(path.parent, _SENT, path.name) if how.rules else iter(())
-    sent = [_events(path.with_name(text(own)), folder, since, quietly) for own, folder, since in others]
-    folder, since = found[0]
-    return in_order(_events(path, folder, since, how), [_of_subagent(events, path, how) for events in sent])
+    quietly = options._replace(skipped=Skipped())
+    subagent_rows = _rows(path.parent, _SUBAGENTS, path.name) if options.rules else iter(())
+    subagent_events = [
+        _events(path.with_name(text(subagent_id)), folder, since, quietly)
+        for subagent_id, folder, since in subagent_rows
+    ]
+    folder, since = sessions[0]
+    return in_order(
+        _events(path, folder, since, options), [_of_subagent(events, path, options) for events in subagent_events]
+    )
 
 
-def _events(path: Path, folder: Any, since: Any, how: ReadOptions) -> Iterator[SavedEvent]:
-    reader = OpenCodeReader(path, text(folder), _seconds(since), how)
-    messages = [(own, at, _object(data, how.skipped)) for own, at, data in _rows(path.parent, _MESSAGES, path.name)]
-    for place, (own, at, message) in enumerate(messages):
+def _events(path: Path, folder: Any, since: Any, options: ReadOptions) -> Iterator[SavedEvent]:
+    reader = OpenCodeReader(path, text(folder), _seconds(since), options)
+    messages = [
+        (message_id, created, _object(data, options.skipped))
+        for message_id, created, data in _rows(path.parent, _MESSAGES, path.name)
+    ]
+    for place, (message_id, created, message) in enumerate(messages):
         parts = [
-            MessagePart(_seconds(when), _object(part, how.skipped)) for when, part in _rows(path.parent, _PARTS, own)
+            MessagePart(_seconds(changed), _object(part, options.skipped))
+            for changed, part in _rows(path.parent, _PARTS, message_id)
         ]
-        yield from reader.feed(text(own), _seconds(at), message, parts, is_last=place + 1 == len(messages))
+        yield from reader.feed(text(message_id), _seconds(created), message, parts, is_last=place + 1 == len(messages))
     yield from reader.finish()
 
 
-def _of_subagent(events: Iterator[SavedEvent], path: Path, how: ReadOptions) -> Iterator[SavedEvent]:
+def _of_subagent(events: Iterator[SavedEvent], path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     for saved in events:
         saved.event.session = path.name
-        yield from pass_over(saved.event, saved.at, how)
+        yield from pass_over(saved.event, saved.at, options)
 
 
 def is_whole(first: bytes) -> bool:
@@ -106,63 +115,63 @@ class MessagePart(NamedTuple):
 class OpenCodeReader:
     """Turns the messages of one session into events, through payloads like the plugin's."""
 
-    def __init__(self, path: Path, cwd: str, since: float, how: ReadOptions) -> None:
-        self._path, self._cwd, self._how = path, cwd, how
-        self._at = self._since = since or how.now
+    def __init__(self, path: Path, cwd: str, since: float, options: ReadOptions) -> None:
+        self._path, self._cwd, self._options = path, cwd, options
+        self._at = self._since = since or options.now
         self._prompt = ""
         self._begun = False
         self._answer: SavedEvent | None = None
         self._tokens = TurnTokens()
 
     def feed(
-        self, own: str, at: float, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
+        self, message_id: str, created: float, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
     ) -> Iterator[SavedEvent]:
         """Process one message; yield the events that it completes."""
-        at = at or self._at
-        self._at = max(self._at, at)
+        created = created or self._at
+        self._at = max(self._at, created)
         if not self._begun:
             self._begun = True
             yield self._saved(self._since, "SessionStart", source="startup")
         if message.get("role") == "user":
-            yield from self._user(own, at, parts)
+            yield from self._user(message_id, created, parts)
         elif message.get("role") == "assistant" and message.get("summary") is not True:
-            yield from self._assistant(own, message, parts, is_last=is_last)
+            yield from self._assistant(message_id, message, parts, is_last=is_last)
 
     def finish(self) -> Iterator[SavedEvent]:
         """Yield the events that the end of the session completes."""
         if self._is_over():
-            yield from self._said()
-        if self._begun and is_quiet(self._at, self._how.now):
+            yield from self._finish_answer()
+        if self._begun and is_quiet(self._at, self._options.now):
             yield self._saved(self._at, "SessionEnd", reason="as the transcript ends")
 
-    def _user(self, own: str, at: float, parts: list[MessagePart]) -> Iterator[SavedEvent]:
+    def _user(self, message_id: str, created: float, parts: list[MessagePart]) -> Iterator[SavedEvent]:
         words = _typed(parts)
         if not words.strip():
-            self._how.skipped["prompt that nobody typed"] += 1
+            self._options.skipped["prompt that nobody typed"] += 1
             return
-        yield from self._said()
+        yield from self._finish_answer()
         self._tokens.clear()
-        self._prompt = own
-        yield self._saved(at, "UserPromptSubmit", prompt=words)
+        self._prompt = message_id
+        yield self._saved(created, "UserPromptSubmit", prompt=words)
 
     def _assistant(
-        self, own: str, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
+        self, message_id: str, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
     ) -> Iterator[SavedEvent]:
-        spent = message.get("tokens")
-        if isinstance(spent, dict):
-            kept = mapping(spent.get("cache"))
-            given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
-            self._tokens.add(own, sum(given), number(spent.get("output")))
+        tokens = message.get("tokens")
+        if isinstance(tokens, dict):
+            cache = mapping(tokens.get("cache"))
+            read_tokens = [number(count) or 0 for count in (tokens.get("input"), cache.get("read"), cache.get("write"))]
+            self._tokens.add(message_id, sum(read_tokens), number(tokens.get("output")))
         self._answer = None  # earlier text is not the answer
-        said = self._saved(self._at, "Stop", last_assistant_message=_typed(parts))
-        yield from pass_over(said.event, said.at, self._how)
+        saved = self._saved(self._at, "Stop", last_assistant_message=_typed(parts))
+        yield from pass_over(saved.event, saved.at, self._options)
         for part in parts:
             self._at = max(self._at, part.at)
             yield from self._tool(part, is_over=not is_last or self._is_over())
-        done = number(mapping(message.get("time")).get("completed"))
-        if done and not message.get("error") and message.get("finish") != "tool-calls":
-            self._at = max(self._at, _seconds(done))
-            self._answer = self._saved(_seconds(done), "Stop", last_assistant_message=_typed(parts))
+        completed = number(mapping(message.get("time")).get("completed"))
+        if completed and not message.get("error") and message.get("finish") != "tool-calls":
+            self._at = max(self._at, _seconds(completed))
+            self._answer = self._saved(_seconds(completed), "Stop", last_assistant_message=_typed(parts))
 
     def _tool(self, part: MessagePart, *, is_over: bool) -> Iterator[SavedEvent]:
         state = part.data.get("state")
@@ -185,7 +194,7 @@ class OpenCodeReader:
         elif is_over:
             yield self._saved(at, "PostToolUseFailure", error=NO_RESULT, **fields)
 
-    def _said(self) -> Iterator[SavedEvent]:
+    def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the turn's answer, if any."""
         if self._answer and self._answer.event.message.strip():
             self._tokens.put_into(self._answer.event)
@@ -193,7 +202,7 @@ class OpenCodeReader:
         self._answer = None
 
     def _is_over(self) -> bool:
-        return self._at <= self._how.ended or is_quiet(self._at, self._how.now)
+        return self._at <= self._options.ended or is_quiet(self._at, self._options.now)
 
     def _saved(self, at: float, name: str, **fields: Any) -> SavedEvent:
         """Return an event made from a payload, as in a hook."""
@@ -205,12 +214,12 @@ class OpenCodeReader:
 
 def _typed(parts: list[MessagePart]) -> str:
     """Return what a person or the model wrote, without OpenCode's insertions."""
-    shown = [
+    texts = [
         part.data
         for part in parts
         if part.data.get("type") == "text" and not (part.data.get("synthetic") or part.data.get("ignored"))
     ]
-    return "\n".join(text(one.get("text")) for one in shown)
+    return "\n".join(text(data.get("text")) for data in texts)
 
 
 def _seconds(milliseconds: Any) -> float:
@@ -219,11 +228,11 @@ def _seconds(milliseconds: Any) -> float:
 
 def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (TypeError, ValueError, RecursionError):
-        found = None
-    skipped["unreadable line"] += not isinstance(found, dict)
-    return found if isinstance(found, dict) else {}
+        value = None
+    skipped["unreadable line"] += not isinstance(value, dict)
+    return value if isinstance(value, dict) else {}
 
 
 def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
@@ -234,11 +243,11 @@ def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
     import sqlite3  # not every Python has it
 
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as opened:
-            yield from opened.execute(query, values).fetchall()
+        with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as database:
+            yield from database.execute(query, values).fetchall()
     except sqlite3.Error as error:
         raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
 
 
 _PLACE = (lambda env: str(Path(opencode.database(env)).parent), "")
-SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, _PLACE, is_whole=is_whole, loose=SAID, facts=facts)
+SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, _PLACE, is_whole=is_whole, loose=SPOKEN, facts=facts)

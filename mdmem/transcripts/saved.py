@@ -16,7 +16,7 @@ from mdmem.agents import Event
 QUIET_SECONDS = 600
 """A session without any sign of life for this long counts as over."""
 
-SAID = frozenset(["prompt", "response", "summary"])
+SPOKEN = frozenset(["prompt", "response", "summary"])
 """Kinds of notes whose ids may differ when a hook stored them, for every agent."""
 
 Skipped = Counter[str]
@@ -120,10 +120,10 @@ def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEve
             yield saved
 
 
-def pass_over(event: Event, at: float, how: ReadOptions) -> Iterator[SavedEvent]:
+def pass_over(event: Event, at: float, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield an event that is not stored, if it may contain a private tag."""
     said = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
-    if how.rules and privacy.may_hold_private(said, how.rules):
+    if options.rules and privacy.may_hold_private(said, options.rules):
         yield SavedEvent(at, event, passed_over=True)
 
 

@@ -48,21 +48,21 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
     Raises NotFoundError when a path does not exist or has nothing that can be imported.
     """
     found = TranscriptSource([], [])
-    named = [path.expanduser() for path in paths]
-    for path in named:
+    named_paths = [path.expanduser() for path in paths]
+    for path in named_paths:
         if not path.exists():
             raise NotFoundError(f"There is nothing at {path}.")
-        here = _file(path) if path.is_file() else _folder(path)
-        if not (here.transcripts or here.folders):
+        found_here = _file(path) if path.is_file() else _folder(path)
+        if not (found_here.transcripts or found_here.folders):
             raise NotFoundError(f"{path} contains no transcript that mdmem can read and no Markdown.")
-        found.transcripts.extend(here.transcripts)
-        found.folders.extend(here.folders)
-    for source in () if named else SOURCES:
+        found.transcripts.extend(found_here.transcripts)
+        found.folders.extend(found_here.folders)
+    for source in () if named_paths else SOURCES:
         root = Path(source.place[0](env), source.place[1]) if source.place else None
         if root and root.is_dir():
             found.transcripts.extend(_below(source, root))
-    once = {transcript.path.resolve(): transcript for transcript in found.transcripts}
-    return found._replace(transcripts=sorted(once.values(), key=lambda one: (one.changed_ns, str(one.path))))
+    by_path = {transcript.path.resolve(): transcript for transcript in found.transcripts}
+    return found._replace(transcripts=sorted(by_path.values(), key=lambda one: (one.changed_ns, str(one.path))))
 
 
 def _below(source: Source, root: Path) -> list[Transcript]:
