@@ -100,21 +100,23 @@ class Answers:
         row = _ROWS.get(params.name)
         if row is None:
             return _unknown(params.name)
-        given = taken(row, params.arguments or {})
-        if isinstance(given, str):
-            return _refusal(given)
-        return await to_thread.run_sync(answer, row, partial(self._access_of, request), given, self._vault)
+        arguments = parsed_arguments(row, params.arguments or {})
+        if isinstance(arguments, str):
+            return _refusal(arguments)
+        return await to_thread.run_sync(answer, row, partial(self._access_of, request), arguments, self._vault)
 
     async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
         """Return the resources with a fixed address; there are too many notes to list, and `search` finds them."""
         fixed = [row for row in RESOURCES if "{" not in row.address]
-        return types.ListResourcesResult(resources=[types.Resource(uri=row.address, **_told(row)) for row in fixed])
+        return types.ListResourcesResult(
+            resources=[types.Resource(uri=row.address, **_description_of(row)) for row in fixed]
+        )
 
     async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
         """Return the templates of the other addresses."""
         kinds = [row for row in RESOURCES if "{" in row.address]
-        made = [types.ResourceTemplate(uri_template=row.address, **_told(row)) for row in kinds]
-        return types.ListResourceTemplatesResult(resource_templates=made)
+        templates = [types.ResourceTemplate(uri_template=row.address, **_description_of(row)) for row in kinds]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
         self, request: Request, params: types.ReadResourceRequestParams
@@ -132,16 +134,16 @@ class Answers:
 
     def _read(self, request: Request, row: Resource, variable: str, uri: str) -> str:
         try:
-            here = self._access_of(request)
-            here.require(row.needs)
-            return safe_text.fenced(row.function(here, variable))
+            caller = self._access_of(request)
+            caller.require(row.needs)
+            return safe_text.fenced(row.function(caller, variable))
         except NotFoundError as error:
             raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
         except MdmemError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"uri": uri}) from None
         except Exception as error:  # noqa: BLE001 - the last resort of a request; clients never see the error's text
-            said = failed(self._vault, "resource", row.name, error)
-            raise MCPError(types.INTERNAL_ERROR, said, {"uri": uri}) from None
+            message = failed(self._vault, "resource", row.name, error)
+            raise MCPError(types.INTERNAL_ERROR, message, {"uri": uri}) from None
 
     async def list_prompts(self, request: Request, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
         """Return the list of prompts."""
@@ -167,18 +169,18 @@ class Answers:
         row = _PROMPTS.get(params.name)
         if row is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r:.60}.")
-        given = (params.arguments or {}).get(row.argument[0], "")
-        if row.required and not given:
+        argument = (params.arguments or {}).get(row.argument[0], "")
+        if row.required and not argument:
             raise MCPError(types.INVALID_PARAMS, f"{row.name} needs the argument {row.argument[0]!r}.")
-        text = await to_thread.run_sync(self._render, request, row, given)
+        text = await to_thread.run_sync(self._render, request, row, argument)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=row.description, messages=[message])
 
-    def _render(self, request: Request, row: Prompt, given: str) -> str:
+    def _render(self, request: Request, row: Prompt, argument: str) -> str:
         try:
-            here = self._access_of(request)
-            here.require(row.needs)
-            return row.function(here, given)
+            caller = self._access_of(request)
+            caller.require(row.needs)
+            return row.function(caller, argument)
         except MdmemError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - as for resources
@@ -188,20 +190,20 @@ class Answers:
 _MARKDOWN = "text/markdown"
 
 
-def _told(row: Resource) -> dict[str, Any]:
+def _description_of(row: Resource) -> dict[str, Any]:
     """Return the description of a resource for clients, without its address."""
     return {"name": row.name, "title": row.title, "description": row.function.__doc__, "mime_type": _MARKDOWN}
 
 
 def answer(
-    row: Tool, at: Callable[[], Access], given: dict[str, Any], vault: str | None = None
+    row: Tool, access_of: Callable[[], Access], arguments: dict[str, Any], vault: str | None = None
 ) -> types.CallToolResult:
     """Call a tool's function and return its values and their text, or the error, for the model to act on."""
     try:
-        here = at()
+        caller = access_of()
         if row.needs:
-            here.require(row.needs)
-        value = row.function(here, **given)
+            caller.require(row.needs)
+        value = row.function(caller, **arguments)
     except MdmemError as error:
         return _refusal(str(error))
     except Exception as error:  # noqa: BLE001 - as for resources
@@ -211,9 +213,9 @@ def answer(
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=value)
 
 
-def failed(vault: str | None, what: str, name: str, error: Exception) -> str:
+def failed(vault: str | None, kind: str, name: str, error: Exception) -> str:
     """Log a bug in mdmem and return the message for the client, without the error's text."""
-    log.write(config.load(vault), f"the {what} {name} failed", error)
+    log.write(config.load(vault), f"the {kind} {name} failed", error)
     return f"{name} failed because of a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
 
 
@@ -224,8 +226,8 @@ def _refusal(message: str) -> types.CallToolResult:
 def _unknown(name: str) -> types.CallToolResult:
     from difflib import get_close_matches
 
-    near = get_close_matches(name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
-    return _refusal(f"There is no tool {name!r:.60}. Similar ones: {', '.join(near)}. List the tools to see all.")
+    similar = get_close_matches(name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
+    return _refusal(f"There is no tool {name!r:.60}. Similar ones: {', '.join(similar)}. List the tools to see all.")
 
 
 def _addressed(uri: str) -> tuple[Resource, str]:
@@ -249,33 +251,33 @@ def _metadata(name: str) -> FuncMetadata:
     return func_metadata(row.function, skip_names=skipped, structured_output=False)
 
 
-def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
+def parsed_arguments(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
     """Return the arguments of a call as the tool's function takes them, or the error message."""
     metadata = _metadata(row.name)
-    known = {field.alias or name for name, field in metadata.arg_model.model_fields.items()}
-    more = {name: value for name, value in arguments.items() if name not in known}
-    unknown = [name for name in more if not (row.extra and re.search(row.extra[1], name))]
+    known_names = {field.alias or name for name, field in metadata.arg_model.model_fields.items()}
+    extra = {name: value for name, value in arguments.items() if name not in known_names}
+    unknown = [name for name in extra if not (row.extra and re.search(row.extra[1], name))]
     if unknown:
         return (
             f"{row.name} has no argument {unknown[0]!r:.60}; it takes {', '.join(schema(row)['properties']) or 'none'}."
         )
     try:
-        given = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known})
+        accepted = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known_names})
     except ValidationError as error:
-        wrong = "; ".join([_wrong(metadata, each) for each in error.errors()[:5]])
-        wrong = wrong.replace("valid tuple", "list").replace("Tuple", "List")
-        return f"{row.name} cannot take these arguments. {wrong}."
+        problems = "; ".join([_wrong(metadata, each) for each in error.errors()[:5]])
+        problems = problems.replace("valid tuple", "list").replace("Tuple", "List")
+        return f"{row.name} cannot take these arguments. {problems}."
     if row.extra:
-        given[row.extra[0]] = more  # the function checks them
-    return given
+        accepted[row.extra[0]] = extra  # the function checks them
+    return accepted
 
 
 def _wrong(metadata: FuncMetadata, error: Mapping[str, Any]) -> str:
     """Return what is wrong with one argument; for a missing one, its description."""
     name = ".".join(map(str, error["loc"]))
     field = metadata.arg_model.model_fields.get(name) if error["type"] == "missing" else None
-    more = f" ({field.description.rstrip('.')})" if field is not None and field.description else ""
-    return f"{name}: {error['msg']}{more}"
+    description = f" ({field.description.rstrip('.')})" if field is not None and field.description else ""
+    return f"{name}: {error['msg']}{description}"
 
 
 @cache
@@ -300,10 +302,10 @@ def listed() -> list[types.Tool]:
 
 def schema(row: Tool) -> dict[str, Any]:
     """Return the schema of a tool's arguments."""
-    made: dict[str, Any] = _slim(_metadata(row.name).arg_model.model_json_schema(by_alias=True))
+    result: dict[str, Any] = _slim(_metadata(row.name).arg_model.model_json_schema(by_alias=True))
     if row.extra:
-        made["patternProperties"] = {row.extra[1]: row.extra[2]}
-    return made
+        result["patternProperties"] = {row.extra[1]: row.extra[2]}
+    return result
 
 
 def _hints(row: Tool) -> types.ToolAnnotations:
@@ -320,17 +322,17 @@ _BOUNDS = ("maxLength", "maxItems", "minItems", "minimum", "maximum", "additiona
 def _slim(schema: Any) -> Any:
     """Return a schema of arguments without what a model does not need: titles, bounds, empty defaults and null."""
     if isinstance(schema, list):
-        return [_slim(each) for each in schema]
+        return [_slim(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {}
+    slim = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
-            kept[key] = {name: _slim(each) for name, each in value.items()}
+            slim[key] = {name: _slim(item) for name, item in value.items()}
         elif key == "anyOf" and len(value) == 2 and {"type": "null"} in value:
-            kept |= _slim(next(each for each in value if each != {"type": "null"}))
+            slim |= _slim(next(item for item in value if item != {"type": "null"}))
         elif key in _BOUNDS:
             continue
         elif key != "title" and not (key == "default" and value in (None, "", [], False)):
-            kept[key] = _slim(value)
-    return kept
+            slim[key] = _slim(value)
+    return slim

@@ -38,38 +38,38 @@ _swept: dict[str, float] = {}
 def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
     """Query the current index; return the answer, and hints for the user."""
     with fresh(at.config) as notices:
-        found = freshness.answered(at.config, answer)
-    return (default if found is None else found), (*notices, *freshness.untold(at.config))
+        result = freshness.answered(at.config, answer)
+    return (default if result is None else result), (*notices, *freshness.untold(at.config))
 
 
 @contextmanager
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     """Lock the index and apply pending changes; every file is checked afterwards, in the background."""
     with _alone:
-        yield _looked(config)
+        yield _updated(config)
     _sweep(config)
 
 
-def _looked(config: Config) -> tuple[str, ...]:
+def _updated(config: Config) -> tuple[str, ...]:
     """Update the index, unless nothing has changed; return hints for the user."""
-    watched = stillness.of(config.vault)
-    if watched.holds(index.opened(config)):
+    watch = stillness.of(config.vault)
+    if watch.holds(index.opened(config)):
         return ()
-    touched = sorted(watched.touched)
-    quick = not watched.is_lost
+    touched = sorted(watch.touched)
+    quick = not watch.is_lost
     most = freshness.MOST_AT_ONCE
     changes, notices = freshness.bring_up_to_date(
         config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0, most=most
     )
-    taken = sum(changes[:3])
+    indexed = sum(changes[:3])
     if touched and not notices:
         more, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
         changes = changes._replace(complete=changes.complete and more.complete)
-        taken += sum(more[:3])
-    if taken > MANY_NOTES:
+        indexed += sum(more[:3])
+    if indexed > MANY_NOTES:
         memory.give_back()
     if changes.complete and not notices:
-        watched.keep(index.folders_seen(config), index.opened(config))
+        watch.keep(index.folders_seen(config), index.opened(config))
     return notices
 
 
@@ -109,11 +109,11 @@ def parsed(at: Access, text: str, **filters: Any) -> Query:
     Raises UsageError when a filter cannot be read: the answer must not contain what it should exclude.
     """
     query = language.parse(text)
-    asked = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
-    refused = asked.hints[len(query.hints) :]
+    narrowed = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
+    refused = narrowed.hints[len(query.hints) :]
     if refused:
         raise UsageError(" ".join(refused))
-    return without_hidden(at, asked)
+    return without_hidden(at, narrowed)
 
 
 def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
@@ -121,28 +121,28 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
 
     Raises NotFoundError when no visible note matches, or more than one.
     """
-    wanted = note.id_in_reference(reference)
-    path = _as_path(at, wanted)
+    name = note.id_in_reference(reference)
+    path = _as_path(at, name)
     if path is not None:
         return path
-    nothing: list[tuple[str, note.Parsed]] = []
+    none: list[tuple[str, note.Parsed]] = []
     is_whole = True
     try:
         with _alone:
-            found = freshness.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
+            found = freshness.answered(at.config, lambda view: _by_id(at, view, name.lower())) or none
         if not found:
-            found, notices = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
+            found, notices = ask(at, lambda view: _by_id(at, view, name.lower()), none)
             is_whole = not notices
     except (BusyError, OSError):  # the index cannot be written or read now
-        found, is_whole = nothing, False
+        found, is_whole = none, False
     if not (found or is_whole):
-        found = [(path, parsed) for path in index.in_files(at.config, wanted.lower()) if (parsed := read(at, path))]
+        found = [(path, parsed) for path in index.in_files(at.config, name.lower()) if (parsed := read(at, path))]
     if len(found) == 1:
         return found[0]
     if not found:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `search` finds notes by their words.")
     names = ", ".join(str(parsed.meta.get("id", path)) for path, parsed in found[:5])
-    raise NotFoundError(f"{len(found)} notes have ids that begin with {wanted!r:.40}: {names}. Give more characters.")
+    raise NotFoundError(f"{len(found)} notes have ids that begin with {name!r:.40}: {names}. Give more characters.")
 
 
 def read(at: Access, path: str) -> note.Parsed | None:
@@ -156,9 +156,9 @@ def seen(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
     if parsed is None or not at.sees(path, parsed.meta):
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
-        nothing: dict[str, Any] = {}
-        named = freshness.answered(at.config, lambda view: _named(view, path)) or nothing
-        parsed.meta.update({key: parsed.meta.get(key) or named[key] for key in ("id", "title") if key in named})
+        no_facts: dict[str, Any] = {}
+        facts = freshness.answered(at.config, lambda view: _named(view, path)) or no_facts
+        parsed.meta.update({key: parsed.meta.get(key) or facts[key] for key in ("id", "title") if key in facts})
     return parsed
 
 
@@ -167,15 +167,15 @@ def _named(view: View, path: str) -> dict[str, Any]:
     return {} if number is None else view.facts(number)
 
 
-def _as_path(at: Access, wanted: str) -> tuple[str, note.Parsed] | None:
+def _as_path(at: Access, name: str) -> tuple[str, note.Parsed] | None:
     root = at.config.vault
-    path = wanted[len(root) :].lstrip("/") if wanted.startswith(f"{root}/") else wanted
+    path = name[len(root) :].lstrip("/") if name.startswith(f"{root}/") else name
     for candidate in (path, f"{path}.md"):
         if "/" in candidate and disk.is_note_path(candidate) and (parsed := read(at, candidate)) is not None:
             return candidate, parsed
     return None
 
 
-def _by_id(at: Access, view: View, wanted: str) -> list[tuple[str, note.Parsed]]:
-    paths = sorted(view.path(number) for number in index.with_id(view, wanted))
+def _by_id(at: Access, view: View, name: str) -> list[tuple[str, note.Parsed]]:
+    paths = sorted(view.path(number) for number in index.with_id(view, name))
     return [(path, parsed) for path in paths if (parsed := read(at, path)) is not None]

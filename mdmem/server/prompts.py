@@ -54,42 +54,46 @@ def search_user_prompts(
         raise UsageError(f"format must be {' or '.join(FORMATS)}, not {format!r:.40}.")
     if format == "full":
         at.require(FOR_TEXT)
-    given = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
-    asked, narrowed = prompts.read(query, given)
+    filters = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
+    parsed, narrowed = prompts.read(query, filters)
     if narrowed.hints:
         raise UsageError(" ".join(narrowed.hints))
     shown = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
     visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
 
     def answer(view: View) -> tuple[MatchedPrompts, list[FoundPrompt]]:
-        found = prompts.match(view, root, asked, visible, shown, here=at.here, titles_only=only)
-        read = (prompts.read_prompt(view, root, one, found.scores[one], with_text=not only) for one in found.shown)
-        return found, list(read)
+        found = prompts.match(view, root, parsed, visible, shown, here=at.here, titles_only=only)
+        found_prompts = (
+            prompts.read_prompt(view, root, prompt, found.scores[prompt], with_text=not only) for prompt in found.shown
+        )
+        return found, list(found_prompts)
 
     nothing: tuple[MatchedPrompts, list[FoundPrompt]] = MatchedPrompts([], {}, 0, ()), []
     (page, found), notices = lookup.ask(at, answer, nothing)
-    seen = [one for one in found if lookup.read(at, one.path) is not None]
-    chars = max(MAX_CHARS // (len(seen) or 1), LEAST_CHARS) if format == "full" else 0
+    visible_prompts = [prompt for prompt in found if lookup.read(at, prompt.path) is not None]
+    chars = max(MAX_CHARS // (len(visible_prompts) or 1), LEAST_CHARS) if format == "full" else 0
     return {
-        "entries": [_line(at, one, chars) for one in seen],
+        "entries": [_line(at, prompt, chars) for prompt in visible_prompts],
         "total": page.total,
         "next_offset": entries.next_offset(page.total, offset, limit),
         "hints": [*page.hints, *notices],
     }
 
 
-def _line(at: Access, one: FoundPrompt, chars: int) -> dict[str, Any]:
+def _line(at: Access, prompt: FoundPrompt, chars: int) -> dict[str, Any]:
     """Return an entry. chars: maximum length of the text; 0: one line."""
-    text = at.text(one.text)[:chars] if chars else at.line(one.text or one.title)
-    shown = at.values(one._asdict(), ("id", "session", "prompt", "project"))
-    return {**shown, "date": timestamps.readable(one.created), "text": text}
+    text = at.text(prompt.text)[:chars] if chars else at.line(prompt.text or prompt.title)
+    values = at.values(prompt._asdict(), ("id", "session", "prompt", "project"))
+    return {**values, "date": timestamps.readable(prompt.created), "text": text}
 
 
 def prompts_text(found: FoundPrompts) -> list[str]:
     """Return prompts as text."""
     lines = []
-    for one in found["entries"]:
-        where = f" ({one['project']})" if one["project"] else ""
-        lines.append(f"- {one['date']} [mem:{one['id']}] session {one['session']}, prompt {one['prompt']}{where}")
-        lines += [f"  > {line}" for line in one["text"].split("\n")]
+    for prompt in found["entries"]:
+        project = f" ({prompt['project']})" if prompt["project"] else ""
+        lines.append(
+            f"- {prompt['date']} [mem:{prompt['id']}] session {prompt['session']}, prompt {prompt['prompt']}{project}"
+        )
+        lines += [f"  > {line}" for line in prompt["text"].split("\n")]
     return [*(lines or ["Nothing found."]), f"{entries.shown(len(found['entries']), found)}.", *found["hints"]]

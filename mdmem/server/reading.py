@@ -75,14 +75,14 @@ def search(
     """Search the memory of earlier sessions. Returns one line per note; `get_notes` reads whole notes."""
     if sort not in engine.SORTS:
         raise UsageError(f"sort must be one of {', '.join(engine.SORTS)}, not {sort!r:.40}.")
-    asked = lookup.parsed(
+    parsed = lookup.parsed(
         at, query, kind=kind, project=project, session=session, file=file, tool=tool, tag=tags, agent=agent,
         branch=branch, since=since, until=until, **{"is": state},
     )  # fmt: skip
-    more = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
-    asked = asked._replace(words=" ".join(dict.fromkeys(" ".join([asked.words, *more]).split())))
-    ranked = sort == "relevance" and bool(asked.text)
-    return found(at, asked, sort=sort, limit=limit, offset=offset, collapse=ranked)
+    other_wordings = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
+    parsed = parsed._replace(words=" ".join(dict.fromkeys(" ".join([parsed.words, *other_wordings]).split())))
+    ranked = sort == "relevance" and bool(parsed.text)
+    return found(at, parsed, sort=sort, limit=limit, offset=offset, collapse=ranked)
 
 
 def recent(
@@ -94,8 +94,8 @@ def recent(
     offset: Offset = 0,
 ) -> FoundNotes:
     """List the newest notes."""
-    asked = lookup.parsed(at, "", kind=kind, project=project, since=since)
-    return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
+    parsed = lookup.parsed(at, "", kind=kind, project=project, since=since)
+    return found(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def file_history(
@@ -106,8 +106,8 @@ def file_history(
     offset: Offset = 0,
 ) -> FoundNotes:
     """List what was asked, done and said about a file, newest first."""
-    asked = lookup.parsed(at, "", file=path, project=project)
-    return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
+    parsed = lookup.parsed(at, "", file=path, project=project)
+    return found(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
@@ -115,46 +115,46 @@ def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:
         result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
-    kept = list(_seen(at, result.hits))[:limit]
-    return entries.paged(kept, len(kept), 0, limit, notices)
+    visible = list(_visible(at, result.hits))[:limit]
+    return entries.paged(visible, len(visible), 0, limit, notices)
 
 
-def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
+def found(at: Access, query: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
     """Return a page of the visible answers to a query. collapse: list notes that say the same once."""
-    if at.titles_only and any((asked.words, asked.phrases, asked.must, asked.must_not, asked.prefixes)):
-        return _by_title(at, asked, limit, offset)
-    if at.titles_only and any(each.key in ("file", "tool") for each in asked.filters):
+    if at.titles_only and any((query.words, query.phrases, query.must, query.must_not, query.prefixes)):
+        return _by_title(at, query, limit, offset)
+    if at.titles_only and any(each.key in ("file", "tool") for each in query.filters):
         at.require(FOR_TEXT)  # the files of a note count as its text
     with lookup.fresh(at.config) as notices:
         options = engine.SearchOptions(
             sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=at.here,
             check_shown=True, check_all=lookup.is_sweep_due(at.config),
         )  # fmt: skip
-        result = engine.search(at.config, asked, options)
-    kept = list(_seen(at, result.hits))
+        result = engine.search(at.config, query, options)
+    visible = list(_visible(at, result.hits))
     hints = [*result.hints, *notices]
-    if result.suggestion and not kept and _is_known(at, result.suggestion):
+    if result.suggestion and not visible and _is_known(at, result.suggestion):
         hints.append(f"Did you mean: {at.line(result.suggestion)}")
-    made = entries.paged(kept, result.total, offset, limit, hints)
+    page = entries.paged(visible, result.total, offset, limit, hints)
     if collapse and len(result.hits) < limit:  # the rest of the total repeats what was listed
-        made["next_offset"] = None
-    return made
+        page["next_offset"] = None
+    return page
 
 
-def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
+def _by_title(at: Access, query: Query, limit: int, offset: int) -> FoundNotes:
     """Return an answer from titles alone, newest first, which must not reveal anything of the texts."""
-    terms = set(analysis.query_terms(" ".join([asked.text, *asked.prefixes])))
-    bare = asked._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
-    every = found(at, bare, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
-    kept = [entry for entry in every if not terms or terms & set(analysis.counts(entry["title"]))]
-    return entries.paged(kept[offset : offset + limit], len(kept), offset, limit)
+    terms = set(analysis.query_terms(" ".join([query.text, *query.prefixes])))
+    without_words = query._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
+    newest = found(at, without_words, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
+    matching = [entry for entry in newest if not terms or terms & set(analysis.counts(entry["title"]))]
+    return entries.paged(matching[offset : offset + limit], len(matching), offset, limit)
 
 
 MAX_BY_TITLE = 2_000
 """Number of newest notes that are searched if only titles may be shown."""
 
 
-def _seen(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
+def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
     """Yield entries for the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)
@@ -194,21 +194,21 @@ def timeline(
     if not note and not query:
         raise UsageError("Give `note` (an id from `search`) or `query`.")
     path = lookup.resolve(at, note)[0] if note else _best(at, query)
-    asked = lookup.parsed(at, "", kind=kind)
+    of_kind = lookup.parsed(at, "", kind=kind)
 
     def around(view: View) -> tuple[str, list[NoteLine]]:
         anchor = view.find(path)
         if anchor is None:
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         facts = view.facts(anchor)
-        own = None if all_projects else facts.get("project")
-        narrowed = lookup.parsed(at, "", kind=kind, project=str(own).lower()) if own else asked
+        project = None if all_projects else facts.get("project")
+        narrowed = lookup.parsed(at, "", kind=kind, project=str(project).lower()) if project else of_kind
         numbers = _around(view, at, narrowed, anchor, before, after)
-        return str(facts["id"]), [found for number in numbers if (found := _entry(at, view, number))]
+        return str(facts["id"]), [line for number in numbers if (line := _entry(at, view, number))]
 
-    nothing: tuple[str, list[NoteLine]] = ("", [])
-    (name, found), notices = lookup.ask(at, around, nothing)
-    return {"anchor": name, "entries": found, "hints": list(notices)}
+    no_answer: tuple[str, list[NoteLine]] = ("", [])
+    (anchor_id, lines), notices = lookup.ask(at, around, no_answer)
+    return {"anchor": anchor_id, "entries": lines, "hints": list(notices)}
 
 
 def _best(at: Access, query: str) -> str:
@@ -218,11 +218,11 @@ def _best(at: Access, query: str) -> str:
     raise NotFoundError(f"No note matches {query!r:.80}. Try other words with `search` first.")
 
 
-def _around(view: View, at: Access, asked: Query, anchor: int, before: int, after: int) -> list[int]:
-    permitted = allowed(view, at.config.vault, asked, here=at.here)
-    pages = view.of_kinds(() if any(one.key == "kind" for one in asked.filters) else note.PAGES)
-    found = set(view.all if permitted is None else permitted) - pages
-    return rows.around(view, found, anchor, before, after)
+def _around(view: View, at: Access, query: Query, anchor: int, before: int, after: int) -> list[int]:
+    permitted = allowed(view, at.config.vault, query, here=at.here)
+    pages = view.of_kinds(() if any(condition.key == "kind" for condition in query.filters) else note.PAGES)
+    notes = set(view.all if permitted is None else permitted) - pages
+    return rows.around(view, notes, anchor, before, after)
 
 
 def _entry(at: Access, view: View, number: int) -> NoteLine | None:
@@ -292,11 +292,11 @@ def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: i
     body = at.text(journal.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
-        near = part.rfind("\n", len(part) * 3 // 4)
-        part = part[: near + 1] if near > 0 else part
+        line_end = part.rfind("\n", len(part) * 3 // 4)
+        part = part[: line_end + 1] if line_end > 0 else part
     end = offset + len(part)
-    shown = at.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
-    meta = {at.line(key, 60): value for key, value in shown.items()}
+    values = at.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
+    meta = {at.line(key, 60): value for key, value in values.items()}
     return {
         "id": at.line(str(parsed.meta.get("id", "")), 60),
         "path": at.line(path, 300),
@@ -315,27 +315,35 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
 
     nothing: list[relations.TypedLink] = []
     found, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
-    seen = (one for one in found if one.path and lookup.read(at, one.path) is not None)
-    named = ((one.relation, at.line(one.id, 60), at.line(one.title, 200)) for one in seen)
-    return [f"{relation} [mem:{name}] {title}" for relation, name, title in named]
+    visible = (link for link in found if link.path and lookup.read(at, link.path) is not None)
+    cited = ((link.relation, at.line(link.id, 60), at.line(link.title, 200)) for link in visible)
+    return [f"{relation} [mem:{name}] {title}" for relation, name, title in cited]
 
 
-def notes_text(found: Notes) -> list[str]:
+def notes_text(answer: Notes) -> list[str]:
     """Return whole notes as text."""
     lines: list[str] = []
-    for whole in found["notes"]:
-        facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _SAID)
-        place = f"{whole['path']} (checksum {whole['checksum']})"
-        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", place, facts, *whole["links"], "", whole["text"]]
-        if whole["next_offset"] is not None:
-            lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
-    lines += found["missing"]
-    if found["unread"]:
-        lines.append(f"Left out, because the answer is full: {', '.join(found['unread'])}.")
+    for read_note in answer["notes"]:
+        facts = ", ".join(f"{key}: {value}" for key, value in read_note["meta"].items() if key in _FACTS)
+        place = f"{read_note['path']} (checksum {read_note['checksum']})"
+        lines += [
+            "",
+            f"## [mem:{read_note['id']}] {read_note['title']}",
+            place,
+            facts,
+            *read_note["links"],
+            "",
+            read_note["text"],
+        ]
+        if read_note["next_offset"] is not None:
+            lines.append(f"(more: get_notes with ids [{read_note['id']}] and offset {read_note['next_offset']})")
+    lines += answer["missing"]
+    if answer["unread"]:
+        lines.append(f"Left out, because the answer is full: {', '.join(answer['unread'])}.")
     return lines
 
 
-_SAID = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
+_FACTS = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
 """The front matter that a reader needs; the structured answer has all of it."""
 
 

@@ -111,11 +111,11 @@ def remember_search_internal_memory(
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
     """Search your memories. An empty query lists the newest."""
-    held = _load(at, deleted_filter, filters, tags)
+    loaded = _load(at, deleted_filter, filters, tags)
     if not query.strip():
-        return _part(at, held, {}, offset, limit)
-    found = finding.relevance(held, query, alpha)
-    return _part(at, _best(held, found), found, offset, limit)
+        return _part(at, loaded, {}, offset, limit)
+    relevance = finding.relevance(loaded, query, alpha)
+    return _part(at, _best(loaded, relevance), relevance, offset, limit)
 
 
 def remember_query_internal_memory(
@@ -127,9 +127,9 @@ def remember_query_internal_memory(
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
     """Ask your memories a question; returns the best matches, in full as far as they fit."""
-    held = _load(at, deleted_filter, filters)
-    found = {name: share for name, share in finding.relevance(held, query).items() if share >= min_relevance}
-    return _part(at, _best(held, found), found, 0, limit)
+    loaded = _load(at, deleted_filter, filters)
+    relevance = {name: share for name, share in finding.relevance(loaded, query).items() if share >= min_relevance}
+    return _part(at, _best(loaded, relevance), relevance, 0, limit)
 
 
 def remember_search_internal_memory_by(
@@ -144,16 +144,16 @@ def remember_search_internal_memory_by(
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
     """List your memories in one of eight orders; with `query`, those that contain a word of it."""
-    held = _load(at, deleted_filter, filters)
-    found = finding.relevance(held, query) if query.strip() else {}
-    chosen = [memory for memory in held if memory.id in found] if query.strip() else held
+    loaded = _load(at, deleted_filter, filters)
+    relevance = finding.relevance(loaded, query) if query.strip() else {}
+    chosen = [memory for memory in loaded if memory.id in relevance] if query.strip() else loaded
     ordered = finding.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
-    made = _part(at, ordered, found, offset, limit)
+    page = _part(at, ordered, relevance, offset, limit)
     if mode == "byBroad":
-        for one, memory in zip(made["memories"], ordered[offset:], strict=False):
-            one["content"] = at.line(finding.outline(memory.content), 400)
-            one["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
-    return made
+        for shown, memory in zip(page["memories"], ordered[offset:], strict=False):
+            shown["content"] = at.line(finding.outline(memory.content), 400)
+            shown["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
+    return page
 
 
 def remember_publish(
@@ -177,15 +177,15 @@ def _scope(at: Access) -> Scope:
     return scope(at.config, at.context())
 
 
-def _best(held: Sequence[Memory], found: dict[str, float]) -> list[Memory]:
-    return sorted((memory for memory in held if memory.id in found), key=lambda memory: -found[memory.id])
+def _best(loaded: Sequence[Memory], relevance: dict[str, float]) -> list[Memory]:
+    return sorted((memory for memory in loaded if memory.id in relevance), key=lambda memory: -relevance[memory.id])
 
 
-def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset: int, limit: int) -> Memories:
-    part = ordered[offset : offset + limit]
-    chars = max(ROOM_CHARS // (len(part) or 1), LEAST_CHARS)
+def _part(at: Access, ordered: Sequence[Memory], relevance: dict[str, float], offset: int, limit: int) -> Memories:
+    page = ordered[offset : offset + limit]
+    chars = max(ROOM_CHARS // (len(page) or 1), LEAST_CHARS)
     return {
-        "memories": [_shown(at, memory, found.get(memory.id), chars) for memory in part],
+        "memories": [_shown(at, memory, relevance.get(memory.id), chars) for memory in page],
         "total": len(ordered),
         "next_offset": entries.next_offset(len(ordered), offset, limit),
     }
@@ -212,16 +212,16 @@ def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done:
     return {"memory_id": memory_id, "version": version, "tags": [*own.tags, *tags], "done": done}
 
 
-def memories_text(made: Memories) -> list[str]:
+def memories_text(found: Memories) -> list[str]:
     """Return memories as text."""
     lines: list[str] = []
-    for one in made["memories"]:
-        share = f" (relevance {one['relevance']:.2f})" if one["relevance"] is not None else ""
-        gone = ", deleted" if one["deleted"] else ""
-        facts = f"{one['memory_id']}, {timestamps.readable(one['created'])}, version {one['version']}{gone}"
-        lines += ["", f"## {one['title']}{share}", facts]
-        lines += [one["content"], *(["(continues)"] if one["truncated"] else [])]
-    return [*lines, "", f"{entries.shown(len(made['memories']), made, ' memories')}."]
+    for memory in found["memories"]:
+        relevance = f" (relevance {memory['relevance']:.2f})" if memory["relevance"] is not None else ""
+        deleted = ", deleted" if memory["deleted"] else ""
+        facts = f"{memory['memory_id']}, {timestamps.readable(memory['created'])}, version {memory['version']}{deleted}"
+        lines += ["", f"## {memory['title']}{relevance}", facts]
+        lines += [memory["content"], *(["(continues)"] if memory["truncated"] else [])]
+    return [*lines, "", f"{entries.shown(len(found['memories']), found, ' memories')}."]
 
 
 def stored_text(made: StoredMemory) -> list[str]:

@@ -92,21 +92,21 @@ def get_session(
     def read(view: View) -> SessionView | None:
         term = _term(at, view, session.strip(), project)
         paths = (view.path(number) for number in view.notes("facet", term))
-        seen = ((path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None)
-        found = conversation.of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in seen)
-        if not (found.page or found.steps):
+        visible = ((path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None)
+        log = conversation.of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in visible)
+        if not (log.page or log.steps):
             return None
-        part = [entries.of_note(at, step) for step in found.steps[offset : offset + limit]]
-        times = found.times or [timestamps.utc(found.fact("created"))]
+        page = [entries.of_note(at, step) for step in log.steps[offset : offset + limit]]
+        times = log.times or [timestamps.utc(log.fact("created"))]
         return {
-            "session": at.line(found.session, 80),
-            "title": at.line(found.title, 120),
-            "project": at.line(found.fact("project"), 120),
-            "agent": at.line(found.fact("agent"), 120),
-            "branch": at.line(found.fact("branch"), 120),
+            "session": at.line(log.session, 80),
+            "title": at.line(log.title, 120),
+            "project": at.line(log.fact("project"), 120),
+            "agent": at.line(log.fact("agent"), 120),
+            "branch": at.line(log.fact("branch"), 120),
             "started": at.line(times[0], 30),
             "ended": at.line(times[-1], 30),
-            "notes": entries.paged(part, len(found.steps), offset, limit),
+            "notes": entries.paged(page, len(log.steps), offset, limit),
         }
 
     made, notices = lookup.ask(at, read, None)
@@ -171,22 +171,27 @@ def project_context(
 
 def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
     """Return summaries of the latest sessions, of one project or of all."""
-    every = session_log.sessions(at.config, project=project, since=since)
-    nothing: frozenset[str] = frozenset()
-    waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), nothing)
-    seen = (one for one in every if at.sees(journal.page_paths(one.folder)[0], {"project": one.project}))
-    return [_summary(at, one) for one in islice((one for one in seen if one.folder not in waiting), limit)]
+    logged = session_log.sessions(at.config, project=project, since=since)
+    no_folders: frozenset[str] = frozenset()
+    waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), no_folders)
+    visible = (
+        session for session in logged if at.sees(journal.page_paths(session.folder)[0], {"project": session.project})
+    )
+    return [
+        _summary(at, session)
+        for session in islice((session for session in visible if session.folder not in waiting), limit)
+    ]
 
 
-def _summary(at: Access, one: session_log.LoggedSession) -> Summary:
+def _summary(at: Access, session: session_log.LoggedSession) -> Summary:
     return {
-        "session": at.line(one.session, 80),
-        "title": at.line(one.title),
-        "started": timestamps.readable(one.started),
-        "asks": [at.line(ask) for ask in one.asks[:MAX_ASKS]],
-        "outcome": at.line(one.outcome, 240),
-        "files": [] if at.titles_only else [at.line(file, 120) for file in one.files[:MAX_ASKS]],
-        "notes": one.notes,
+        "session": at.line(session.session, 80),
+        "title": at.line(session.title),
+        "started": timestamps.readable(session.started),
+        "asks": [at.line(ask) for ask in session.asks[:MAX_ASKS]],
+        "outcome": at.line(session.outcome, 240),
+        "files": [] if at.titles_only else [at.line(file, 120) for file in session.files[:MAX_ASKS]],
+        "notes": session.notes,
     }
 
 
@@ -197,11 +202,11 @@ def stats(at: Access) -> Stats:
         hidden = view.internal | view.of_kinds(note.PAGES)
         for name in at.hidden:
             hidden |= view.of_project(name)
-        seen, created = AllBut(view, hidden), view.numbers("created")
-        times = [of(map(created.__getitem__, seen)) for of in (min, max)] if seen else []
+        visible, created = AllBut(view, hidden), view.numbers("created")
+        times = [bound(map(created.__getitem__, visible)) for bound in (min, max)] if visible else []
         return {
             "vault": at.config.vault,
-            "notes": len(seen),
+            "notes": len(visible),
             "by_kind": _counts(at, view, "kind", hidden),
             "by_project": _counts(at, view, "project", hidden),
             "sessions": len(_counts(at, view, "session", hidden, limit=1_000_000)),

@@ -104,19 +104,19 @@ def supersede(
     if bool(by) == bool(text):
         raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
     path, parsed = lookup.resolve(at, note)
-    old = str(parsed.meta.get("id", "")) or path
+    old_id = str(parsed.meta.get("id", "")) or path
     if by:
-        new_path, new = lookup.resolve(at, by)
-        name = str(new.meta.get("id", "")) or new_path
+        new_path, replacement = lookup.resolve(at, by)
+        new_id = str(replacement.meta.get("id", "")) or new_path
     else:
         project = str(parsed.meta.get("project", ""))
-        made = user_notes.add(at.config, title, text, project=project, supersedes=old, now=time.time())
-        new_path, name = made.path, made.id
+        added = user_notes.add(at.config, title, text, project=project, supersedes=old_id, now=time.time())
+        new_path, new_id = added.path, added.id
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")
     notice = archives.notice(at.config, path)
-    user_notes.set_keys(at.config, path, {"superseded_by": name})
-    return _written(at, name, new_path, f"It supersedes {old}. {notice}".rstrip())
+    user_notes.set_keys(at.config, path, {"superseded_by": new_id})
+    return _written(at, new_id, new_path, f"It supersedes {old_id}. {notice}".rstrip())
 
 
 def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
@@ -226,17 +226,17 @@ def undo_change(at: Access, undo: Annotated[str, Field(description="As the chang
     """Undo a change by edit_note, move_note or delete_note, unless the note has changed since."""
     from mdmem.history import undo as work
 
-    planned = work.plan(at.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
-    ours = planned.commits and all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in planned.commits)
-    paths = [step.path for step in planned.steps]
-    if not ours or not all(path.startswith(HOME) for path in [*paths, *planned.kept]):
+    plan = work.plan(at.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
+    is_ours = plan.commits and all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in plan.commits)
+    paths = [step.path for step in plan.steps]
+    if not is_ours or not all(path.startswith(HOME) for path in [*paths, *plan.kept]):
         raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
-    if planned.kept or not planned.steps:
+    if plan.kept or not plan.steps:
         raise UsageError("The note has changed since, or this was already undone. Nothing was changed.")
-    applied = work.apply(at.config, planned)
+    applied = work.apply(at.config, plan)
     if applied.skipped:
         raise BusyError("The note was changed while it was being restored. Try again.")
-    path = next((step.path for step in planned.steps if step.after is not None), paths[0])
+    path = next((step.path for step in plan.steps if step.after is not None), paths[0])
     data = disk.read_path(at.config.vault, path) or b""
     name = str(notes.parse(data).meta.get("id", ""))
     return _revised(at, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
@@ -317,13 +317,13 @@ def _refuse_too_long(size: int) -> None:
 
 def _with_section(body: str, heading: str, text: str) -> str:
     lines = body.split("\n")
-    wanted = heading.strip().lstrip("#").strip().casefold()
-    found = [(at, level) for at, level, title in _headings(lines) if title.casefold() == wanted]
-    if len(found) != 1:
+    title_wanted = heading.strip().lstrip("#").strip().casefold()
+    matching = [(at, level) for at, level, title in _headings(lines) if title.casefold() == title_wanted]
+    if len(matching) != 1:
         titles = ", ".join(title for _, _, title in _headings(lines))
-        said = f"{len(found)} sections have this heading" if found else "No section has this heading"
-        raise UsageError(f"{said}; the headings are: {titles or 'none'}.")
-    start, depth = found[0]
+        problem = f"{len(matching)} sections have this heading" if matching else "No section has this heading"
+        raise UsageError(f"{problem}; the headings are: {titles or 'none'}.")
+    start, depth = matching[0]
     end = next((at for at, level, _ in _headings(lines) if at > start and level <= depth), len(lines))
     return "\n".join([*lines[: start + 1], "", *([text.strip("\n"), ""] if text.strip() else []), *lines[end:]])
 
@@ -331,13 +331,13 @@ def _with_section(body: str, heading: str, text: str) -> str:
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the headings outside fenced code: line, level, title."""
     fence = ""
-    for at, line in enumerate(lines):
+    for line_number, line in enumerate(lines):
         mark = _FENCE.match(line)
         if mark and fence in ("", mark[1]):
             fence = "" if fence else mark[1]
-        found = _HEADING.match(line) if not fence else None
-        if found:
-            yield at, len(found[1]), found[2]
+        heading = _HEADING.match(line) if not fence else None
+        if heading:
+            yield line_number, len(heading[1]), heading[2]
 
 
 def revised_text(made: RevisedNote) -> list[str]:
