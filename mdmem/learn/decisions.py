@@ -111,9 +111,9 @@ def listed(
         paths = _about(config, paths, about)
     found = {path: _read(config, path) for path in paths}
     newer = _newer(found)
-    titles = {str(one.meta.get("id", "")): str(one.meta.get("title", "")) for one in found.values()}
-    made = [_decision(path, parsed, newer, titles) for path, parsed in found.items() if _is_shown(parsed)]
-    return [one for one in made if every or not one.superseded_by]
+    titles = {str(parsed.meta.get("id", "")): str(parsed.meta.get("title", "")) for parsed in found.values()}
+    found_decisions = [_decision(path, parsed, newer, titles) for path, parsed in found.items() if _is_shown(parsed)]
+    return [decision for decision in found_decisions if every or not decision.superseded_by]
 
 
 def _read(config: Config, path: str) -> note.Parsed:
@@ -152,16 +152,16 @@ def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
 
 def _about(config: Config, paths: list[str], about: str) -> list[str]:
     """Return those of the paths that match words or a file name, best first."""
-    wanted = frozenset(paths)
+    allowed = frozenset(paths)
     tails = path_tails(about)
 
     def named(view: View) -> set[str]:
         return {view.path(number) for number in view.notes("facet", f"file:{tails[0]}")} if tails else set()
 
-    in_file = wanted & freshness.ask(config, named)
+    in_file = allowed & freshness.ask(config, named)
     options = engine.SearchOptions(limit=1000, collapse=False, update=False)
-    found = engine.search(config, about, options, kind=[*note.WRITTEN])
-    best = [hit.path for hit in found.hits if hit.path in wanted]
+    result = engine.search(config, about, options, kind=[*note.WRITTEN])
+    best = [hit.path for hit in result.hits if hit.path in allowed]
     return list(dict.fromkeys([*(path for path in paths if path in in_file), *best]))
 
 
@@ -179,8 +179,8 @@ def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
 
 def ids(value: object) -> list[str]:
     """Return the ids in a link of front matter: one or a list, as `mem:ID` or plain."""
-    several = value if isinstance(value, list) else [value] if value else []
-    return [note.id_in_reference(str(one)) for one in several]
+    references = value if isinstance(value, list) else [value] if value else []
+    return [note.id_in_reference(str(reference)) for reference in references]
 
 
 def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: Mapping[str, str]) -> Decision:
@@ -201,10 +201,10 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
 
 def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> list[str]:
     """Return the titles of what a note supersedes, directly or not, each once; a cycle ends."""
-    found = [name]
-    for wanted in found:  # grows during the loop
-        found += [old for old, new in newer.items() if new == wanted and old not in found]
-    return [titles.get(old, old) for old in found[1:]]
+    chain = [name]
+    for current in chain:  # grows during the loop
+        chain += [old for old, new in newer.items() if new == current and old not in chain]
+    return [titles.get(old, old) for old in chain[1:]]
 
 
 def statement(parsed: note.Parsed) -> str:
@@ -231,8 +231,8 @@ _NOTED_KEYS = ("done", "dismissed", "superseded_by", "reviewed")
 @lru_cache(maxsize=8192)
 def _noted(root: str, path: str, mtime_ns: int, size: int) -> Mapping[str, Any]:  # noqa: ARG001 - cache key
     data = disk.read_path(root, path) or b""
-    said = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # rare, and parsing is expensive
-    meta = note.parse(data).meta if said else {}
+    has_mark = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # rare, and parsing is expensive
+    meta = note.parse(data).meta if has_mark else {}
     return MappingProxyType({key: meta[key] for key in _NOTED_KEYS if key in meta})
 
 
@@ -253,10 +253,10 @@ def missing(config: Config, text: str) -> list[str]:
     """Return the quotes in a note that are in none of the turns that it cites; [] when it cites none."""
     quotes = list(_quotes(text))
     cited = dict.fromkeys(links.CITED.findall(text)) if quotes else ()
-    turns = [said for name in cited if (said := _turn(config, name))]
+    turns = [turn_text for name in cited if (turn_text := _turn(config, name))]
     if not turns:
         return []
-    return [quote for quote in quotes if not any(_plain(quote) in said for said in turns)]
+    return [quote for quote in quotes if not any(_plain(quote) in turn_text for turn_text in turns)]
 
 
 def _quotes(text: str) -> Iterator[str]:
@@ -271,12 +271,12 @@ def _turn(config: Config, name: str) -> str:
     except MdmemError:
         return ""
     folder = layout.folder_of(path)
-    own = journal.numbers(path)[:1]
+    turn_number = journal.numbers(path)[:1]
     paths = [path]
-    if own and folder.startswith("journal/"):
+    if turn_number and folder.startswith("journal/"):
         names = sorted(disk.names_in(config.vault, folder))
-        paths = [f"{folder}/{one}" for one in names if journal.numbers(one)[:1] == own]
-    return "\n".join(_plain(people.read(config.vault, one).body) for one in paths)
+        paths = [f"{folder}/{file_name}" for file_name in names if journal.numbers(file_name)[:1] == turn_number]
+    return "\n".join(_plain(people.read(config.vault, path).body) for path in paths)
 
 
 def _plain(text: str) -> str:

@@ -70,9 +70,9 @@ def accept(config: Config, key: str, *, now: float) -> Proposal:
         NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
-    one = _named(config, key, now)
-    KINDS[one.kind].accept(config, one, now)
-    return one
+    proposal = _named(config, key, now)
+    KINDS[proposal.kind].accept(config, proposal, now)
+    return proposal
 
 
 def dismiss(config: Config, key: str, *, now: float) -> Proposal:
@@ -82,24 +82,24 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
         NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
-    one = _named(config, key, now)
-    if one.kind == "note":
-        user_notes.set_keys(config, one.path, {"status": "dismissed"})
+    proposal = _named(config, key, now)
+    if proposal.kind == "note":
+        user_notes.set_keys(config, proposal.path, {"status": "dismissed"})
     else:
-        before = people.read(config.vault, one.path).meta.get("dismissed")
-        noted = [*(before if isinstance(before, list) else []), one.noted or one.kind]
-        user_notes.set_keys(config, one.path, {"dismissed": noted})
-    return one
+        before = people.read(config.vault, proposal.path).meta.get("dismissed")
+        dismissed = [*(before if isinstance(before, list) else []), proposal.noted or proposal.kind]
+        user_notes.set_keys(config, proposal.path, {"dismissed": dismissed})
+    return proposal
 
 
 def _named(config: Config, key: str, now: float) -> Proposal:
-    wanted = key.strip("[]#")
+    proposal_key = key.strip("[]#")
     _, notices = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
-    found = next((one for one in waiting(config, now=now) if one.key == wanted), None)
-    if found is None:
+    match = next((proposal for proposal in waiting(config, now=now) if proposal.key == proposal_key), None)
+    if match is None:
         lists = ("`mdmem proposals` lists what waits.", *notices)
         raise NotFoundError(f"No proposal has the id {key!r:.40}. {' '.join(lists)}")
-    return found
+    return match
 
 
 class _Finder:
@@ -111,13 +111,15 @@ class _Finder:
 
     def every(self) -> list[Proposal]:
         """Return all proposals."""
-        found = (list(KINDS[kind].find(self))[:MAX_OF_A_KIND] for kind in KINDS)
-        return list(chain.from_iterable(found))
+        by_kind = (list(KINDS[kind].find(self))[:MAX_OF_A_KIND] for kind in KINDS)
+        return list(chain.from_iterable(by_kind))
 
     def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
         """Yield notes of the project, newest first, without internal memories."""
-        kept = decisions.of_project(self._view, numbers - self._view.internal, self._project)
-        for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
+        in_project = decisions.of_project(self._view, numbers - self._view.internal, self._project)
+        for number in sorted(
+            in_project, key=lambda number: (self._created[number], self._view.path(number)), reverse=True
+        ):
             parsed = people.read(self._config.vault, self._view.path(number))
             if parsed.meta:
                 yield number, parsed
@@ -142,19 +144,19 @@ class _Finder:
         """Yield the notes that agents proposed."""
         for number, parsed in self._newest(self._view.notes("facet", "is:proposed")):
             if parsed.meta.get("status") == "proposed":
-                said = decisions.statement(parsed)
+                statement = decisions.statement(parsed)
                 unverified = parsed.meta.get("unverified")
-                marks = (
+                remarks = (
                     [f"quotes what its source does not say: {unverified[0]}"] if isinstance(unverified, list) else []
                 )
-                marks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
-                why = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *marks])
-                yield self._made(number, "note", str(parsed.meta.get("title", "")) or said, why)
+                remarks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
+                reason = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *remarks])
+                yield self._made(number, "note", str(parsed.meta.get("title", "")) or statement, reason)
 
     def wordings(self) -> Iterator[Proposal]:
         """Yield sentences in prompts that sound like a decision or a rule."""
         since = self._now - WORDING_DAYS * _DAY
-        recent = {one for one in self._view.notes("facet", "is:candidate") if self._created[one] > since}
+        recent = {number for number in self._view.notes("facet", "is:candidate") if self._created[number] > since}
         for number, parsed in self._newest(recent):
             if parsed.meta.get("dismissed"):
                 continue
@@ -217,42 +219,44 @@ class _Finder:
 
 
 def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Proposal]:
-    said = meta.get("dismissed")
-    if not (isinstance(said, list) and made.noted in map(str, said)):
+    dismissed = meta.get("dismissed")
+    if not (isinstance(dismissed, list) and made.noted in map(str, dismissed)):
         yield made
 
 
 # -- what accepting does ---------------------------------------------------------------------------
 
 
-def _take_note(config: Config, one: Proposal, now: float) -> None:
-    meta, day = people.read(config.vault, one.path).meta, timestamps.note_time(now)[:10]
-    user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
+def _take_note(config: Config, proposal: Proposal, now: float) -> None:
+    meta, day = people.read(config.vault, proposal.path).meta, timestamps.note_time(now)[:10]
+    user_notes.set_keys(config, proposal.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
         with suppress(NotFoundError):  # forgotten since
-            decisions.supersede(config, old, one.id)
+            decisions.supersede(config, old, proposal.id)
 
 
-def _write_wording(config: Config, one: Proposal, now: float) -> None:
-    body = f"> {one.title}\n\nSaid in [mem:{one.id}].\n"
-    decisions.add(config, one.title, body, kind=one.noted, project=one.project, now=now)
-    user_notes.set_keys(config, one.path, {"dismissed": ["taken"]})
+def _write_wording(config: Config, proposal: Proposal, now: float) -> None:
+    body = f"> {proposal.title}\n\nSaid in [mem:{proposal.id}].\n"
+    decisions.add(config, proposal.title, body, kind=proposal.noted, project=proposal.project, now=now)
+    user_notes.set_keys(config, proposal.path, {"dismissed": ["taken"]})
 
 
-def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
-    decisions.supersede(config, one.other, one.id)
-    had = decisions.ids(people.read(config.vault, one.path).meta.get("supersedes"))
-    user_notes.set_keys(config, one.path, {"supersedes": [*had, one.other] if had else one.other})
+def _supersede(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
+    decisions.supersede(config, proposal.other, proposal.id)
+    superseded = decisions.ids(people.read(config.vault, proposal.path).meta.get("supersedes"))
+    user_notes.set_keys(
+        config, proposal.path, {"supersedes": [*superseded, proposal.other] if superseded else proposal.other}
+    )
 
 
-def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
+def _merge(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001
     """Mark the later note as superseded by the earlier one, which replaces both."""
-    decisions.supersede(config, one.id, one.other)
+    decisions.supersede(config, proposal.id, proposal.other)
 
 
 def _setting(key: str, value: Any) -> Accept:
     """Return a function that sets a front matter key of the proposal's note."""
-    return lambda config, one, _now: user_notes.set_keys(config, one.path, {key: value})
+    return lambda config, proposal, _now: user_notes.set_keys(config, proposal.path, {key: value})
 
 
 Accept = Callable[[Config, Proposal, float], Any]
@@ -274,7 +278,7 @@ KINDS: dict[str, ProposalKind] = {
     "pin": ProposalKind(_Finder.pins, _setting("pinned", True), "pin it?"),
     "archive": ProposalKind(_Finder.archived, _setting("status", "archived"), "archive it?"),
     "drop": ProposalKind(
-        _Finder.stale, lambda config, one, now: work.mark_done(config, one.other, now=now), "drop it?"
+        _Finder.stale, lambda config, proposal, now: work.mark_done(config, proposal.other, now=now), "drop it?"
     ),
 }
 

@@ -61,11 +61,13 @@ def open_work(config: Config, project: str = "", *, now: float) -> list[OpenItem
 
 def in_view(config: Config, view: View, project: str, now: float) -> list[OpenItem]:
     """Return the open work of a project ("": all projects) in one state of the index, newest first."""
-    found = _Project(config, view, project, now).items()
+    items = _Project(config, view, project, now).items()
     pages = view.notes("facet", "kind:session")
-    gone = {name for name in {item.session for item in found} if _is_superseded(config, view, pages, name)}
+    superseded = {name for name in {item.session for item in items} if _is_superseded(config, view, pages, name)}
     return sorted(
-        (item for item in found if item.session not in gone), key=lambda item: (item.created, item.key), reverse=True
+        (item for item in items if item.session not in superseded),
+        key=lambda item: (item.created, item.key),
+        reverse=True,
     )
 
 
@@ -83,11 +85,11 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
         UsageError, VaultError, BusyError, OSError: when the note cannot be changed.
     """
     _, notices = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
-    found = [item for item in open_work(config, now=now) if item.key == key.strip("[]#")]
-    if not found:
+    matching = [item for item in open_work(config, now=now) if item.key == key.strip("[]#")]
+    if not matching:
         lists = ("`mdmem todo` lists what is open.", *notices)
         raise NotFoundError(f"No open work has the id {key!r:.40}. {' '.join(lists)}")
-    item = found[0]
+    item = matching[0]
     meta = people.read(config.vault, item.path).meta
     in_list = str(meta.get("kind")) in ("observation", "plan") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
@@ -96,8 +98,8 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
 
 
 def _marked(meta: Mapping[str, object]) -> list[str]:
-    done = meta.get("done")
-    return [str(one) for one in done] if isinstance(done, list) else []
+    keys = meta.get("done")
+    return [str(key) for key in keys] if isinstance(keys, list) else []
 
 
 def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
@@ -119,7 +121,7 @@ class _Project:
 
     def items(self) -> list[OpenItem]:
         """Return all open work."""
-        return [*self._tasks(), *self._written(), *self._failures(), *self._turns()]
+        return [*self._tasks(), *self._task_notes(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
         every = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
@@ -163,20 +165,20 @@ class _Project:
         for numbers in sessions.values():
             project = str(self._view.facts(numbers[0]).get("project", ""))
             by_path = {self._view.path(number): number for number in numbers}
-            for one in todo.of_session(self._config, by_path):
-                same = (project, _plain(one.text))
-                if same not in latest or latest[same][0] <= one.at:
-                    latest[same] = (one.at, by_path[one.path], one)
-        for at, number, one in latest.values():
-            yield self._item(number, "task", one.text, created=at, blocked_by=[*one.blocked_by]), one
+            for listed in todo.of_session(self._config, by_path):
+                identity = (project, _plain(listed.text))
+                if identity not in latest or latest[identity][0] <= listed.at:
+                    latest[identity] = (listed.at, by_path[listed.path], listed)
+        for at, number, listed in latest.values():
+            yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed
 
-    def _written(self) -> Iterator[OpenItem]:
+    def _task_notes(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""
         for number in self._view.notes("facet", "kind:task") & self._notes:
             parsed = people.readable(self._config.vault, self._view.path(number))
             meta = parsed.meta
-            over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
-            if meta and not over:
+            is_over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
+            if meta and not is_over:
                 yield self._item(number, "task", str(self._view.facts(number)["title"]),
                                  blocked_by=decisions.ids(meta.get("blocked_by")))  # fmt: skip
 
@@ -185,7 +187,7 @@ class _Project:
     def _failures(self) -> Iterator[OpenItem]:
         view = self._view
         failed_notes = view.notes("facet", "is:failed")
-        open_: dict[tuple[str, runs.CommandRun], int] = {}
+        failing: dict[tuple[str, runs.CommandRun], int] = {}
         if not failed_notes & self._notes:
             return
         for number in self._of_tools(runs.SHELLS):
@@ -195,12 +197,12 @@ class _Project:
                 continue
             project = str(facts.get("project", ""))
             if number in failed_notes:
-                open_.pop((project, command), None)
-                open_[project, command] = number
+                failing.pop((project, command), None)
+                failing[project, command] = number
             else:
-                for other in [key for key in open_ if key[0] == project and runs.closes(command, key[1])]:
-                    del open_[other]
-        for number in open_.values():
+                for other in [key for key in failing if key[0] == project and runs.closes(command, key[1])]:
+                    del failing[other]
+        for number in failing.values():
             meta = people.readable(self._config.vault, view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
                 yield self._item(number, _FAILED, runs.line(str(view.facts(number)["title"])),
@@ -214,44 +216,44 @@ class _Project:
         for number in self._notes:
             if journal.numbers(self._view.name(number)):
                 folders.setdefault(self._view.folder_of[number], []).append(number)
-        asked: dict[tuple[str, str], int] = {}
-        found = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
-        for number in self._notes & self._view.notes("facet", "kind:prompt") if found else ():
+        last_asked: dict[tuple[str, str], int] = {}
+        candidates = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
+        for number in self._notes & self._view.notes("facet", "kind:prompt") if candidates else ():
             facts = self._view.facts(number)
-            said = (str(facts.get("project", "")), _plain(str(facts["title"])))
-            asked[said] = max(asked.get(said, 0), self._created[number])
-        for item in found:
-            again = asked.get((item.project, _plain(item.text)), 0) > timestamps.epoch(item.created)
-            if not again and not self._is_done(item):
+            prompt_key = (str(facts.get("project", "")), _plain(str(facts["title"])))
+            last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
+        for item in candidates:
+            is_asked_again = last_asked.get((item.project, _plain(item.text)), 0) > timestamps.epoch(item.created)
+            if not is_asked_again and not self._is_done(item):
                 yield item
 
     def _last_turn(self, numbers: list[int]) -> OpenItem | None:
         view = self._view
         flags = view.numbers("flags")
-        at = {number: journal.numbers(view.name(number)) for number in numbers}
-        prompts = sorted((n for n in numbers if flags[n] // KIND_STEP == _PROMPT), key=lambda n: at[n])
-        heard = max(self._created[number] for number in numbers)
-        if not prompts or heard > self._now - AT_WORK_SECONDS:
+        position = {number: journal.numbers(view.name(number)) for number in numbers}
+        prompts = sorted((n for n in numbers if flags[n] // KIND_STEP == _PROMPT), key=lambda n: position[n])
+        last_note_at = max(self._created[number] for number in numbers)
+        if not prompts or last_note_at > self._now - AT_WORK_SECONDS:
             return None
-        turn = [number for number in numbers if at[number][0] == at[prompts[-1]][0]]
+        turn = [number for number in numbers if position[number][0] == position[prompts[-1]][0]]
         answers = [n for n in turn if flags[n] // KIND_STEP == _RESPONSE and "-subagent-" not in view.name(n)]
         if any(view.facts(number).get("success") is not False for number in answers):
             return None
-        meant = self._meant(prompts)
-        if meant is None:
+        request = self._last_request(prompts)
+        if request is None:
             return None
         kind = "interrupted" if answers or len(turn) > 1 else "prompt"
-        return self._item(meant, kind, str(view.facts(meant)["title"]))
+        return self._item(request, kind, str(view.facts(request)["title"]))
 
-    def _meant(self, prompts: list[int]) -> int | None:
+    def _last_request(self, prompts: list[int]) -> int | None:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
             title = str(self._view.facts(number)["title"])
-            said = _plain(title)
-            asked = shape.of(title)
-            if said in _DISMISSED or said.startswith("/") or (asked is not None and asked.grade == SURE):
+            words = _plain(title)
+            question = shape.of(title)
+            if words in _DISMISSED or words.startswith("/") or (question is not None and question.grade == SURE):
                 return None  # a question about earlier work opens none
-            if said not in _GO_ON:
+            if words not in _GO_ON:
                 return number
         return None
 
