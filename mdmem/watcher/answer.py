@@ -43,9 +43,9 @@ class _Handler(socketserver.BaseRequestHandler):
             if answer is None:
                 return
             link.sendall(b"\n")  # fails here, before any work, if the client has given up
-            said = answer()
-            if said is not None:
-                link.sendall(said + b"\n")
+            response = answer()
+            if response is not None:
+                link.sendall(response + b"\n")
         except OSError:
             return  # the client has gone
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server

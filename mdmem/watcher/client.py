@@ -110,20 +110,20 @@ def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
     """Return a new token and the paths touched since `token`; None for the paths when nobody knows them."""
     import json
 
-    said = ask(config, f"touched {token}", {}, b"", seconds=TOUCHED_SECONDS)
-    now, paths = json.loads(said) if said is not None else ("", None)
-    return now, paths
+    answer = ask(config, f"touched {token}", {}, b"", seconds=TOUCHED_SECONDS)
+    new_token, paths = json.loads(answer) if answer is not None else ("", None)
+    return new_token, paths
 
 
 def status(config: Config) -> dict[str, Any]:
     """Return the watcher's status; `running` is False when there is none or it does not answer (`silent`)."""
     import json
 
-    said = ask(config, "status", {}, b"", seconds=2.0)
-    found: dict[str, Any] = json.loads(said) if said else {"running": False, "vault": config.vault}
-    if not said and _listens(config):
-        found["silent"] = True
-    return found
+    answer = ask(config, "status", {}, b"", seconds=2.0)
+    result: dict[str, Any] = json.loads(answer) if answer else {"running": False, "vault": config.vault}
+    if not answer and _listens(config):
+        result["silent"] = True
+    return result
 
 
 def _listens(config: Config) -> bool:

@@ -126,16 +126,16 @@ class Watcher:
         """Index the dirty paths; False when that failed and the whole vault is dirty again."""
         with self._alone:
             paths = self.dirty.take()
-            done = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
-        if paths is None and not done:
+            is_indexed = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
+        if paths is None and not is_indexed:
             self.dirty.touched.begin()  # some files were not visited
-        if done is None:  # leave it to a process that reads every file; only later changes are dirty
-            done = self._is_current = self._finished(["index"])
+        if is_indexed is None:  # leave it to a process that reads every file; only later changes are dirty
+            is_indexed = self._is_current = self._finished(["index"])
             self.last_change = time.time()
-        if not done:
+        if not is_indexed:
             self.dirty.sweep()
-        self._failures = 0 if done else self._failures + 1
-        return done
+        self._failures = 0 if is_indexed else self._failures + 1
+        return is_indexed
 
     def _index(self, paths: Iterable[str] | None, budget_seconds: float, wait_seconds: float) -> bool | None:
         """Index these paths, or the whole vault; None when the budget was exceeded, False on failure."""
@@ -165,18 +165,19 @@ class Watcher:
         if not self._alone.acquire(timeout=WAIT_SECONDS):
             return None
         try:
-            given = answer(words, env, body) if self._has_taken_in() else None
-            self.answered += given is not None
-            return given
+            result = answer(words, env, body) if self._index_pending() else None
+            self.answered += result is not None
+            return result
         finally:
             self._alone.release()
 
     def _knows_all(self) -> bool:
         """Whether the index has every change so far, including those in place. Called while answering."""
-        is_told = self._is_local and not self.dirty.unwatched and self.dirty.touched.is_heard(self.config.vault)
-        return is_told and self._has_taken_in()
+        is_reliable = self._is_local and not self.dirty.unwatched
+        return is_reliable and self.dirty.touched.is_heard(self.config.vault) and self._index_pending()
 
-    def _has_taken_in(self) -> bool:
+    def _index_pending(self) -> bool:
+        """Index the few paths that are dirty; False if the index cannot be made complete while somebody waits."""
         paths = self.dirty.take_few() if self._is_current else None
         if paths is None:
             return False
@@ -191,7 +192,7 @@ class Watcher:
         """Commit after a quiet time and sync when due, in child processes, by the current settings."""
         committed = 0.0
         tick = 0.0
-        seen = followed.look(self.config)
+        last_facts = followed.look(self.config)
         while not self.stop.wait(tick):
             if not self._is_locked():
                 log.write(self.config, "the watcher's lock was deleted with the state folder: it begins again")
@@ -204,8 +205,8 @@ class Watcher:
             if quiet and committed < self.last_change <= now - quiet:
                 committed = self.last_change
                 self._finished(["commit", "--quiet"])
-            if settings.capture.host_memory and (facts := followed.look(self.config)) != seen:
-                seen = facts
+            if settings.capture.host_memory and (facts := followed.look(self.config)) != last_facts:
+                last_facts = facts
                 self._finished(["commit", "--quiet"])  # a commit copies followed files
             if every and now - self.last_sync >= every:
                 self._sync()

@@ -33,17 +33,17 @@ _HEAD = struct.Struct("iIII")
 _READ_BYTES = 256 * 1024
 _MAX_KEPT = 4
 
-_known: dict[str, Stillness] = {}
+_states: dict[str, Stillness] = {}
 
 
 def of(root: str) -> Stillness:
     """Return this process's state for a vault."""
-    found = _known.get(root)
-    if found is None:
-        while len(_known) >= _MAX_KEPT:
-            _known.pop(next(iter(_known))).end()
-        found = _known[root] = Stillness(root)
-    return found
+    state = _states.get(root)
+    if state is None:
+        while len(_states) >= _MAX_KEPT:
+            _states.pop(next(iter(_states))).end()
+        state = _states[root] = Stillness(root)
+    return state
 
 
 class Stillness:
@@ -144,10 +144,10 @@ class Stillness:
 
 def _identity(root: Path) -> tuple[int, int] | None:
     try:
-        found = root.stat()
+        status = root.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def is_local(root: Path) -> bool:

@@ -30,7 +30,7 @@ class TouchedFiles:
     """The vault's touched files, numbered in order."""
 
     def __init__(self) -> None:
-        self._heard = threading.Condition()
+        self._condition = threading.Condition()
         self._epoch = ""
         self._count = 0
         self._paths: dict[str, int] = {}
@@ -41,7 +41,7 @@ class TouchedFiles:
 
     def begin(self) -> None:
         """Start tracking anew: nothing is known about what happened before."""
-        with self._heard:
+        with self._condition:
             self._epoch, self._count, self._deaf_until = secrets.token_hex(8), 0, 0.0
             self._paths.clear()
             self._swept_ns = time.time_ns()
@@ -62,15 +62,15 @@ class TouchedFiles:
 
     def end(self) -> None:
         """Stop answering: the vault is no longer watched."""
-        with self._heard:
+        with self._condition:
             self._epoch = ""
 
     def add(self, path: str) -> None:
         """Add a file or folder that an event names."""
-        with self._heard:
+        with self._condition:
             if path in self._signs:
                 self._signs[path] = True
-                self._heard.notify_all()
+                self._condition.notify_all()
             elif not path.startswith(".git/"):
                 self._count += 1
                 self._paths[path] = self._count
@@ -84,12 +84,12 @@ class TouchedFiles:
         """
         if not self.is_heard(root):
             return None
-        with self._heard:
+        with self._condition:
             epoch, _, number = token.partition(":")
-            known = epoch == self._epoch and number.isdigit()
-            paths = [path for path, at in self._paths.items() if at > int(number)] if known else None
-            now = f"{self._epoch}:{self._count}"
-        return now, paths
+            is_known = epoch == self._epoch and number.isdigit()
+            paths = [path for path, at in self._paths.items() if at > int(number)] if is_known else None
+            new_token = f"{self._epoch}:{self._count}"
+        return new_token, paths
 
     def is_heard(self, root: str) -> bool:
         """Whether the events of all changes so far have arrived; False when unknown."""
@@ -97,22 +97,22 @@ class TouchedFiles:
         if not self._epoch or time.monotonic() < self._deaf_until or not sign.parent.is_dir():
             return False
         path = f".git/{sign.name}"
-        with self._heard:
+        with self._condition:
             self._signs[path] = False
         try:
             sign.touch(0o600)
-            with self._heard:
-                has_come = self._heard.wait_for(lambda: self._signs[path], WAIT_SECONDS)
-            self._deaf_until = 0.0 if has_come else time.monotonic() + DEAF_SECONDS
-            return has_come
+            with self._condition:
+                has_arrived = self._condition.wait_for(lambda: self._signs[path], WAIT_SECONDS)
+            self._deaf_until = 0.0 if has_arrived else time.monotonic() + DEAF_SECONDS
+            return has_arrived
         except OSError:
             return False
         finally:
-            with self._heard:
+            with self._condition:
                 del self._signs[path]
             sign.unlink(missing_ok=True)
 
     def answer(self, root: str, words: list[str]) -> bytes | None:
         """Answer the request of a commit."""
-        told = self.since(root, words[0] if words else "")
-        return None if told is None else json.dumps(told).encode()
+        result = self.since(root, words[0] if words else "")
+        return None if result is None else json.dumps(result).encode()

@@ -57,19 +57,19 @@ def install(vault: str, env: Mapping[str, str], *, now: bool, dry_run: bool = Fa
     system = _system()
     path = _path(system, vault, env)
     text = system.text(vault, env)
-    old = _read(path)
-    if old is not None and MARK not in old:
+    previous = _read(path)
+    if previous is not None and MARK not in previous:
         raise ConfigError(f"{path} is not mdmem's. Move it away, then run this again.")
-    action = "created" if old is None else "unchanged" if old == text else "updated"
+    action = "created" if previous is None else "unchanged" if previous == text else "updated"
     if dry_run:
-        return _change(path, action)._replace(diff=settings_file.diff(old or "", text, str(path)))
+        return _change(path, action)._replace(diff=settings_file.diff(previous or "", text, str(path)))
     if action != "unchanged":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if now:
         _run(system.start(path))
         return _change(path, action, "It is running and starts at every login.")
-    return _change(path, action, f"To start it now and at every login: {_spoken(system.start(path))}")
+    return _change(path, action, f"To start it now and at every login: {_as_typed(system.start(path))}")
 
 
 def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
@@ -81,10 +81,10 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
     """
     system = _system()
     path = _path(system, vault, env)
-    old = _read(path)
-    if old is None:
+    previous = _read(path)
+    if previous is None:
         return _change(path, "unchanged")
-    if MARK not in old:
+    if MARK not in previous:
         raise ConfigError(f"{path} is not mdmem's, so it was not removed.")
     if now:
         _run(system.stop(path))
@@ -120,36 +120,36 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _words(vault: str) -> list[str]:
+def _watch_command(vault: str) -> list[str]:
     """Return the command that runs the watcher, with this interpreter's full path."""
-    words = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
-    if not all(word.isprintable() for word in words):
+    command = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
+    if not all(word.isprintable() for word in command):
         raise ConfigError(f"The path {vault!r:.200} cannot be written in a service file. Choose a simpler path.")
-    return words
+    return command
 
 
 def _variables(env: Mapping[str, str]) -> dict[str, str]:
     return {name: env[name] for name in _PLACES if env.get(name)}
 
 
-def _spoken(commands: list[list[str]]) -> str:
+def _as_typed(commands: list[list[str]]) -> str:
     line = subprocess.list2cmdline if sys.platform == "win32" else " ".join
     return "`" + " && ".join(line(words) for words in commands if not words[0].startswith("-")) + "`"
 
 
 def _run(commands: list[list[str]]) -> None:
-    for words in commands:
-        program = words[0].removeprefix("-")
+    for command in commands:
+        program = command[0].removeprefix("-")
         try:
-            done = subprocess.run([program, *words[1:]], capture_output=True, text=True, errors="replace")
+            result = subprocess.run([program, *command[1:]], capture_output=True, text=True, errors="replace")
         except FileNotFoundError:
-            if program != words[0]:
+            if program != command[0]:
                 continue
-            instead = "`mdmem watch --background` starts the watcher until logout."
-            raise MdmemError(f"There is no {program} here. {instead}") from None
-        if done.returncode and program == words[0]:
-            said = (done.stderr.strip() or f"status {done.returncode}").splitlines()[0]
-            raise MdmemError(f"`{' '.join(words)}` failed: {said}")
+            alternative = "`mdmem watch --background` starts the watcher until logout."
+            raise MdmemError(f"There is no {program} here. {alternative}") from None
+        if result.returncode and program == command[0]:
+            reason = (result.stderr.strip() or f"status {result.returncode}").splitlines()[0]
+            raise MdmemError(f"`{' '.join(command)}` failed: {reason}")
 
 
 # -- systemd -----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ Description=mdmem watcher of {vault.replace("%", "%%")}
 ConditionPathIsDirectory={vault.replace("%", "%%")}
 
 [Service]
-{"".join(settings)}ExecStart={" ".join(_quoted(word).replace("$", "$$") for word in _words(vault))}
+{"".join(settings)}ExecStart={" ".join(_quoted(word).replace("$", "$$") for word in _watch_command(vault))}
 Restart=on-failure
 RestartSec=10
 RestartPreventExitStatus={BUSY}
@@ -199,7 +199,7 @@ SYSTEMD = System(
 def _launchd_text(vault: str, env: Mapping[str, str]) -> str:
     values = {
         "Label": f"mdmem-watch-{config.vault_key(vault)}",
-        "ProgramArguments": _words(vault),
+        "ProgramArguments": _watch_command(vault),
         "EnvironmentVariables": _variables(env),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
@@ -230,7 +230,7 @@ LAUNCHD = System(
 
 def _task_text(vault: str, env: Mapping[str, str]) -> str:
     """Return a task that starts when its user logs on, in ASCII: the Task Scheduler guesses a file's encoding."""
-    program, *words = _words(vault)
+    program, *words = _watch_command(vault)
     user = escape("\\".join(filter(None, (env.get("USERDOMAIN"), env.get("USERNAME")))))
     text = f"""\
 <?xml version="1.0"?>

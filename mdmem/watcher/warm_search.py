@@ -42,18 +42,20 @@ class WarmAnswer(NamedTuple):
     suggestion: str | None
 
 
-def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
+def ask(config: Config, query: Query, options: dict[str, Any]) -> WarmAnswer | None:
     """Ask the watcher; None when there is none, it has another version, or it does not answer.
 
-    how: fields of `search.engine.SearchOptions` as JSON values.
+    options: fields of `search.engine.SearchOptions` as JSON values.
     """
-    body = json.dumps({"query": query._asdict(), "how": how}).encode()
-    said = watcher.ask(config, "search", {}, body, seconds=SECONDS)
-    if not said:
+    body = json.dumps({"query": query._asdict(), "how": options}).encode()
+    response = watcher.ask(config, "search", {}, body, seconds=SECONDS)
+    if not response:
         return None
     try:
-        found = json.loads(said)
-        return WarmAnswer([WarmHit(*hit) for hit in found["hits"]], found["total"], found["hints"], found["suggestion"])
+        result = json.loads(response)
+        return WarmAnswer(
+            [WarmHit(*hit) for hit in result["hits"]], result["total"], result["hints"], result["suggestion"]
+        )
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -69,9 +71,9 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
     from mdmem.search import engine
     from mdmem.search.staged import Place
 
-    asked = json.loads(body)
-    how = {**asked["how"], "here": Place.read(asked["how"].get("here"))}
-    return _encoded(engine.search(config, _query(asked["query"]), engine.SearchOptions(**how)))
+    request = json.loads(body)
+    options = {**request["how"], "here": Place.read(request["how"].get("here"))}
+    return _encoded(engine.search(config, _query(request["query"]), engine.SearchOptions(**options)))
 
 
 def _query(fields: dict[str, Any]) -> Query:
