@@ -103,13 +103,13 @@ def text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-def said(value: Any) -> str:
+def joined_text(value: Any) -> str:
     """Return what somebody typed or said: a string, or the texts of content blocks joined by line breaks."""
     if type(value) is str:
         return value
     blocks = value if isinstance(value, list) else [value]
-    found = [block if type(block) is str else text(mapping(block).get("text")) for block in blocks]
-    return "\n".join([part for part in found if part])
+    parts = [block if type(block) is str else text(mapping(block).get("text")) for block in blocks]
+    return "\n".join([part for part in parts if part])
 
 
 def message_of(error: Any) -> str:

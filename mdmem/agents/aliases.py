@@ -100,8 +100,10 @@ def changes_files(tool: str) -> bool:
     return ALIASES.get(tool.lower(), (tool, _NONE))[0] in _CHANGING
 
 
-def resolve(tool: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def resolve(tool: str, tool_input: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a tool and its input under Claude Code's names; unknown tools and keys stay as they are."""
     name, keys = ALIASES.get(tool.lower(), (tool, _NONE))
-    renamed = {ours: given[theirs] for theirs, ours in keys.items() if theirs in given and ours not in given}
-    return name, {**given, **renamed} if renamed else given
+    renamed = {
+        ours: tool_input[theirs] for theirs, ours in keys.items() if theirs in tool_input and ours not in tool_input
+    }
+    return name, {**tool_input, **renamed} if renamed else tool_input

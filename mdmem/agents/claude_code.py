@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.agents import Event, first_text, load, number, objects, reply_with, said, text, texts
+from mdmem.agents import Event, first_text, joined_text, load, number, objects, reply_with, text, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
         transcript=transcript,
         subagent=name == "SubagentStop" or (name != "PostCompact" and is_subagent(payload, transcript)),
         source=first_text(payload, "source", "trigger", "reason"),
-        prompt=said(payload.get("prompt")) or text(payload.get("custom_instructions")),
-        message=said(payload.get("last_assistant_message")) or said(payload.get("compact_summary")),
+        prompt=joined_text(payload.get("prompt")) or text(payload.get("custom_instructions")),
+        message=joined_text(payload.get("last_assistant_message")) or joined_text(payload.get("compact_summary")),
         tool=text(payload.get("tool_name")),
         tool_input=payload.get("tool_input"),
         tool_response=payload.get("tool_response", payload.get("tool_output")),
@@ -100,21 +100,21 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
 def _unread(payload: Mapping[str, Any], name: str) -> dict[str, str]:
     """Return as `unread` the key of a prompt or answer that is not empty but has no readable text."""
     key = _WORDS.get(name, "")
-    is_known = not payload.get(key) or isinstance(payload[key], list) or said(payload[key])
+    is_known = not payload.get(key) or isinstance(payload[key], list) or joined_text(payload[key])
     return {} if is_known else {"unread": key}
 
 
 def _is_compaction(payload: Mapping[str, Any]) -> bool:
     """Whether the sub-agent that ended was Claude Code's own one for compaction: it has no type."""
-    answer = said(payload.get("last_assistant_message"))
+    answer = joined_text(payload.get("last_assistant_message"))
     return payload.get("agent_type") == "" and "<summary>" in answer and "</summary>" in answer
 
 
 def _duration(payload: Mapping[str, Any]) -> int | None:
     """Return a run's duration in milliseconds, as given or from its start and end times."""
-    told = number(payload.get("duration_ms"))
-    if told is not None or "ended_at" not in payload:
-        return told
+    duration_ms = number(payload.get("duration_ms"))
+    if duration_ms is not None or "ended_at" not in payload:
+        return duration_ms
     from mdmem.agents.dialect import seconds  # needed by few payloads
 
     began, ended = seconds(payload.get("started_at")), seconds(payload["ended_at"])

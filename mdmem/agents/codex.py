@@ -42,7 +42,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         if event.tool.startswith(_HOUSEKEEPING) and event.tool != SPAWN:
             event.name = ""
         else:
-            _tell_failure(event)
+            _read_outcome(event)
     return event
 
 
@@ -59,7 +59,7 @@ def folder(env: Mapping[str, str]) -> str:
     return env.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
 
 
-def _tell_failure(event: Event) -> None:
+def _read_outcome(event: Event) -> None:
     """Mark a run as failed if its response or Codex's rollout file says so.
 
     A response is an object (or one in a string) with `output` and `metadata.exit_code`, or lines of facts before
@@ -72,41 +72,41 @@ def _tell_failure(event: Event) -> None:
         code = metadata.get("exit_code") if isinstance(metadata, dict) else response.get("exit_code")
         event.tool_response = response["output"]
     elif type(response) is str and response.startswith(_FACTS):
-        facts, _, output = response.partition("\nOutput:\n")
-        code, event.tool_response = _said_code(facts), output
-        if code is None and _RUNNING in facts:
-            shell = facts.partition(_RUNNING)[2].partition("\n")[0]
+        header, _, output = response.partition("\nOutput:\n")
+        code, event.tool_response = _code_in_header(header), output
+        if code is None and _RUNNING in header:
+            shell = header.partition(_RUNNING)[2].partition("\n")[0]
             event.tool_response = {"output": output, "status": BACKGROUND, "shell": shell}
             return
     elif event.tool == "Bash" and type(response) is str:
-        code = _written_code(event)
+        code = _code_in_rollout(event)
     elif event.tool == SPAWN:
         event.tool_response = {"status": "async_launched", **mapping(response)}
         return
     else:
         return
-    said = text(event.tool_response)
-    event.error = failure(code, said)
+    response_text = text(event.tool_response)
+    event.error = failure(code, response_text)
     if event.error is not None:
         event.name = "PostToolUseFailure"
     elif type(code) is int:
-        event.tool_response = {"output": said, "exit_code": code}
+        event.tool_response = {"output": response_text, "exit_code": code}
 
 
 _RUNNING = "Process running with session ID "
 _FACTS = ("Exit code: ", "Chunk ID: ", "Wall time: ", "Process exited with code ")
 
 
-def _said_code(facts: str) -> int | None:
-    """Return the exit code in the lines of facts before an output, or None."""
-    for line in facts.split("\n"):
-        for words in ("Exit code: ", "Process exited with code "):
-            if line.startswith(words) and (code := exit_code(line.removeprefix(words))) is not None:
+def _code_in_header(header: str) -> int | None:
+    """Return the exit code in the lines before an output, or None."""
+    for line in header.split("\n"):
+        for prefix in ("Exit code: ", "Process exited with code "):
+            if line.startswith(prefix) and (code := exit_code(line.removeprefix(prefix))) is not None:
                 return code
     return None
 
 
-def _written_code(event: Event) -> int | None:
+def _code_in_rollout(event: Event) -> int | None:
     """Return the run's exit code from the rollout file; None if it is not there (yet)."""
     if not event.tool_use_id:
         return None

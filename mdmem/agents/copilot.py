@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, mapping, message_of, said, text, texts
+from mdmem.agents import BACKGROUND, Event, first_text, joined_text, mapping, message_of, text, texts
 from mdmem.agents.dialect import decoded, exit_code, failure, made_id, seconds
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         transcript=transcript or _transcript(session, env),
         subagent=name == "SubagentStop" or "agent_id" in extra or "/subagents/" in transcript.replace("\\", "/"),
         source=first_text(payload, "source", "reason"),
-        prompt=said(payload.get("prompt")) or first_text(payload, "customInstructions", "custom_instructions"),
+        prompt=joined_text(payload.get("prompt")) or first_text(payload, "customInstructions", "custom_instructions"),
         message=first_text(payload, "response", "last_assistant_message"),
         extra=extra,
     )
@@ -107,8 +107,8 @@ def _last_words(transcript: str) -> tuple[str, str]:
         if line.get("type") == "user.message":
             break
         if line.get("type") == "assistant.message" and text(data.get("content")).strip():
-            said = "" if data.get("toolRequests") else text(data["content"])
-            return said, str(seconds(line.get("timestamp")) or "")
+            words = "" if data.get("toolRequests") else text(data["content"])
+            return words, str(seconds(line.get("timestamp")) or "")
     return "", ""
 
 

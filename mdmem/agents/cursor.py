@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, number, said, text, texts
+from mdmem.agents import Event, first_text, joined_text, number, text, texts
 from mdmem.agents.dialect import decoded, failure
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         transcript=text(payload.get("transcript_path")),
         subagent=name == "SubagentStop" or bool(parent and parent != session),
         source=first_text(payload, "source", "reason", "status"),
-        prompt=said(payload.get("prompt")),
+        prompt=joined_text(payload.get("prompt")),
         message=first_text(payload, "text", "last_assistant_message", "summary"),
         tool=_tool(payload),
         tool_input=decoded(payload.get("tool_input")),

@@ -85,10 +85,10 @@ def typed(prompt: str) -> str:
     return prompt
 
 
-def _last_words(said: str, transcript: str) -> str:
-    """Return the agent's last message of a turn; `said` has all its messages, joined by line breaks."""
-    if "\n" not in said:
-        return said
+def _last_words(messages: str, transcript: str) -> str:
+    """Return the agent's last message of a turn; `messages` are all of them, joined by line breaks."""
+    if "\n" not in messages:
+        return messages
     from mdmem.agents import tail
 
     for line in tail.objects(transcript):
@@ -96,8 +96,8 @@ def _last_words(said: str, transcript: str) -> str:
         if line.get("type") == "user" and not _is_answer(words):
             break
         if line.get("type") == "gemini" and type(words) is str and words.strip():
-            return words if said.rstrip().endswith(words.strip()) else said
-    return said
+            return words if messages.rstrip().endswith(words.strip()) else messages
+    return messages
 
 
 def _is_answer(content: Any) -> bool:
@@ -165,10 +165,10 @@ _NOTHING = ("", "0", "(none)")
 _BACKGROUND = "Command moved to background (PID: "
 
 
-def _shell(said: str) -> tuple[str | None, Any]:
+def _shell(response: str) -> tuple[str | None, Any]:
     """Return a command's error and output, without the facts that Gemini CLI adds below the output."""
     facts: dict[str, str] = {}
-    output = said
+    output = response
     while output:
         rest, _, last = output.rpartition("\n")
         fact = next((fact for fact in _FACTS if last.startswith(fact.rstrip())), "")

@@ -71,8 +71,8 @@ def ended(text: str) -> tuple[str, str, int | None]:
     """Return a background command's id, its status and its exit code, if known, from a notification."""
     if not text.lstrip().startswith("<task-notification>"):
         return "", "", None
-    told = _between(text, "<summary>", "</summary>").rpartition("exit code ")[2].rstrip(")")
-    code = int(told) if told.isdecimal() and len(told) < 6 else None
+    code_text = _between(text, "<summary>", "</summary>").rpartition("exit code ")[2].rstrip(")")
+    code = int(code_text) if code_text.isdecimal() and len(code_text) < 6 else None
     return _between(text, "<tool-use-id>", "</tool-use-id>"), _between(text, "<status>", "</status>"), code
 
 
@@ -140,6 +140,6 @@ def command(text: str) -> tuple[str, str] | None:
 
 
 def _between(text: str, begin: str, end: str) -> str:
-    _, found, rest = text.partition(begin)
-    inner, closed, _ = rest.partition(end)
-    return inner.strip() if found and closed else ""
+    _, opened, after = text.partition(begin)
+    inner, closed, _ = after.partition(end)
+    return inner.strip() if opened and closed else ""
