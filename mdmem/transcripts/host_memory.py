@@ -37,66 +37,76 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
 
     Raises OSError or MdmemError when the vault cannot be written.
     """
-    seen = _Followed(config)
-    found = _followed(config, env, seen, [cwd])
-    done = ImportedFiles(config)
-    changed = [one for one in found if any(not done.has_now(one.root / name) for name in markdown.files(one))]
+    record = _FollowRecord(config)
+    folders = _folders_to_follow(config, env, record, [cwd])
+    imported = ImportedFiles(config)
+    changed = [
+        folder for folder in folders if any(not imported.has_now(folder.root / name) for name in markdown.files(folder))
+    ]
     learned = 0
     if changed:
-        run = Import(config, done, env)
-        run.folders([one._replace(files=names) for one in changed if (names := tuple(_kept(config, one, seen)))])
+        run = Import(config, imported, env)
+        run.folders(
+            [
+                folder._replace(files=names)
+                for folder in changed
+                if (names := tuple(_files_to_import(config, folder, record)))
+            ]
+        )
         learned = run.tally.added["note"]
-    _remember(seen, found)
-    return learned + _supersede(config, seen)
+    _remember(record, folders)
+    return learned + _supersede(config, record)
 
 
 def offered(config: Config, env: Mapping[str, str], places: Iterable[str]) -> list[MarkdownFolder]:
     """Return what `follow` would import if these were folders of sessions. Nothing is recorded."""
-    return _followed(config, env, _Followed(config), places)
+    return _folders_to_follow(config, env, _FollowRecord(config), places)
 
 
-def remember(config: Config, found: Iterable[MarkdownFolder]) -> None:
+def remember(config: Config, folders: Iterable[MarkdownFolder]) -> None:
     """Start following what an import has copied."""
-    _remember(_Followed(config), found)
+    _remember(_FollowRecord(config), folders)
 
 
-def _followed(config: Config, env: Mapping[str, str], seen: _Followed, places: Iterable[str]) -> list[MarkdownFolder]:
-    roots = [root for (root,) in seen.of("root")]
-    found = _folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)]))
-    return _apart(seen, found)
+def _folders_to_follow(
+    config: Config, env: Mapping[str, str], record: _FollowRecord, places: Iterable[str]
+) -> list[MarkdownFolder]:
+    roots = [root for (root,) in record.of("root")]
+    folders = _folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)]))
+    return _apart(record, folders)
 
 
-def apart(config: Config, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
+def apart(config: Config, folders: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
     """Return the folders with distinct names: of two existing ones with the same name, the later gets a suffix."""
-    return _apart(_Followed(config), found)
+    return _apart(_FollowRecord(config), folders)
 
 
-def _apart(seen: _Followed, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
+def _apart(record: _FollowRecord, folders: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
     owners: dict[str, str] = {}
-    for path, name, _ in seen.of("file"):
+    for path, name, _ in record.of("file"):
         if name not in owners and os.path.lexists(path):
             owners[name] = path
-    for path, name in seen.of("from"):
+    for path, name in record.of("from"):
         if name not in owners and os.path.lexists(path):
             owners[name] = f"{path}{os.sep}"
-    named = []
-    for folder in found:
-        place = os.path.abspath(folder.root)  # noqa: PTH100 - links are not followed, as in the record
-        own = f"{folder.name}-{project.suffix(place)}"
-        root = f"{place}{os.sep}"
-        is_first = own not in owners and owners.setdefault(folder.name, root).startswith(root)
-        named.append(folder if is_first else folder._replace(name=own))
-    return named
+    renamed = []
+    for folder in folders:
+        root_path = os.path.abspath(folder.root)  # noqa: PTH100 - links are not followed, as in the record
+        suffixed_name = f"{folder.name}-{project.suffix(root_path)}"
+        root = f"{root_path}{os.sep}"
+        is_first = suffixed_name not in owners and owners.setdefault(folder.name, root).startswith(root)
+        renamed.append(folder if is_first else folder._replace(name=suffixed_name))
+    return renamed
 
 
-def _remember(seen: _Followed, found: Iterable[MarkdownFolder]) -> None:
-    for folder in found:
+def _remember(record: _FollowRecord, folders: Iterable[MarkdownFolder]) -> None:
+    for folder in folders:
         if folder.cwd == str(folder.root):
-            seen.add("root", folder.cwd)
+            record.add("root", folder.cwd)
         if not folder.follow:
-            seen.add("from", os.path.abspath(folder.root), folder.name)  # noqa: PTH100 - as above
+            record.add("from", os.path.abspath(folder.root), folder.name)  # noqa: PTH100 - as above
         for name in markdown.files(folder) if folder.follow else ():
-            seen.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
+            record.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
 
 
 def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownFolder]:
@@ -114,12 +124,12 @@ def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownF
             )
 
 
-def _kept(config: Config, folder: MarkdownFolder, seen: _Followed) -> Iterator[str]:
+def _files_to_import(config: Config, folder: MarkdownFolder, record: _FollowRecord) -> Iterator[str]:
     """Yield a folder's files except those whose imported notes were deleted or moved since."""
-    taken = {note_id for _, name, note_id in seen.of("file") if name == folder.name}
-    present = {str(parsed.meta.get("id")) for _, parsed in _notes(config, folder.name)} if taken else set()
+    imported_ids = {note_id for _, name, note_id in record.of("file") if name == folder.name}
+    present_ids = {str(parsed.meta.get("id")) for _, parsed in _notes(config, folder.name)} if imported_ids else set()
     for name in markdown.files(folder):
-        if markdown.note_id(folder, name) not in taken - present:
+        if markdown.note_id(folder, name) not in imported_ids - present_ids:
             yield name
 
 
@@ -133,15 +143,17 @@ def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
 
 def _root(config: Config, cwd: str) -> str:
     """Return the working tree that contains a folder; "" if it has no instruction file."""
-    where = project.identify(cwd) if cwd and Path(cwd).is_dir() else None
-    root = where.worktree if where is not None and exclusions.takes_project(config, where, cwd) else ""
+    if not (cwd and Path(cwd).is_dir()):
+        return ""
+    found = project.identify(cwd)
+    root = found.worktree if exclusions.takes_project(config, found, cwd) else ""
     return root if root and any(Path(root, name).is_file() for name in _OF_PROJECT) else ""
 
 
-def _supersede(config: Config, seen: _Followed) -> int:
+def _supersede(config: Config, record: _FollowRecord) -> int:
     """Mark notes as superseded if their files were seen here and are gone, unless a whole disk or home is gone."""
     count = 0
-    for path, folder, note_id in seen.of("file"):
+    for path, folder, note_id in record.of("file"):
         if os.path.lexists(path) or not Path(path).parent.parent.is_dir():
             continue
         name = _named(config, folder, note_id)
@@ -161,7 +173,7 @@ def _named(config: Config, folder: str, note_id: str) -> str:
 _WORDS = {"root": 2, "from": 3, "file": 4}
 
 
-class _Followed:
+class _FollowRecord:
     """The record of what this machine follows.
 
     Its lines are `root` with a folder; `file` with path, folder name and note id; and `from` with a folder and its name
