@@ -67,7 +67,7 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
      "the last days", "was haben wir hier gemacht?", "先日の件", "上上周做了什么",
      "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
-def test_other_texts_name_none(text: str) -> None:
+def test_a_text_without_a_past_period_names_none(text: str) -> None:
     assert periods.named(text, TODAY) is None
 
 

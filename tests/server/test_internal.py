@@ -644,7 +644,9 @@ def test_the_matrix_leaves_out_no_tool() -> None:
 
 
 @pytest.mark.parametrize("name", few([*CONTEXTS, "nobody"], always=["alice"]))
-def test_nothing_reaches_across(server: Server, vault: Path, secrets: dict[str, dict[str, str]], name: str) -> None:
+def test_no_tool_shows_another_context_its_memories_or_the_journal(
+    server: Server, vault: Path, secrets: dict[str, dict[str, str]], name: str
+) -> None:
     (vault / "notes").mkdir()
     (vault / "notes" / "mine.md").write_text("zebra in a note of the user's")
     headers = CONTEXTS.get(name, {})

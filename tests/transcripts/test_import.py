@@ -192,7 +192,7 @@ def test_a_purged_note_stays_away_though_nothing_names_it_any_more(vault: Path) 
     assert not list(vault.rglob("*-bash-*"))
 
 
-def test_hand_edits_stay(vault: Path) -> None:
+def test_importing_again_keeps_edits_made_by_hand(vault: Path) -> None:
     bring(TOOLS)
     page = session_pages(vault)[0]
     page.write_text(page.read_text(encoding="utf-8") + "My own words.\n", encoding="utf-8")
