@@ -117,9 +117,7 @@ class _Finder:
     def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
         """Yield notes of the project, newest first, without internal memories."""
         in_project = decisions.of_project(self._view, numbers - self._view.internal, self._project)
-        for number in sorted(
-            in_project, key=lambda number: (self._created[number], self._view.path(number)), reverse=True
-        ):
+        for number in sorted(in_project, key=lambda n: (self._created[n], self._view.path(n)), reverse=True):
             parsed = people.read(self._config.vault, self._view.path(number))
             if parsed.meta:
                 yield number, parsed
@@ -244,9 +242,8 @@ def _write_wording(config: Config, proposal: Proposal, now: float) -> None:
 def _supersede(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
     decisions.supersede(config, proposal.other, proposal.id)
     superseded = decisions.ids(people.read(config.vault, proposal.path).meta.get("supersedes"))
-    user_notes.set_keys(
-        config, proposal.path, {"supersedes": [*superseded, proposal.other] if superseded else proposal.other}
-    )
+    links = [*superseded, proposal.other] if superseded else proposal.other
+    user_notes.set_keys(config, proposal.path, {"supersedes": links})
 
 
 def _merge(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001

@@ -64,11 +64,8 @@ def in_view(config: Config, view: View, project: str, now: float) -> list[OpenIt
     items = _Project(config, view, project, now).items()
     pages = view.notes("facet", "kind:session")
     superseded = {name for name in {item.session for item in items} if _is_superseded(config, view, pages, name)}
-    return sorted(
-        (item for item in items if item.session not in superseded),
-        key=lambda item: (item.created, item.key),
-        reverse=True,
-    )
+    still_open = (item for item in items if item.session not in superseded)
+    return sorted(still_open, key=lambda item: (item.created, item.key), reverse=True)
 
 
 def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:

@@ -66,14 +66,9 @@ def allowed(
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note meets, such as a misspelled project."""
-    unmet = [
-        condition
-        for condition in dict.fromkeys(query.filters)
-        if condition.wanted and not any(True for _ in _filtered(view, condition))
-    ]
-    return tuple(
-        f"No note has {_either(condition.key, condition.values)}.{_similar(view, condition)}" for condition in unmet
-    )
+    wanted = (condition for condition in dict.fromkeys(query.filters) if condition.wanted)
+    unmet = [condition for condition in wanted if not any(True for _ in _filtered(view, condition))]
+    return tuple(f"No note has {_either(each.key, each.values)}.{_similar(view, each)}" for each in unmet)
 
 
 def _either(key: str, values: Iterable[str]) -> str:

@@ -323,20 +323,12 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
 def notes_text(answer: Notes) -> list[str]:
     """Return whole notes as text."""
     lines: list[str] = []
-    for read_note in answer["notes"]:
-        facts = ", ".join(f"{key}: {value}" for key, value in read_note["meta"].items() if key in _FACTS)
-        place = f"{read_note['path']} (checksum {read_note['checksum']})"
-        lines += [
-            "",
-            f"## [mem:{read_note['id']}] {read_note['title']}",
-            place,
-            facts,
-            *read_note["links"],
-            "",
-            read_note["text"],
-        ]
-        if read_note["next_offset"] is not None:
-            lines.append(f"(more: get_notes with ids [{read_note['id']}] and offset {read_note['next_offset']})")
+    for whole in answer["notes"]:
+        facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _FACTS)
+        place = f"{whole['path']} (checksum {whole['checksum']})"
+        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", place, facts, *whole["links"], "", whole["text"]]
+        if whole["next_offset"] is not None:
+            lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
     lines += answer["missing"]
     if answer["unread"]:
         lines.append(f"Left out, because the answer is full: {', '.join(answer['unread'])}.")

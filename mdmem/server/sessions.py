@@ -174,13 +174,13 @@ def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MA
     logged = session_log.sessions(at.config, project=project, since=since)
     no_folders: frozenset[str] = frozenset()
     waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), no_folders)
-    visible = (
-        session for session in logged if at.sees(journal.page_paths(session.folder)[0], {"project": session.project})
+    shown = (
+        session
+        for session in logged
+        if session.folder not in waiting
+        and at.sees(journal.page_paths(session.folder)[0], {"project": session.project})
     )
-    return [
-        _summary(at, session)
-        for session in islice((session for session in visible if session.folder not in waiting), limit)
-    ]
+    return [_summary(at, session) for session in islice(shown, limit)]
 
 
 def _summary(at: Access, session: session_log.LoggedSession) -> Summary:

@@ -35,20 +35,11 @@ def find(root: Path) -> Iterator[Path]:
 
 def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Return a session's events, oldest first. Raises OSError when the file cannot be read."""
-    session_events = _read(path, path, options, _copied(path))
-    subagent_paths = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
-    paths_to_read = [
-        subagent_path
-        for subagent_path in subagent_paths
-        if options.subagents or may_hold_private(subagent_path, options.rules)
-    ]
-    return in_order(
-        session_events,
-        [
-            _read(subagent_path, path, options._replace(report=ignore_bytes), frozenset())
-            for subagent_path in paths_to_read
-        ],
-    )
+    files = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
+    to_read = [file for file in files if options.subagents or may_hold_private(file, options.rules)]
+    quietly = options._replace(report=ignore_bytes)
+    subagents = [_read(file, path, quietly, frozenset()) for file in to_read]
+    return in_order(_read(path, path, options, _copied(path)), subagents)
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:

@@ -46,13 +46,8 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
     learned = 0
     if changed:
         run = Import(config, imported, env)
-        run.folders(
-            [
-                folder._replace(files=names)
-                for folder in changed
-                if (names := tuple(_files_to_import(config, folder, record)))
-            ]
-        )
+        to_import = ((folder, tuple(_files_to_import(config, folder, record))) for folder in changed)
+        run.folders([folder._replace(files=names) for folder, names in to_import if names])
         learned = run.tally.added["note"]
     _remember(record, folders)
     return learned + _supersede(config, record)

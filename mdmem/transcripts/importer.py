@@ -151,11 +151,9 @@ class Import:
                 self.tally.skipped[_DELETED] += 1
                 continue
             self.places[saved_event.event.cwd] = None
-            self._count(
-                replay.capture(
-                    saved_event.event, saved_event.at, self.env, branch=saved_event.branch, commit=saved_event.commit
-                )
-            )
+            branch, commit = saved_event.branch, saved_event.commit
+            outcome = replay.capture(saved_event.event, saved_event.at, self.env, branch=branch, commit=commit)
+            self._count(outcome)
         return last
 
     def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:

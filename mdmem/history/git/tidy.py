@@ -68,7 +68,8 @@ def abandoned(config: Config) -> list[Path]:
     unfinished: list[Path] = []
     for path in (path for pattern in HALF_WRITTEN for path in objects.glob(pattern)):
         with suppress(OSError):  # deleted meanwhile
-            unfinished += [path] if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS else []
+            if time.time() - path.lstat().st_mtime > ABANDONED_SECONDS:
+                unfinished.append(path)
     return unfinished
 
 
