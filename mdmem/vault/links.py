@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 200
 """Maximum number of links, and of tags, read from one text."""
-_WIKI = re.compile(r"(?<!\\)\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
-_MARKDOWN = re.compile(r"(?<!\\)\]\((?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
+_WIKI = re.compile(r"\[\[(?<!\\\[\[)([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
+_MARKDOWN = re.compile(r"\]\((?<!\\\]\()(?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
 CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
 """A citation of a note: `mem:ID`."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"(`+)(?:(?!\1)[^\n])*?\1")
-_TAG = re.compile(r"(?<![\w&#/`(\[])#([^\W\d_][\w/-]{0,63})", re.UNICODE)
+_TAG = re.compile(r"#(?<![\w&#/`(\[]#)([^\W\d_][\w/-]{0,63})", re.UNICODE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
 
 
