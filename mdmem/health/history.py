@@ -14,7 +14,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import checked_out, lock, lost_index, repository
+from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
@@ -29,6 +29,9 @@ MOST = 10
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the vault's repository; its objects only in a full check."""
+    if lost_branch := _lost_branch(config):
+        yield lost_branch
+        return
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
@@ -72,6 +75,26 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(f"{said}.", todo)
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _lost_branch(config: Config) -> HealthFinding | None:
+    """Return the finding for a repository whose file HEAD, which names the checked-out branch, is lost."""
+    found = dot_git.locate(Path(config.vault))
+    if not found or not lost_head.is_lost(*found):
+        return None
+    text = f"{lost_head.said(found[0])} Nothing is committed; the notes are safe."
+    branch = lost_head.branch(*found)
+    if not branch:
+        command = f"echo 'ref: refs/heads/BRANCH' > {shlex.quote(str(found[0] / 'HEAD'))}"
+        return error(text, f"Several branches could have been checked out. Check out yours with: {command}")
+    short = branch.removeprefix("refs/heads/")
+    todo = f"`mdmem doctor --fix` checks out the branch {short} again, without changing a file."
+    return error(text, todo, partial(_restore_branch, config, found[0], branch))
+
+
+def _restore_branch(config: Config, git_dir: Path, branch: str) -> None:
+    with lock.held(config.state_dir):
+        lost_head.restore(git_dir, branch)
 
 
 def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:

@@ -132,6 +132,10 @@ class _Reading:
 
     def add(self, change: Change) -> None:
         """Read a note or one of the vault's own files."""
+        if changes.is_nested(change.path):
+            if self._wanted.has(change.path) and any(disk.walk(self._root, change.path.rstrip("/"))):
+                self._held_back.append(HeldBack(change.path, 1, gate.NESTED))
+            return
         folder, name = layout.split(change.path)
         only, is_wanted = self._wanted.only, self._wanted.has(change.path)
         if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):

@@ -178,9 +178,14 @@ def _place(kind: str, change: Change) -> bytes:
 
 
 def is_own(path: str) -> bool:
-    """Whether a path is a note that is not hidden, or one of the vault's own files."""
+    """Whether a path is a note that is not hidden, one of the vault's own files, or a nested repository."""
     hidden = path.startswith(".") or "/." in path
-    return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
+    return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden) or (is_nested(path) and not hidden)
+
+
+def is_nested(path: str) -> bool:
+    """Whether a listed path is the folder of another repository below the vault: git lists none of its files."""
+    return path.endswith("/")
 
 
 def refuse_half_way(repo: Repository) -> None:

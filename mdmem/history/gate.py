@@ -23,6 +23,9 @@ CUT_OFF = "cut off"
 NUL = "NUL byte"
 """Rule: the note contains a NUL byte. It may be UTF-16, in which no rule finds a secret."""
 
+NESTED = "nested repository"
+"""Rule: the folder is another git repository, whose notes git does not add to this one."""
+
 FILE_NAME = "file name"
 """Rule: the file's name contains private text or a likely secret."""
 
@@ -52,6 +55,8 @@ class HeldBack(NamedTuple):
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
         if self.rule == UNREADABLE:
             return f"{self.path} cannot be read, so it was not committed."
+        if self.rule == NESTED:
+            return f"{self.path} is a git repository of its own, so its notes are not committed here."
         if self.rule == CUT_OFF:
             return f"{self.path} has lost its end, and so notes of its session; it was not committed."
         if self.rule == NUL:
@@ -71,6 +76,8 @@ class HeldBack(NamedTuple):
             return "Split it, or move it out of the vault."
         if self.rule == FILE_NAME:
             return "Rename it."
+        if self.rule == NESTED:
+            return f"Move its {self.path}.git out of the vault, or name {self.path} in .gitignore."
         if self.rule == CUT_OFF:
             return archives.restoring(self.path)
         if self.rule == UNREADABLE:

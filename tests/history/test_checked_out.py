@@ -60,6 +60,66 @@ def test_nothing_is_committed_until_doctor_has_restored_the_last_commit(
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_lost_head_names_its_branch_again_by_one_command(
+    vault: Path, committed: Config, fault: str, ask: Run
+) -> None:
+    git(vault, "branch", "other")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "Later")
+    tip = git(vault, "rev-parse", "main")
+    FAULTS[fault](vault / ".git/HEAD")
+
+    for command in (["commit"], ["sync"], ["init"]):
+        done = ask(*command)
+        assert done.returncode == 7
+        assert ".git/HEAD is missing or damaged" in done.stderr
+        assert "`mdmem doctor`" in done.stderr
+    assert "`mdmem doctor --fix` checks out the branch main again" in ask("doctor", "--only", "history").stdout
+    ask("doctor", "--only", "history", "--fix")
+
+    assert git(vault, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+    assert git(vault, "rev-parse", "main") == tip
+    commit.commit(committed)
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_lost_head_that_could_be_either_of_two_branches_is_left_to_the_user(
+    vault: Path, committed: Config, ask: Run
+) -> None:
+    git(vault, "branch", "other")
+    (vault / ".git/HEAD").write_bytes(b"")
+
+    found = ask("doctor", "--only", "history", "--fix").stdout
+
+    assert "Several branches could have been checked out." in found
+    assert "refs/heads/BRANCH" in found
+    assert not (vault / ".git/HEAD").read_bytes()
+    (vault / ".git/HEAD").write_text("ref: refs/heads/main\n", "ascii")
+    assert commit.commit(committed).commits
+
+
+def test_a_vault_whose_head_and_branch_are_both_lost_gets_both_back(vault: Path, committed: Config, ask: Run) -> None:
+    tip = git(vault, "rev-parse", "main")
+    (vault / ".git/HEAD").write_bytes(b"")
+    branch_file(vault).write_bytes(b"")
+
+    ask("doctor", "--only", "history", "--fix")
+    ask("doctor", "--only", "history", "--fix")
+
+    assert git(vault, "rev-parse", "main") == tip
+    assert commit.commit(committed).commits
+
+
+def test_an_interrupted_git_init_is_completed_by_init(vault: Path, ask: Run) -> None:
+    (vault / ".git/objects").mkdir(parents=True)
+    put(vault, "notes/a.md", "a\n")
+
+    assert ask("init").returncode == 0
+    assert ask("commit").returncode == 0
+
+    assert "notes/a.md" in git(vault, "ls-files").split()
+
+
 def test_without_gits_log_doctor_names_a_backup(vault: Path, committed: Config, ask: Run) -> None:
     branch_file(vault).write_bytes(b"")
     (vault / ".git/logs/refs/heads/main").unlink()

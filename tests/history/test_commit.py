@@ -279,6 +279,40 @@ def test_a_long_note_is_committed_and_one_that_is_too_long_is_named(vault: Path)
     assert "larger than 32 MiB" in str(done.held_back[0])
 
 
+def test_a_repository_within_the_vault_is_named_until_it_is_ignored(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/seen.md", "# Seen\n")
+    for name in ("notes/inner", "notes/program", ".hidden/inner"):
+        (vault / name).mkdir(parents=True)
+        git(vault / name, "init", "-q")
+    put(vault, "notes/inner/deep/kept-apart.md", "# Kept apart\n")
+    put(vault, "notes/program/main.c", "int main;\n")
+    put(vault, ".hidden/inner/a.md", "# Hidden\n")
+
+    first, again = commit.commit(config), commit.commit(config)
+
+    assert "notes/seen.md" in head_files(vault)
+    for done in (first, again):
+        assert [held.path for held in done.held_back] == ["notes/inner/"]
+    assert str(first.held_back[0]) == (
+        "notes/inner/ is a git repository of its own, so its notes are not committed here."
+        " Move its notes/inner/.git out of the vault, or name notes/inner/ in .gitignore."
+    )
+    put(vault, ".gitignore", "notes/inner/\n")
+    assert commit.commit(config).held_back == []
+
+
+def test_the_notes_of_a_repository_within_the_vault_are_committed_once_it_is_none(vault: Path) -> None:
+    config = start(vault)
+    git(put(vault, "notes/inner/a.md", "# A\n").parent, "init", "-q")
+    assert commit.commit(config).held_back
+
+    (vault / "notes/inner/.git").rename(vault.parent / "inner.git")
+
+    assert commit.commit(config).held_back == []
+    assert "notes/inner/a.md" in head_files(vault)
+
+
 def test_what_does_not_fit_into_one_batch_follows_in_the_next_without_parting_a_session(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import dot_git
+from mdmem.history.git import dot_git, lost_head
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -74,7 +74,7 @@ def open_vault(root: str | Path) -> Repository:
 
     Raises:
         VaultError: when there is none.
-        GitError: when its own configuration would start programs on the vault's files.
+        GitError: when its file HEAD is lost, or its own configuration would start programs on the vault's files.
     """
     root = Path(root)
     if not root.is_dir():
@@ -86,6 +86,8 @@ def open_vault(root: str | Path) -> Repository:
             f"{root} is not a git repository of its own. Run `mdmem init {shlex.quote(str(root))}`: it adds one and"
             " changes no note."
         )
+    if lost_head.is_lost(*found):
+        raise GitError(f"{lost_head.said(found[0])} No note is lost; `mdmem doctor` says what to do.")
     repo = Repository(root, *found)
     _make_private(repo)
     return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))
@@ -110,8 +112,10 @@ def init(root: str | Path) -> Repository:
     """
     root = Path(root)
     files.make_folders(str(root))
-    if dot_git.locate(root) is None:
+    found = dot_git.locate(root)
+    if found is None:
         dot_git.refuse_other(root)
+    if found is None or not (lost_head.is_lost(*found) or (found[0] / "HEAD").exists()):  # the latter: interrupted
         start(root, ["init", "-q", "--template=", "-b", BRANCH, "."])
     return open_vault(root)
 
