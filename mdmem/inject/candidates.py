@@ -59,9 +59,10 @@ PART, PART_WEIGHT = 0.25, 0.6
 """A prompt continues a named piece of work if it shares at least this part of its words, and one that is not common."""
 
 
-def is_for_last_sessions(asked: Shape, found: Iterable[Found]) -> bool:
+def is_for_last_sessions(at: Occasion, asked: Shape, found: Iterable[Found]) -> bool:
     """Whether the last sessions are the answer if nothing else is: it asks what is left, or continues known work."""
-    if not has_topic(asked.topic):
+    terms = set(analysis.query_terms(asked.topic))
+    if not has_topic(asked.topic) or terms <= set(analysis.query_terms(at.project)):
         return True
     said = [fold(word) for word in words(asked.words)]
     is_left = english.asks_what_is_left(said) and not english.resumes(said)

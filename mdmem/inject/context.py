@@ -227,7 +227,7 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: Sequ
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
-    elif asked.grade == SURE and candidates.is_for_last_sessions(asked, found):
+    elif asked.grade == SURE and candidates.is_for_last_sessions(at, asked, found):
         offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))), len(text))
 
 

@@ -99,7 +99,7 @@ _IN_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 """Also sufficient for such a note: for any question, and if its title has a word of the question."""
 _IS_TITLE, _MUST_BE_TITLE = (Bar(1, 0.7, 0.95, 1.5),), (Bar(1, 0.9, 0.95, 2.0),)
 """Sufficient if its title has the only word of a question; the second for one that the files may answer too."""
-_IN_FULL = Bar(3, 2.0, 0.9, 1.5)
+_IN_FULL, _ALONE_IN_MOST = Bar(3, 2.0, 0.9, 1.5), Bar(3, 2.0, 0.65, 4.0)
 _SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
 """For questions that the files may answer too: turns that changed files, and those that changed none, also."""
 
@@ -141,7 +141,7 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
     is_foreign: the answer's session is in a language other than English.
     """
     if shape.grade == NOT:
-        return (_IN_FULL,)
+        return (_IN_FULL, _ALONE_IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer

@@ -247,7 +247,16 @@ def test_most_ways_to_ask_are_answered(journal: tuple[config.Config, str]) -> No
     assert len(silent) <= 0.1 * len(ASKING), silent
 
 
-@pytest.mark.parametrize("prompt", ["Where did I leave off?", "Was haben wir gestern gemacht?", "catch me up"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Where did I leave off?",
+        "Was haben wir gestern gemacht?",
+        "catch me up",
+        "where did we leave off with shop?",
+        "what was the last thing in shop?",
+    ],
+)
 def test_a_prompt_that_resumes_work_is_given_what_was_done_last(
     journal: tuple[config.Config, str], prompt: str
 ) -> None:

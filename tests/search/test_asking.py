@@ -459,6 +459,7 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("how were whiteouts handled?", LIKELY, "how were whiteouts"),
         ("the relay drops the last row again since monday", POSSIBLE, "relay drops"),
         ("what's missing on the relay", SURE, "relay"),
+        ("what was the last thing on the relay", SURE, "relay"),
         ("cmd for the relay?", LIKELY, "relay"),
         ("what's the command to start the relay", LIKELY, "start the relay"),
         ("how long is an idle relay kept?", POSSIBLE, "how is an idle relay kept?"),
@@ -621,6 +622,12 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
         "finish the VAT report",
         "complete the VAT report we began",
         "CHUNK_BYTES why that value again",
+        "do the same concurrency limit for the videos as for the images",
+        "apply the redis lock idea to the invoice mails as well",
+        "make the reverb fix for the delay too",
+        "before I touch the importer, anything I should know about its locks",
+        "has anyone tried gurobi here?",
+        "so um i remember there was something with the swiss invoices, can you look that up",
     ],
 )
 def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) -> None:
@@ -649,6 +656,10 @@ def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) ->
         "finish the upload before closing the window",
         "complete the list below",
         "tell me why it is slow",
+        "apply the fix to the footer",
+        "use the same color for links",
+        "the last thing I want is a lock",
+        "make the header fix for phones",
     ],
 )
 def test_an_order_that_points_to_what_is_here_does_not_ask(prompt: str) -> None:

@@ -232,7 +232,8 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
         and (held & (_WE | _BACK) or "again" in held)
     ):
         return LIKELY
-    if words[0] == "i" and words[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
+    begin = words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
+    if begin[0] == "i" and begin[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
         return LIKELY
     if held & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
         return NOT if held & _MODAL else LIKELY
@@ -241,15 +242,9 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     )
     fails = (words[-1] == "again" and held & _FAILS) or ("again" in held and _is_told(words))
     says = (words[0] not in _PRONOUNS and not held.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
-    if (
-        returns
-        or fails
-        or says
-        or (held & _AGAIN and (past or held & _TROUBLE))
-        or _after(words, _ASKS - _RELATIVE, _PAST)
-    ):
-        return POSSIBLE
-    return NOT
+    goes_on = held & _AGAIN and (past or held & _TROUBLE)
+    is_possible = returns or fails or says or goes_on or _after(words, _ASKS - _RELATIVE, _PAST)
+    return POSSIBLE if is_possible else NOT
 
 
 def _is_told(words: list[str]) -> bool:
@@ -335,11 +330,8 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
     """Return the grade of resumptions, reminders of what was said, and problems that are back."""
     ours = not held.isdisjoint(_WE)
     if resumes(words):
-        return (
-            SURE
-            if back or (ours and "left" in held) or ("lets" in held and _after(words, _words("get"), _words("back")))
-            else LIKELY
-        )
+        is_sure = back or (ours and "left" in held) or references.asks_last_thing(words)
+        return SURE if is_sure or ("lets" in held and _after(words, _words("get"), _words("back"))) else LIKELY
     if held & _YOU and held & TOLD and not held & _MODAL:
         return SURE if back else LIKELY
     if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
@@ -414,7 +406,12 @@ def resumes(words: list[str]) -> bool:
     held = frozenset(words)
     held = held | {"resume"} if words[0] == "pick" and words[-1] == "up" else held
     finishes = words[:2] == ["finish", "the"] and len(words) > 2 and _CLAUSE.isdisjoint(held)
-    return finishes or bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
+    return (
+        finishes
+        or references.asks_last_thing(words)
+        or bool(held & _RESUMES)
+        or any(pair in _RESUMES_TWO for pair in _pairs(words))
+    )
 
 
 _CLAUSE = _words("before after when once with and then if so")

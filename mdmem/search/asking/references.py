@@ -21,7 +21,7 @@ _MANNER = word_set(
     "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
 )
 _POINTS = word_set("for with in on to from when")
-_OF = word_set("of from for in with")
+_OF, _TO = word_set("of from for in with"), word_set("to on")
 _AS = word_set("as like")
 _THAT = word_set("that this it those these")
 _ONE = word_set("one ones thing kind way")
@@ -31,6 +31,7 @@ _ELSEWHERE = word_set(
 )
 """Where something may come from that is no earlier work."""
 _USE = word_set("use apply reuse take do try copy follow repeat")
+_MAKE = word_set("make")
 
 
 def points_back(words: list[str]) -> bool:
@@ -45,9 +46,22 @@ def points_back(words: list[str]) -> bool:
         return not any(_begins(words[at:], _IN, _AT_HAND) for at in range(len(words)))
     if words[0] in _ENDS and any(_begins(words[at:], _WHO, _BEGAN) for at in range(2, len(words))):
         return True
-    uses = words[0] in _USE and any(_begins(words[at:], _MANNER, _OF) for at in range(2, len(words)))
+    is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
+    verbs, behind = (_USE | _MAKE, _OF | _TO) if is_also else (_USE, _OF)
+    uses = words[0] in verbs and any(_begins(words[at:], _MANNER, behind) for at in range(2, len(words)))
     likens = any(_begins(words[at:], _DO, _THAT, _AS, _POINTS | _NAMED) for at in range(len(words)))
     return (uses or likens) and _ELSEWHERE.isdisjoint(words)
+
+
+def asks_last_thing(words: list[str]) -> bool:
+    """Whether a sentence asks what was done last: `what was the last thing in the importer`. words: folded."""
+    asks = not _WHAT.isdisjoint(words) and _WISHED.isdisjoint(words)
+    return asks and any(_begins(words[at:], _LAST, _THING) for at in range(len(words)))
+
+
+_WHAT, _LAST, _THING = word_set("what whats which"), word_set("last"), word_set("thing things")
+_WISHED = word_set("want need should would could can will must")
+"""`the last thing I want is a lock` asks nothing."""
 
 
 def is_hearsay(words: list[str]) -> bool:
@@ -99,6 +113,8 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("dig"), _THAT, word_set("up")),
     (word_set("from"), word_set("experience")),
     (word_set("which"), word_set("one ones"), word_set("was were"), _THAT | word_set("they")),
+    (word_set("has have did"), word_set("anyone anybody someone somebody")),
+    (word_set("anything something what"), word_set("i we"), word_set("should need must"), word_set("know")),
 )
 """Runs of words that point to earlier work."""
 
@@ -110,6 +126,9 @@ def _same_as(words: list[str]) -> bool:
             rest = words[at + 1 :]
             rest = rest[1:] if rest[:1] and rest[0] in _MANNER else rest
             if _begins(rest, _AS, _POINTS | _WHO) or _begins(rest, _AS, word_set("the"), _ONE):
+                return True
+            behind = rest[rest.index("for") :] if "for" in rest else []  # `the same limit for videos as for images`
+            if any(_begins(behind[place:], _AS, word_set("for")) for place in range(len(behind))):
                 return True
     return False
 
