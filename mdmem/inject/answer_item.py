@@ -7,10 +7,10 @@ import os
 from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
-from mdmem.search import turn_groups
+from mdmem.search import recall, turn_groups
 from mdmem.search.asking import failures
 from mdmem.values import Value
-from mdmem.vault import journal, layout, people
+from mdmem.vault import journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,20 +90,22 @@ def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple
     """Return an answer's entry of about `room` characters, or None and the reason. terms: the question's terms."""
     if not answer.folder:
         return of_note(at, answer.hits[0], terms, room)
+    page = next((hit for hit in answer.hits if hit.kind == "session"), None)
+    if page is not None and recall.is_written_on(at.config, page, frozenset(terms)):
+        return of_note(at, page, terms, room)
     hit = next((hit for hit in answer.hits if journal.numbers(hit.path.rpartition("/")[2])), answer.hits[0])
     return of_turn(at, hit, terms, room)
 
 
 def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return the entry of a note outside sessions, or None and the reason."""
-    if hit.kind == "project":
-        return None, "a project's page answers nothing"
     if hit.id in at.given:
         return None, ABOVE
     parsed = people.read(at.config.vault, hit.path)
     if reason := recent.left_out(parsed, at.event.agent if hit.project in ("", *at.names) else ""):
         return None, reason
-    body = at.gate.stored(excerpts.unlinked(parsed.body))
+    words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
+    body = at.gate.stored(excerpts.unlinked(words))
     text = " ".join(body.split()) if len(body) <= room else excerpts.outcome(body, terms, room)
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]

@@ -131,8 +131,8 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 
 def is_kept(answer: Answer) -> bool:
-    """Whether an answer is a note that a person keeps."""
-    return not answer.folder and answer.hits[0].kind in PERSONS
+    """Whether an answer is a note that a person keeps, or what one wrote on a project's or day's page."""
+    return not answer.folder and answer.hits[0].kind in (*PERSONS, "project", "day")
 
 
 def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:

@@ -36,7 +36,7 @@ SNIPPET_CHARS = 300
 MOST_TOLD = 50
 """Number of best notes of which is known whether their turns only repeat others: it takes a file each to know."""
 MAX_HITS = 3
-"""Maximum number of notes returned per turn."""
+"""Maximum number of notes returned per turn, besides the page of its session."""
 
 
 class Answer(Value):
@@ -116,7 +116,7 @@ def answers(
         weigh = _Weights(view, text, set(words), units, without=own_notes | only_asked | echoes, foreign=foreign)
 
         def answer_of(group: Group) -> Answer:
-            notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
+            notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
             hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
             is_echo = group.notes[0] in echoes
@@ -124,15 +124,23 @@ def answers(
 
         groups = turn_groups.by_turn(view, kind_of, scores, order, limit=limit)
         answers = (answer for group in groups if not ((answer := answer_of(group)).is_echo and group.is_retold))
-        return tuple(answer for answer in answers if not _repeats(answer, text))
+        return tuple(answer for answer in answers if not _repeats(config, answer, text))
 
     return freshness.answered(config, in_view, seen) or ()
 
 
-def _repeats(answer: Answer, text: str) -> bool:
-    """Whether an answer says nothing of its own: a project's page, or the same question, asked before."""
-    is_question = answer.is_talk and not answer.is_said
-    return answer.hits[0].kind == "project" or (is_question and _asks_the_same(answer.hits, text))
+def _repeats(config: Config, answer: Answer, text: str) -> bool:
+    """Whether an answer says nothing of its own: what mdmem wrote on a project's page, or the same question before."""
+    first = answer.hits[0]
+    if first.kind == "project":
+        return not is_written_on(config, first, frozenset(analysis.query_terms(text)))
+    return answer.is_talk and not answer.is_said and _asks_the_same(answer.hits, text)
+
+
+def is_written_on(config: Config, page: SearchHit, terms: Set[str]) -> bool:
+    """Whether what people wrote on a page of mdmem's has at least half of a question's terms."""
+    written = people.on_page(config.vault, people.readable(config.vault, page.path))
+    return 2 * len(terms & analysis.counts(written).keys()) >= len(terms) > 0
 
 
 def seen_everywhere(config: Config, asker: Asker, budget_seconds: float) -> View | None:

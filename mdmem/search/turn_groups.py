@@ -45,7 +45,8 @@ class Group(Value):
 
     folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best note's.
     is_talk: whether it is a question that led to no change. is_said: whether it changed no file, so that only its words
-    exist. is_retold: whether it is an answered question about earlier work.
+    exist. is_retold: whether it is an answered question about earlier work. page: the session's page, if it was found
+    too: a person may have written the answer there.
     """
 
     folder: str
@@ -54,6 +55,7 @@ class Group(Value):
     is_talk: bool = False
     is_said: bool = False
     is_retold: bool = False
+    page: int | None = None
 
     @property
     def worth(self) -> float:
@@ -112,6 +114,7 @@ def _with_pages(
         if of_session.get(folder):
             best = max(of_session[folder], key=lambda group: group.score / group.worth)
             best.add(note, scores[note] * best.worth)
+            best.page = note
         else:
             yield Group(folder, [note], score)
 

@@ -69,6 +69,15 @@ def readable(vault: str, path: str) -> note.Parsed:
         return note.parse(b"")
 
 
+def on_page(vault: str, page: note.Parsed) -> str:
+    """Return what people wrote on the page of a session, project or day, without mdmem's part, template and title."""
+    from mdmem.vault import journal, template
+
+    known = template.load(f"notes/{page.meta.get('kind')}.md", vault).splitlines()
+    lines = journal.outside(page.body).splitlines()
+    return "\n".join(line for line in lines if line not in known and not line.startswith("# ")).strip()
+
+
 def shown(vault: str, text: str) -> str:
     """Return the cleaned text of a note; what hooks stored is not cleaned again."""
     from mdmem.vault import note

@@ -221,6 +221,32 @@ def test_a_decision_that_changed_no_file_answers_before_the_work_of_its_session(
     assert "priced each item" not in text
 
 
+def test_what_a_person_wrote_on_a_page_answers_and_not_what_its_page_is_about(vault: Path, tmp_path: Path) -> None:
+    lab = Talk(vault, tmp_path / "lab")
+    lab.start()
+    lab.says("The training loss becomes NaN after epoch 3.")
+    lab.edits("train.py")
+    lab.answers("Gradients are clipped at 1.0 now, since fp16 overflowed in the attention.")
+    lab.says("Write down how to resume a run.")
+    lab.edits("docs/resume.md")
+    lab.answers("docs/resume.md tells that --resume takes the last checkpoint.")
+    session_page = next(page for page in vault.glob("journal/lab/*/*/*.md") if page.stem == page.parent.name)
+    for page, words in (
+        (session_page, "The zebra checkpoint lies on tape 14 in the archive, because of the audit."),
+        (vault / "journal/lab/project.md", "The quokka cluster is reserved on Tuesdays for the nightly training."),
+    ):
+        page.write_text(f"{page.read_text('utf-8')}\n{words}\n", "utf-8")
+
+    on_session = ask(new_session(lab, 1), "On which tape in the archive did we put the zebra checkpoint?")
+    on_project = ask(new_session(lab, 2), "On which days did we have the quokka cluster reserved?")
+    of_template = ask(new_session(lab, 3), "What did we decide about the folders that lie beside this file?")
+
+    assert "tape 14" in on_session
+    assert "--resume" not in on_session
+    assert "on Tuesdays" in on_project
+    assert "was remembered" not in f"{on_project}{of_template}"
+
+
 def test_an_answer_of_the_same_session_that_fits_as_well_as_its_work_is_shown_too(vault: Path, tmp_path: Path) -> None:
     node = Talk(vault, tmp_path / "node")
     node.start()

@@ -120,6 +120,20 @@ def test_stems_are_those_of_the_porter2_rules(word: str, stemmed: str) -> None:
     assert stem(word) == stemmed
 
 
+@pytest.mark.parametrize(("plural", "name"), [("pdfs", "pdf"), ("svgs", "svg"), ("prs", "pr"), ("vms", "vm")])
+def test_the_plural_of_an_abbreviation_is_its_name_in_any_letter_case(plural: str, name: str) -> None:
+    upper = f"{name.upper()}s"
+
+    assert analysis.terms(f"{plural} {upper} {name} {name.upper()}") == [name] * 4
+    places = analysis.WordFinder([name]).places(f"{plural} {upper}")
+    assert [start for start, _, _ in places] == [0, len(plural) + 1]
+
+
+@pytest.mark.parametrize("name", ["dns", "tls", "https", "css"])
+def test_a_name_that_ends_in_an_s_is_no_plural(name: str) -> None:
+    assert analysis.terms(name) == analysis.terms(name.upper()) == [name]
+
+
 def test_stems_agree_with_another_implementation_of_the_same_rules() -> None:
     snowball = pytest.importorskip("whoosh.lang.snowball.english").EnglishStemmer()
     endings = "s es ed ing ly ness ful ation ational ousness iveness ability ize ment ence ical er y ies ied 's"

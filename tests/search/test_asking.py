@@ -450,6 +450,7 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("what still remains to be done for the relay", SURE, "relay"),
         ("is anything still open for the relay?", SURE, "relay"),
         ("what is still open on the relay", SURE, "relay"),
+        ("what's still open in the relay", SURE, "relay"),
         ("what still has to happen for the relay?", SURE, "relay"),
         ("what's left of the string after the split?", LIKELY, "string"),
         ("do we refund the shipping?", POSSIBLE, "refund the shipping"),

@@ -429,7 +429,7 @@ def asks_what_is_left(words: list[str]) -> bool:
         return "i" not in held
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
-        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in ("on", "for", "with")
+        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in ("on", "for", "with", "in")
     if held.isdisjoint(_UNDONE) or held & _MODAL or ("missing" in held and held & _PAST):
         return False
     after = [*words[1:], ""]

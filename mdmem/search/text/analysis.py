@@ -20,7 +20,7 @@ from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-VERSION = 6
+VERSION = 7
 """Increased whenever the same text gives different terms: an index of another version is rebuilt."""
 
 MAX_WORD_CHARS = 64
@@ -194,6 +194,8 @@ def _heads(term: str) -> Iterator[str]:
     """Yield the first three letters of a stem's possible words, with `y` for `i` (`skies`, `sky`; `dying`, `die`)."""
     head = term[:3]
     yield head
+    if len(head) < 3:
+        yield f"{head}s"  # `ids`
     yield head.replace("i", "y")
     yield head.replace("y", "i")
     if head in ("die", "lie", "tie"):

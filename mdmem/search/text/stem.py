@@ -16,7 +16,7 @@ _WHOLE = {
     "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie",
     "idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
     "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias",
-    "andes": "andes",
+    "andes": "andes", "https": "https",
 }  # fmt: skip
 _DONE_AFTER_PLURAL = frozenset(["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"])
 _LONG_STARTS = ("gener", "commun", "arsen")
@@ -124,9 +124,14 @@ def _plural(word: str) -> str:
         return word[:-2]
     if word.endswith(("ied", "ies")):
         return word[:-2] if len(word) > 4 else word[:-1]
-    if word.endswith("s") and not word.endswith(("us", "ss")) and not _VOWELS.isdisjoint(word[:-2]):
-        return word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")):
+        is_abbreviation = _VOWELS.isdisjoint(word) and (len(word) > 3 or word in _SHORT_PLURALS)
+        return word[:-1] if is_abbreviation or not _VOWELS.isdisjoint(word[:-2]) else word
     return word
+
+
+_SHORT_PLURALS = frozenset(["dbs", "mrs", "pcs", "prs", "vms"])
+"""Plurals of abbreviations, among names as short that only end in an `s`: `dns`, `tls`. Those are not in Porter2."""
 
 
 def _past(word: str, first: int) -> str:
