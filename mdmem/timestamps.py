@@ -9,7 +9,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _END = 1 << 37
 """A time in seconds that no note can have: it is in the year 6325."""
@@ -45,6 +45,16 @@ def note_time(seconds: float) -> str:
 def utc(created: str) -> str:
     """Return a note's time in the form of `iso_time`, for comparison; any other text is returned as it is."""
     return created if created[-1:] == "Z" or not epoch(created) else iso_time(epoch(created))
+
+
+def worked(moments: Iterable[float]) -> float:
+    """Return the seconds from the first to the last moment of a session, without pauses longer than an hour."""
+    ordered = sorted(moments)
+    steps = (later - earlier for earlier, later in zip(ordered, ordered[1:], strict=False))  # noqa: RUF007 - slow to import
+    return sum(step for step in steps if step <= _PAUSE_SECONDS)
+
+
+_PAUSE_SECONDS = 3600
 
 
 def local_time(seconds: float) -> str:

@@ -145,7 +145,7 @@ def say_no_sessions(settings: Config, *, asked_for: bool) -> None:
 def _session_row(one: LoggedSession) -> tuple[str, ...]:
     return (
         timestamps.readable(one.started),
-        wording.between(one.started, one.ended),
+        wording.worked(one.seconds),
         one.project,
         journal.session_tag(one.session) if one.session else "",
         plural.number(len(one.asks), "prompt"),

@@ -81,7 +81,7 @@ def _as_object(found: Conversation) -> dict[str, Any]:
 def _head(found: Conversation, marker: str) -> list[list[Piece]]:
     times = found.times
     start, end = (times[0], times[-1]) if times else ("", "")
-    took = wording.between(start, end)
+    took = wording.worked(timestamps.worked(map(timestamps.epoch, times)))
     facts = [
         found.fact("project"),
         f"{timestamps.readable(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),

@@ -30,6 +30,7 @@ class LoggedSession(NamedTuple):
     outcome: title of the last answer, "" without one. files: changed files, each once, in order.
     commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one.
     notes: number of notes, without the page. Private notes are only counted.
+    seconds: the time worked, as `timestamps.worked` counts it.
     """
 
     session: str
@@ -47,6 +48,7 @@ class LoggedSession(NamedTuple):
     notes: int
     commit: str = ""
     commits: str = ""
+    seconds: float = 0.0
 
 
 class Stat(NamedTuple):
@@ -191,6 +193,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
         notes=count,
         commit=_text(first, "commit"),
+        seconds=timestamps.worked(map(timestamps.epoch, times)),
     )
 
 

@@ -29,7 +29,8 @@ class SessionRow(NamedTuple):
     """One session. started, ended: ISO 8601 in UTC. outcome: the title of its last answer, "" without one.
 
     failed, edits: number of its tool runs that failed, and that changed files. private: number of its notes from which
-    a private section or a secret was removed. page: the path of its page, "" without one.
+    a private section or a secret was removed. page: the path of its page, "" without one. seconds: the time worked, as
+    `timestamps.worked` counts it.
     """
 
     session: str
@@ -47,6 +48,7 @@ class SessionRow(NamedTuple):
     edits: int
     private: int
     page: str
+    seconds: float
 
     @property
     def tag(self) -> str:
@@ -147,6 +149,7 @@ class _Sets:
             edits=sum(map(self._edits.__getitem__, notes)),
             private=sum(map(self._private.__getitem__, notes)),
             page=self._view.path(pages[0]) if pages else "",
+            seconds=timestamps.worked(self._created[step] for step in steps),
         )
 
     def _once(self, value: object) -> str:

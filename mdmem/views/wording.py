@@ -51,6 +51,11 @@ def between(start: str, end: str) -> str:
     return duration(last - first) if 0 < first < last else ""
 
 
+def worked(seconds: float) -> str:
+    """Return the time worked in a session as text; "" for none."""
+    return duration(seconds) if seconds >= 1 else ""
+
+
 def duration(seconds: float) -> str:
     """Return a duration as text: `450 ms`, `12 s`, `8 min`, `2 h 05 min`, `3 days`."""
     if seconds < 1:

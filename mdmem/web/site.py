@@ -162,7 +162,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"address": address, "navigation": NAVIGATION, "between": wording.between, "number": plural.number}
+    made.globals |= {
+        "address": address,
+        "navigation": NAVIGATION,
+        "between": wording.between,
+        "worked": wording.worked,
+        "number": plural.number,
+    }
     made.filters |= {
         "day": wording.day,
         "weekday": weekday,

@@ -24,6 +24,7 @@ from mdmem.views import wording
 from mdmem.views.digests import markdown as digest_of
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, OTHER, SECOND, Day
+from tests.helpers.talk import Talk
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -90,6 +91,21 @@ def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: s
     assert day.run(command, "-n", "3").stderr == ""
     assert day.run(command, "-n", "2").stderr == "1–2 of more than 2 sessions; --limit 0 shows all\n"
     assert day.run(command, "-n", "1", "--project", "api").stderr == ""
+
+
+def test_a_session_that_was_resumed_days_later_took_the_time_worked(vault: Path, tmp_path: Path, ask: Run) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for _ in range(2):
+        talk.says("Go on with the export.")
+        talk.now += 10 * 60
+        talk.answers("The next part of the export is done.")
+        talk.now += 3 * 86_400
+
+    (listed,) = json.loads(ask("sessions", "--json").stdout)
+    assert listed["seconds"] == 2 * 11 * 60
+    assert re.search(r"  22 min  shop  ", ask("sessions").stdout)
+    assert ", 22 min." in ask("digest", "--since", "2026-01-01").stdout
+    assert "22 min" in ask("history", listed["session"]).stdout
 
 
 @pytest.mark.parametrize("command", ["sessions", "log"])

@@ -52,8 +52,8 @@ class DigestNotes(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Return the total duration of its sessions, in seconds."""
-        return sum(max(timestamps.epoch(one.ended) - timestamps.epoch(one.started), 0.0) for one in self.sessions)
+        """Return the time worked in its sessions, in seconds."""
+        return sum(one.seconds for one in self.sessions)
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
         """Return the part that belongs to these sessions and to a shorter span."""

@@ -105,7 +105,7 @@ def _summary(found: DigestNotes) -> str:
 
 def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
     branch = f", on `{one.branch}`" if one.branch else ""
-    took = wording.between(one.started, one.ended)
+    took = wording.worked(one.seconds)
     yield f"### {timestamps.readable(one.started)} {plain(one.title)}"
     yield ""
     yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(one.notes, 'note')}"

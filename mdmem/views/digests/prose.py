@@ -138,7 +138,7 @@ def _session(config: Config, view: View, one: LoggedSession, room: int) -> Itera
     numbers = view.of_session(one.session) - view.internal
     said = [line for number in rows.in_order(view, numbers) if (line := _step(config, rows.row(view, number), room))]
     if said:
-        took = wording.between(one.started, one.ended)
+        took = wording.worked(one.seconds)
         where = (one.project or "no project", timestamps.readable(one.started), took)
         yield f"Session: {', '.join(filter(None, where))}"
         yield from said
