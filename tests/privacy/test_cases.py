@@ -13,6 +13,7 @@ AWS_KEY = "AKIA" + "Q7X2" * 4
 AWS_SECRET = "wJalrXUtnFEMI" + "xK7MDENGxbPxRfiCY"
 GITHUB_TOKEN = "ghp_" + "aB3x" * 9
 
+OPENVPN = "OpenVPN Static key V1"
 CASES = (
     (1, PROMPT, "a <private>S</private> b", "a [PRIVATE] b"),
     (2, PROMPT, "<private>\nS\n</private>", NOTHING),
@@ -93,6 +94,13 @@ CASES = (
     (77, TOOL, "commit 9fceb02d0ae598e95dc970b74767f19372d61af8", SAME),
     (78, TOOL, 'curl -H "Authorization: Bearer $TOKEN"', SAME),
     (79, TOOL, "password=[REDACTED]", SAME),
+    (80, PROMPT, "the password is velvet-ocean7", "the password is [REDACTED]"),
+    (81, PROMPT, "Das Passwort ist velvet-ocean7, ok?", "Das Passwort ist [REDACTED], ok?"),
+    (82, PROMPT, "the password is base64-encoded and sha256-hashed", SAME),
+    (83, PROMPT, "the password is stored in vault-2", SAME),
+    (84, TOOL, f"-----BEGIN {OPENVPN}-----\n6acef0\n423cea\n-----END {OPENVPN}-----\nok", "[REDACTED]\nok"),
+    (85, TOOL, "run -e API_KEY=\\\n  hunter2hunter2 \\\n img", "run -e API_KEY=\\\n  [REDACTED] \\\n img"),
+    (86, TOOL, "docker login --password-stdin \\\n  registry.example", SAME),
 )  # fmt: skip
 """number, origin, what comes in (every S must go), what is stored."""
 

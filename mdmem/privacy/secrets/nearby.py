@@ -159,7 +159,8 @@ def _in_line(line: str) -> Iterator[Span]:
             given: set[int] = set()
             for number, (start, word) in enumerate(words):
                 is_next = number - 2 in given and words[number - 1][1] in _JOINING
-                if _is_password(word) and (is_next or _is_given(words, number, sentence)):
+                is_password = _is_password(word) or (_is_of_two_words(word) and _is_told(words, number))
+                if is_password and (is_next or _is_given(words, number, sentence)):
                     given.add(number)
                     yield at + start, at + start + len(word), "password"
             yield from ((at + start, at + end, kind) for start, end, kind in _codes(words, sentence))
@@ -188,6 +189,28 @@ def _is_password(word: str) -> bool:
     if low.rstrip("0123456789") in _PROGRAMS or not low.strip("0123456789abcdef") or not values.is_unlike_words(word):
         return False
     return word[0].isalpha() and not values.names_something(word)
+
+
+def _is_of_two_words(word: str) -> bool:
+    """Whether a word is two or more words and a number, as people choose passwords: `velvet-ocean7`."""
+    *first, last = word.split("-")
+    plain = last.rstrip("0123456789")
+    is_long = (
+        len(word) <= _LONGEST_TYPED and word.isascii() and all(map(_SHORTEST_PART.__le__, map(len, [*first, plain])))
+    )
+    return bool(first) and plain != last and is_long and all(map(str.isalpha, [*first, plain]))
+
+
+_SHORTEST_PART = 4
+
+
+def _is_told(words: list[tuple[int, str]], number: int) -> bool:
+    """Whether a word directly follows `password is`."""
+    before = [other.lower() for _, other in words[max(0, number - 2) : number]]
+    return len(before) == 2 and before[1] in _EQUALS and before[1] not in _AS_A and before[0] in _PASSWORDS
+
+
+_PASSWORDS = frozenset(("password", "passphrase", "passwort", "kennwort", "passcode", "contraseña", "senha"))
 
 
 def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:

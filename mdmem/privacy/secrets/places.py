@@ -63,7 +63,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     Raises:
         FloodError: there are more than `limits.MOST_NAMES` URLs or login labels.
     """
-    if "private key" in low or "private-lines" in low:
+    if "private key" in low or "private-lines" in low or "static key" in low:
         yield from _key_blocks(text)
         yield from _cut_keys(text)
     if "://" in text:
@@ -97,7 +97,8 @@ def _key_blocks(text: str) -> Iterator[Span]:
         end = at + len(_BEGIN)
         title, dashes, _ = text[end : end + 72].partition("-----")
         after = end + len(title) + len(dashes)
-        if dashes and "PRIVATE KEY" in title and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
+        is_secret = "PRIVATE KEY" in title or title.startswith(_STATIC)
+        if dashes and is_secret and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
             end = after
             if closing < end:  # only one search for each END, so that the cost is linear
                 closing = text.find(_END, end)
@@ -128,6 +129,7 @@ def _cut_keys(text: str) -> Iterator[Span]:
         yield at, end if end >= 0 else _body_end(text, line_end(text, at)), "private-key"
 
 
+_STATIC = "OpenVPN Static key"
 _LONGEST_BODY, _SHORTEST_CUT = 8 * 1024, 16
 _SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
 
