@@ -327,7 +327,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
         done = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
-        return 0
+        return _status(done) if done else 0
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
@@ -347,4 +347,9 @@ def print_applied(applied: Applied) -> int:
     """Print what a rewrite did; return the exit status."""
     for path in applied.skipped:
         warn(f"Not changed, because it was edited in the meantime: {path}")
-    return print_result(applied.result)
+    print_result(applied.result)
+    return _status(applied)
+
+
+def _status(applied: Applied) -> int:
+    return 1 if applied.skipped or applied.result.held_back else 0

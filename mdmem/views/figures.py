@@ -121,13 +121,17 @@ def folder_bytes(folder: Path) -> int:
 def injections(config: Config, query: Query) -> dict[str, Any]:
     """Return the numbers of injections and memories given, and the memories cited in answers, most cited first.
 
-    A memory counts once per session.
+    A memory counts once per session. With filters, only the sessions that have such notes count.
     """
     from mdmem.inject import citations, injection_log
 
     first = "" if query.since is None else timestamps.iso_time(query.since)
     last = "~" if query.until is None else timestamps.iso_time(query.until)
     log = [row for row in injection_log.read_log(config) if first <= str(row.get("time", "")) < last]
+    if query.filters:
+        named = {str(row.get("session", "")) for row in log}
+        found = rows.ask(config, lambda view: _with_notes(view, config, Query(filters=query.filters), named))
+        log = [row for row in log if str(row.get("session", "")) in found]
     offered: dict[str, set[str]] = {}
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
@@ -151,6 +155,12 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
             for name, count in times.items()
         ],
     }
+
+
+def _with_notes(view: View, config: Config, query: Query, sessions: Iterable[str]) -> set[str]:
+    """Return those of these sessions that have notes which match a query."""
+    chosen = rows.matching_notes(view, config.vault, query, pages=True)
+    return {session for session in sessions if not chosen.isdisjoint(view.of_session(session))}
 
 
 def _title(view: View, name: str) -> str:

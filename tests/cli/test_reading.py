@@ -529,6 +529,8 @@ def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_pa
     assert used["title"].startswith("The parser took")
     assert "Cited most" in mine.run("stats").stdout
     assert mine.json("stats", "--since", "2026-09-16")["injections"]["times"] == 0
+    assert mine.json("stats", "--project", "app")["injections"]["times"] == 1
+    assert mine.json("stats", "--project", "api")["injections"]["times"] == 0
 
 
 def test_an_injection_takes_one_line_of_a_common_terminal(day: Day, tmp_path: Path) -> None:

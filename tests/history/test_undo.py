@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mdmem.agents import Event
 from mdmem.capture import events
+from mdmem.cli import commits
 from mdmem.errors import GitError, NotFoundError
 from mdmem.history import commit, deletions, forget, rewrite, undo
 from mdmem.history import pages as history_pages
@@ -294,6 +295,17 @@ def test_a_file_that_was_changed_after_it_was_looked_at_is_skipped(vault: Path) 
     assert not rewrite.take(config, RewriteStep("notes/a.md", None, b"new\n"))
     assert not rewrite.take(config, RewriteStep("notes/missing.md", b"then\n", None))
     assert (vault / "notes/a.md").read_text() == "now\n"
+
+
+def test_a_command_that_left_a_file_as_it_is_does_not_end_with_success(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = start(vault)
+    done = commit.commit(config)
+
+    assert commits.print_applied(rewrite.Applied([], ["notes/a.md"], done)) == 1
+    assert "notes/a.md" in capsys.readouterr().err
+    assert commits.print_applied(rewrite.Applied(["notes/a.md"], [], done)) == 0
 
 
 def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
