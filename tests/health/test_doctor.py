@@ -409,7 +409,7 @@ def test_variables_that_are_read_as_aliases_are_named(day: Day, monkeypatch: pyt
 
 
 def test_a_lost_event_is_told_with_its_time_as_everywhere(day: Day) -> None:
-    now = time.time()
+    now = float(int(time.time()))  # whole seconds: the log rounds them
     losses.record(day.config(), "Stop", "codex", "full", now)
     (found,) = wrong(look(day, "lost"))
     assert f"lost at {timestamps.readable(timestamps.iso_time(now))}: Stop" in found["text"]
