@@ -193,12 +193,9 @@ def _is_password(word: str) -> bool:
 
 def _is_of_two_words(word: str) -> bool:
     """Whether a word is two or more words and a number, as people choose passwords: `velvet-ocean7`."""
-    *first, last = word.split("-")
-    plain = last.rstrip("0123456789")
-    is_long = (
-        len(word) <= _LONGEST_TYPED and word.isascii() and all(map(_SHORTEST_PART.__le__, map(len, [*first, plain])))
-    )
-    return bool(first) and plain != last and is_long and all(map(str.isalpha, [*first, plain]))
+    if not (word[-1].isdigit() and "-" in word and word.isascii() and len(word) <= _LONGEST_TYPED):
+        return False
+    return all(part.isalpha() and len(part) >= _SHORTEST_PART for part in word.rstrip("0123456789").split("-"))
 
 
 _SHORTEST_PART = 4
