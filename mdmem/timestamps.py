@@ -18,10 +18,17 @@ _END = 1 << 37
 def now(env: Mapping[str, str]) -> float:
     """Return the current time in seconds since the epoch, or MDMEM_NOW if that is a time a note can have."""
     try:
-        now = float(env.get("MDMEM_NOW", ""))
+        return seconds_of(env.get("MDMEM_NOW", ""))
     except ValueError:
         return time.time()
-    return now if 0 <= now < _END else time.time()
+
+
+def seconds_of(text: str) -> float:
+    """Parse a time in seconds since the epoch. Raises ValueError when it is none that a note can have."""
+    seconds = float(text)
+    if not 0 <= seconds < _END:
+        raise ValueError("This is not a time that a note can have.")
+    return seconds
 
 
 def iso_time(seconds: float) -> str:

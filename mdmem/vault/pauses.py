@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import files
+from mdmem import files, timestamps
 from mdmem.hashing import short
 from mdmem.values import Value
 
@@ -33,6 +33,18 @@ def pause_path(config: Config, session_key: str = "") -> str:
 
 def pause_of(config: Config, session_key: str = "") -> Pause | None:
     """Return the current pause for all or one session, or None; an expired one is ended."""
+    pause = _read(config, session_key)
+    if pause is None or not pause.ends or time.time() < pause.ends:
+        return pause
+    try:
+        end_pause(config, session_key, pause, pause.ends)
+    except OSError:
+        pass  # as on a full disk: it is ended later, and `times` reads it until then
+    return None
+
+
+def _read(config: Config, session_key: str) -> Pause | None:
+    """Return the pause for all or one session, which may have expired; None if there is none."""
     path = pause_path(config, session_key)
     try:
         began = os.stat(path).st_mtime
@@ -40,14 +52,9 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
         return None
     try:
         text, _, session = files.read_own(path, MAX_PAUSE_BYTES).decode("utf-8", "replace").partition(" ")
-        ends = float(text or 0)
+        return Pause(began, timestamps.seconds_of(text or "0"), session)
     except (OSError, ValueError):
-        ends, session = 0.0, ""
-    pause = Pause(began, ends, session)
-    if ends and time.time() >= ends:
-        end_pause(config, session_key, pause, ends)
-        return None
-    return pause
+        return Pause(began, 0.0)
 
 
 def of_sessions(config: Config) -> list[Pause]:
@@ -78,18 +85,25 @@ def key_of(session: str) -> str:
 
 
 def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> None:
-    """End a pause and record it."""
+    """End a pause and record it. Raises OSError when one of them fails: storing is still paused then."""
     remember_pause(config, pause.began, now, session_key or "all")
-    files.remove(pause_path(config, session_key))
+    try:
+        os.unlink(pause_path(config, session_key))
+    except FileNotFoundError:
+        pass  # another process ended it
 
 
 def times(config: Config, session_key: str) -> list[tuple[float, float]]:
-    """Return (begin, end) in seconds since the epoch of past pauses that applied to this session."""
+    """Return (begin, end) in seconds since the epoch of past pauses that applied to this session.
+
+    Raises OSError when they cannot be read: what was not to be stored is then unknown.
+    """
+    unended = filter(None, (_read(config, key) for key in dict.fromkeys(("", session_key))))
+    found = [(pause.began, pause.ends) for pause in unended if pause.ends]
     try:
-        text = files.read_own(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode()
-    except (OSError, UnicodeDecodeError):
-        return []
-    found = []
+        text = files.read_own(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return found
     for row in map(str.split, text.splitlines()):
         if len(row) == 3 and row[2] in ("all", session_key):
             try:

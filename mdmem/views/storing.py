@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import plural, timestamps
+from mdmem import files, plural, timestamps
 from mdmem.capture import losses, retry_queue
+from mdmem.capture.hook import SEEN_BYTES
 from mdmem.config import Config
 from mdmem.vault import exclusions, journal, pauses
 from mdmem.vault.pauses import Pause
@@ -27,8 +28,9 @@ def last_heard(config: Config) -> dict[str, LastEvent]:
     found: dict[str, LastEvent] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
-            when, _, name = path.read_text(encoding="utf-8").partition(" ")
-            found[path.name] = LastEvent(float(when), name.rstrip())
+            text = files.read_any(str(path), SEEN_BYTES).decode("utf-8", "replace")
+            when, _, name = text.partition(" ")
+            found[path.name] = LastEvent(timestamps.seconds_of(when), name.rstrip())
         except (OSError, ValueError):
             continue
     return found

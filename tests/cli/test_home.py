@@ -23,6 +23,7 @@ from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day, complete
+from tests.helpers.transcript_files import Talk
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
 
@@ -106,6 +107,56 @@ def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:
     ((start, end),) = pauses.times(settings, "")
     assert start <= end <= start + 1
     assert "paused" not in day.run("status").stdout
+
+
+def test_a_pause_that_is_over_but_cannot_be_recorded_stops_no_storing_and_is_recorded_later(day: Day) -> None:
+    settings = day.config()
+    day.run("pause", "--for", "1h")
+    path = Path(pauses.pause_path(settings))
+    path.write_text("1000000000")
+    record = Path(settings.state_dir, "pauses")
+    assert [end for _, end in pauses.times(settings, "")] == [1e9], "not yet recorded"
+
+    record.mkdir()
+    assert not exclusions.is_off(settings, "", {})
+    assert path.exists()
+    record.rmdir()
+    assert not exclusions.is_off(settings, "", {})
+    assert not path.exists()
+    assert [end for _, end in pauses.times(settings, "")] == [1e9]
+
+
+def test_an_import_stops_where_the_record_of_pauses_cannot_be_read(day: Day, tmp_path: Path) -> None:
+    record = Path(day.config().state_dir, "pauses")
+    day.run("pause")
+    day.run("resume")
+    talk = Talk()
+    talk.typed("Asked when nobody knows")
+    path = str(talk.save(tmp_path / "projects"))
+    row = record.read_bytes()
+    record.write_bytes(b"\xff\xfe damaged\n" + row)
+    assert len(pauses.times(day.config(), "")) == 1
+
+    record.unlink()
+    record.mkdir()
+    failed = day.attempt("import", "--yes", path).exception
+    assert isinstance(failed, OSError)
+    assert failed.filename == str(record)
+    assert "Asked when nobody knows" not in day.run("list", "--limit", "0").stdout
+    record.rmdir()
+    day.run("import", "--yes", path)
+    assert "Asked when nobody knows" in day.run("list", "--limit", "0").stdout
+
+
+def test_storing_is_said_to_be_on_again_only_if_it_is(day: Day) -> None:
+    path = Path(pauses.pause_path(day.config()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("9e99 of a damaged file")
+    assert "Storing has been paused since" in day.run("status").stdout
+    path.unlink()
+    path.mkdir()
+    assert str(path) in str(day.attempt("resume").exception)
+    assert "Storing has been paused since" in day.run("status").stdout
 
 
 def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
