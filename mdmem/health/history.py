@@ -64,7 +64,8 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     try:
         yield from _uncommitted(config)
     except BusyError as problem:
-        yield warning(f"Nothing is committed: {problem}", "Finish or abort it.")
+        text, _, todo = str(problem).partition(". ")
+        yield warning(f"{text}. Nothing is committed.", todo)
     except (GitError, OSError) as problem:
         yield warning(
             f"Nothing is committed: {wording.cause(problem)}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +19,16 @@ OWN_FILES = frozenset(["mdmem.toml", ".gitignore", ".gitattributes", "CODEOWNERS
 """Files of the vault that mdmem commits besides notes."""
 
 UNDER_WAY = {
-    "MERGE_HEAD": "A merge",
-    "CHERRY_PICK_HEAD": "A cherry-pick",
-    "REVERT_HEAD": "A revert",
-    "rebase-merge": "A rebase",
-    "rebase-apply": "A rebase",
+    "rebase-apply/applying": "am",
+    "rebase-apply": "rebase",
+    "rebase-merge": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
 }
-"""Files in the git directory that show an unfinished operation, and its name."""
+"""Files in the git directory that show an unfinished operation, and git's command for it; a rebase may have others."""
+SERIES = "sequencer/todo"
+"""File in the git directory that lists the rest of a cherry-pick or revert of several commits."""
 
 
 MOST = 50_000
@@ -190,10 +194,17 @@ def is_nested(path: str) -> bool:
 
 def refuse_half_way(repo: Repository) -> None:
     """Raise BusyError during an unfinished merge, rebase or the like."""
-    if what := half_way(repo.git_dir):
-        raise BusyError(f"{what} is in progress in {repo.root}. Finish or abort it with git, then commit again.")
+    if command := half_way(repo.git_dir):
+        git = f"git -C {shlex.quote(str(repo.root))} {command}"
+        raise BusyError(
+            f"A git {command} is in progress in {repo.root}. Finish it with `{git} --continue` or abort it with"
+            f" `{git} --abort`; then try again."
+        )
 
 
 def half_way(git_dir: Path) -> str:
-    """Return the git operation that a person has not finished, such as "A merge"; "" for none."""
-    return next((what for name, what in UNDER_WAY.items() if (git_dir / name).exists()), "")
+    """Return the git command that a person has not finished, such as "merge"; "" for none."""
+    found = next((command for name, command in UNDER_WAY.items() if (git_dir / name).exists()), "")
+    if found or not (git_dir / SERIES).exists():
+        return found
+    return "revert" if (git_dir / SERIES).read_bytes().startswith(b"revert") else "cherry-pick"

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from mdmem import config, log, timestamps
+from mdmem import config, files, log, timestamps
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
+from mdmem.capture.hook import SEEN_BYTES
 from mdmem.errors import VaultError
 from mdmem.health import checks, contents, machine, scope
 from mdmem.history import commit
@@ -370,6 +371,10 @@ def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, mon
     seen.mkdir(parents=True, exist_ok=True)
     (seen / "claude-code").write_text(f"{time.time() - 40 * 86_400:.0f} Stop")
     assert "40 days ago" in look(day, "events")[0]["text"]
+    record = seen / "claude-code"
+    record.write_bytes(b"\xff" * 200)
+    files.overwrite(str(record), f"{time.time():.0f} Stop".encode().ljust(SEEN_BYTES))  # as hooks do
+    assert look(day, "events")[0]["text"].startswith("Claude Code was last heard from")
 
 
 def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> None:
@@ -447,7 +452,9 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
     assert [one["severity"] for one in look(day, "history")] == ["fine"]
     assert "stays on this machine" in look(day, "remote")[0]["text"]
     (day.vault / ".git" / "MERGE_HEAD").write_text("x")
-    assert "A merge is in progress" in wrong(look(day, "history"))[0]["text"]
+    found = wrong(look(day, "history"))[0]
+    assert found["text"] == f"A git merge is in progress in {day.vault}. Nothing is committed."
+    assert found["todo"].startswith("Finish it with")
 
 
 def test_a_git_that_fails_is_no_merge_that_could_be_finished(day: Day) -> None:

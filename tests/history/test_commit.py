@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -580,20 +582,56 @@ def test_no_branch_checked_out_is_told_what_to_do(vault: Path) -> None:
         commit.commit(config)
 
 
-def test_a_persons_merge_is_left_to_them(vault: Path) -> None:
+@pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick", "revert", "am", "series", "series of reverts"])
+def test_what_a_person_has_begun_with_git_is_left_to_them(vault: Path, command: str) -> None:
+    """The commands that the message names do what they say."""
     config = start(vault)
     put(vault, "notes/a.md", "one\n")
     commit.commit(config)
     git(vault, "switch", "-q", "-c", "side")
-    put(vault, "notes/a.md", "side\n")
-    commit.commit(config)
+    for text in ("side\n", "further\n"):
+        put(vault, "notes/a.md", text)
+        commit.commit(config)
     git(vault, "switch", "-q", "main")
     put(vault, "notes/a.md", "main\n")
     commit.commit(config)
-    git(vault, "merge", "-q", "side", check=False)
+    begun = {
+        "revert": ("revert", "HEAD~1"),
+        "am": ("am", "-q", git(vault, "format-patch", "-1", "-o", str(vault.parent), "side").strip()),
+        "series": ("cherry-pick", "side~1", "side"),
+        "series of reverts": ("revert", "HEAD~1", "HEAD"),
+    }
+    git(vault, "config", "user.name", "Ada")
+    git(vault, "config", "user.email", "ada@example.org")
+    git(vault, *begun.get(command, (command, "side")), check=False)
+    if command.startswith("series"):
+        put(vault, "notes/a.md", "resolved\n")
+        git(vault, "commit", "-q", "-a", "-m", "The first, resolved")  # the rest is to come
+    put(vault, "notes/b.md", "meanwhile\n")
+    before = git(vault, "log", "--format=%H")
 
-    with pytest.raises(BusyError, match="merge is in progress"):
+    with pytest.raises(BusyError, match="is in progress") as caught:
         commit.commit(config)
+    (abort,) = re.findall(r"abort it with `(.+?)`", str(caught.value))
+    assert git(vault, "log", "--format=%H") == before
+    subprocess.run(shlex.split(abort), capture_output=True, check=True)
+    commit.commit(config)
+    assert git(vault, "show", "HEAD:notes/b.md") == "meanwhile\n"
+
+
+def test_a_bisect_is_left_to_its_person(vault: Path) -> None:
+    config = start(vault)
+    for text in ("one\n", "two\n", "three\n", "four\n"):
+        put(vault, "notes/a.md", text)
+        commit.commit(config)
+    git(vault, "bisect", "start", "HEAD", "HEAD~3")
+    put(vault, "notes/b.md", "meanwhile\n")
+
+    with pytest.raises(GitError, match="bisect is in progress") as caught:
+        commit.commit(config)
+    subprocess.run(shlex.split(str(caught.value).rpartition(": ")[2]), capture_output=True, check=True)
+    commit.commit(config)
+    assert git(vault, "show", "main:notes/b.md") == "meanwhile\n"
 
 
 @pytest.mark.parametrize("words", [("commit",), ("commit", "--quiet"), ("sync",)])

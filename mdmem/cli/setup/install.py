@@ -60,7 +60,8 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         try:
             made = make_vault(settings, bar.step)
         except GitError:
-            click.echo(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.", err=True)
+            if not (root / ".git").exists():
+                render.warn(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.")
             raise
     before = config.load().vault
     named = _remember_vault(root) if path else False

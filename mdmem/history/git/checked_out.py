@@ -21,8 +21,10 @@ def branch(repo: Repository) -> str:
     """
     name = _name(repo)
     if not name:
-        quoted_root = shlex.quote(str(repo.root))
-        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {quoted_root} switch -")
+        git = f"git -C {shlex.quote(str(repo.root))}"
+        if (repo.git_dir / "BISECT_START").exists():
+            raise GitError(f"A git bisect is in progress in {repo.root}. End it with: {git} bisect reset")
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: {git} switch -")
     if _is_lost(repo, name):
         raise GitError(f"{said(repo, name)} No note is lost; `mdmem doctor` says what to do.")
     return name
