@@ -223,12 +223,14 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
     Importing tomllib takes as long as two interpreter starts, so it is imported only for a changed file with settings.
     """
     cache = os.path.join(state, f"settings-{short(path, 8)}")
+    why = ""
     try:
         text = files.read_any(path, MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         text = b""
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
         text = b"\0"  # not valid TOML: use the last valid settings
+        why = f" ({error.strerror})" if isinstance(error, OSError) else ""
     lines = map(bytes.strip, text.splitlines())
     if all(line[:1] in (b"", b"#") or (line[:1] == b"[" and line[-1:] == b"]") for line in lines):
         files.remove(cache)  # a later typo must not restore removed settings
@@ -242,10 +244,10 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         values = flatten(tomllib.loads(text[:MAX_FILE_BYTES].decode("utf-8-sig")))
     except (ValueError, RecursionError) as error:
         line = str(error).partition("(at ")[2].rstrip(")") if isinstance(error, tomllib.TOMLDecodeError) else ""
-        where = f" ({line})" if line else ""
         from mdmem.errors import SettingsWarning
 
-        said = f"{path} cannot be read as TOML{where}: the last good settings are used until it is fixed."
+        why = why or (f" as TOML ({line})" if line else " as TOML")
+        said = f"{path} cannot be read{why}: the last good settings are used until it is fixed."
         warnings.append(SettingsWarning(said, is_syntax=True))
         return last[1] if last else {}
     _store_cache(cache, text, values)

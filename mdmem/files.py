@@ -22,6 +22,10 @@ class NotRegularError(OSError):
     """A pipe, device, folder or the like is in the place of a file: nothing was ever stored in it."""
 
 
+class UnreadableError(PermissionError):
+    """The disk does not return a file, as with a bad sector: handled like a file that permissions forbid to read."""
+
+
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _TOP = "mdmem"
 _checked: dict[str, bool] = {}
@@ -122,7 +126,26 @@ def read_own(path: str, limit: int) -> bytes:
     """
     fd = open_to_read(path)
     try:
-        return _all(fd, limit)
+        return _all(fd, limit, path)
+    finally:
+        os.close(fd)
+
+
+def content(fd: int, limit: int, path: str) -> bytes | None:
+    """Read an open file, at most `limit` bytes, and close it; None when it is not a regular file.
+
+    path: for messages. Raises UnreadableError when it cannot be read.
+    """
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        data = b""
+        while more := os.read(fd, min(found.st_size + 1, limit - len(data))):
+            data = data + more if data else more
+        return data
+    except OSError as error:
+        raise UnreadableError(error.errno, error.strerror, path) from error
     finally:
         os.close(fd)
 
@@ -141,7 +164,7 @@ def read_any(path: str, limit: int, *, follow: bool = True, from_end: bool = Fal
             raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
         if from_end:
             os.lseek(fd, max(0, facts.st_size - limit), os.SEEK_SET)
-        return _all(fd, limit)
+        return _all(fd, limit, path)
     finally:
         os.close(fd)
 
@@ -343,9 +366,13 @@ def _check_owner(found: os.stat_result, path: str) -> None:
         raise PermissionError(system.code("EPERM"), "This belongs to another user.", path)
 
 
-def _all(fd: int, limit: int) -> bytes:
+def _all(fd: int, limit: int, path: str) -> bytes:
     pieces = []
-    while limit > 0 and (piece := os.read(fd, min(limit, 1 << 20))):
-        pieces.append(piece)
-        limit -= len(piece)
+    try:
+        while limit > 0 and (piece := os.read(fd, min(limit, 1 << 20))):
+            pieces.append(piece)
+            limit -= len(piece)
+    except OSError as error:
+        error.filename = path  # a message that lacks it helps nobody
+        raise
     return b"".join(pieces)

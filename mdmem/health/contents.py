@@ -16,6 +16,7 @@ from pathlib import Path
 from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.files import UnreadableError
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
@@ -61,10 +62,8 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         marks.append(0)
         try:
             data = disk.read_path(config.vault, path)
-        except PermissionError:
-            file = shlex.quote(str(Path(config.vault, path)))
-            text = f"{path} cannot be read, so search and commits leave it out."
-            found.add("", warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`"))
+        except PermissionError as failed:
+            found.add("", _unreadable(config, path, failed))
             continue
         if data is None:
             continue
@@ -87,6 +86,16 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield fine(f"{plural.number(count, 'file')}, all readable")
     elif not found.count and scope.view is not None:
         yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
+
+
+def _unreadable(config: Config, path: str, failed: OSError) -> HealthFinding:
+    vault, file = shlex.quote(str(config.vault)), shlex.quote(str(Path(config.vault, path)))
+    if not isinstance(failed, UnreadableError):
+        text = f"{path} cannot be read, so search and commits leave it out."
+        return warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`")
+    text = f"{path} cannot be read ({failed.strerror}), so search and commits leave it out."
+    again = f"`git -C {vault} restore {shlex.quote(path)}` writes its last committed version again."
+    return warning(text, f"Check the disk, or the program that fetches the file from elsewhere. {again}")
 
 
 def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mdmem import progress
 from mdmem.config import Config
+from mdmem.files import UnreadableError
 from mdmem.history import changes, gate, other_files, pages, past, private
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
@@ -176,8 +177,9 @@ class _Reading:
         """Read a file; None when it has no change to commit, is too large or cannot be read."""
         try:
             file = _read_file(self._root, change)
-        except PermissionError:
-            self._held_back += [HeldBack(change.path, 1, gate.UNREADABLE)] * self._wanted.has(change.path)
+        except PermissionError as error:
+            rule = gate.DISK if isinstance(error, UnreadableError) else gate.UNREADABLE
+            self._held_back += [HeldBack(change.path, 1, rule)] * self._wanted.has(change.path)
             return None
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)

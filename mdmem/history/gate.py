@@ -17,6 +17,9 @@ TOO_LARGE = "too large"
 UNREADABLE = "unreadable"
 """Rule: the file cannot be read for lack of permission."""
 
+DISK = "disk"
+"""Rule: the file cannot be read because the disk fails."""
+
 CUT_OFF = "cut off"
 """Rule: the archive has lost its end."""
 
@@ -53,7 +56,7 @@ class HeldBack(NamedTuple):
         """Return a sentence that says why the file was not committed."""
         if self.rule == TOO_LARGE:
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
-        if self.rule == UNREADABLE:
+        if self.rule in (UNREADABLE, DISK):
             return f"{self.path} cannot be read, so it was not committed."
         if self.rule == NESTED:
             return f"{self.path} is a git repository of its own, so its notes are not committed here."
@@ -83,6 +86,8 @@ class HeldBack(NamedTuple):
         if self.rule == UNREADABLE:
             name = shlex.quote(self.path)
             return f"Take ownership of it, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
+        if self.rule == DISK:
+            return "The disk, or the program that fetches the file from elsewhere, failed: `mdmem doctor` shows why."
         if self.rule == NUL:
             return f"Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {self._accept}"
         return f"Remove that and commit again, or, if it may stay: {self._accept}"

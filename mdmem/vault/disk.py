@@ -8,7 +8,6 @@ so that no id, title or swapped folder leads outside the vault.
 from __future__ import annotations
 
 import os
-import stat
 import time
 
 from mdmem import files, system
@@ -207,6 +206,8 @@ def read(folder: Folder, name: str) -> bytes | None:
     """Read a file, at most `MAX_READ_BYTES`; None when it is missing or not a regular file.
 
     name: as for `create`.
+
+    Raises PermissionError when it cannot be read (UnreadableError: the disk is the reason), OSError when no file can.
     """
     if "/" in name:
         part, _, name = name.partition("/")
@@ -221,17 +222,10 @@ def read(folder: Folder, name: str) -> bytes | None:
         if system.is_error(error, "ENOENT", "ELOOP", "ENXIO", "ENAMETOOLONG"):
             return None
         error.filename = os.path.join(folder.path, name)
+        if system.is_error(error, "EIO", "ESTALE", "EUCLEAN"):
+            raise files.UnreadableError(error.errno, error.strerror, error.filename) from error
         raise
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        data = b""
-        while more := os.read(fd, min(found.st_size + 1, MAX_READ_BYTES - len(data))):
-            data = data + more if data else more
-        return data
-    finally:
-        os.close(fd)
+    return files.content(fd, MAX_READ_BYTES, os.path.join(folder.path, name))
 
 
 def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:

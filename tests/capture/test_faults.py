@@ -318,6 +318,64 @@ def test_a_command_that_meets_a_full_disk_says_whose_disk_and_what_to_do(small_d
     assert "Free some space" in done.stderr
 
 
+@pytest.fixture
+def bad_sector() -> Iterator[Callable[[Path], None]]:
+    """Yield a function after whose call reading a file fails, as on a disk that loses its content."""
+    broken: list[Path] = []
+
+    def break_(file: Path) -> None:
+        memory = f"/proc/{os.getpid()}/mem"  # a regular file whose beginning cannot be read
+        line = ["mount", "--bind", memory, str(file)]
+        if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+            pytest.skip("nothing can be mounted here")
+        broken.append(file)
+
+    yield break_
+    for file in broken:
+        subprocess.run(["umount", "-l", str(file)], check=True)
+
+
+def test_a_note_that_the_disk_does_not_return_stops_nothing_and_is_named(
+    vault: Path, bad_sector: Callable[[Path], None]
+) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
+
+    run("init", str(vault))
+    for name in ("bad", "good"):
+        (vault / "notes").mkdir(exist_ok=True)
+        (vault / "notes" / f"{name}.md").write_text(f"the gibbon is {name}\n", "utf-8")
+    bad_sector(vault / "notes/bad.md")
+
+    assert run("index", "--rebuild").returncode == 0
+    assert "the gibbon is good" in run("search", "gibbon").stdout
+    committed = run("commit")
+    assert committed.returncode == 1
+    assert "notes/bad.md cannot be read, so it was not committed. The disk" in committed.stderr
+    assert "notes/good.md" in committed.stdout
+    doctor = run("doctor", "--only", "notes").stdout
+    assert "notes/bad.md cannot be read (Input/output error)" in doctor
+    assert "chown" not in doctor
+    assert "notes/bad.md)" in run("show", "notes/bad.md").stderr
+
+
+def test_a_head_and_settings_that_the_disk_does_not_return_are_not_taken_for_damaged(
+    vault: Path, bad_sector: Callable[[Path], None]
+) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
+
+    run("init", str(vault))
+    bad_sector(vault / "mdmem.toml")
+    assert f"{vault}/mdmem.toml cannot be read (Input/output error)" in run("index").stderr
+
+    bad_sector(vault / ".git/HEAD")
+    assert f"Input/output error ({vault}/.git/HEAD)" in run("commit").stderr
+    doctor = run("doctor", "--fix").stdout
+    assert "Input/output error" in doctor
+    assert "missing or damaged" not in doctor
+
+
 class Failing:
     """Stands for the module `os` and lets one call fail: the `at`-th of those that reach the file system."""
 

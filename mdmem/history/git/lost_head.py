@@ -11,10 +11,14 @@ UNBORN = "refs/heads/main"
 """The branch of a vault without commits."""
 _HEAD = re.compile(r"ref:\s*refs/\S.*\s*|[0-9a-f]{40}(?:[0-9a-f]{24})?\s*")
 _BRANCHES = "refs/heads/"
+_MAX_BYTES = 1 << 30
 
 
 def is_lost(git_dir: Path, common_dir: Path) -> bool:
-    """Whether HEAD names neither a branch nor a commit; not in a folder where `git init` was interrupted."""
+    """Whether HEAD names neither a branch nor a commit; not in a folder where `git init` was interrupted.
+
+    Raises OSError when it is there and cannot be read: it may be intact.
+    """
     head, log = git_dir / "HEAD", git_dir / "logs" / "HEAD"
     return _HEAD.fullmatch(_read(head)) is None and (head.exists() or log.exists() or bool(_tips(common_dir)))
 
@@ -61,6 +65,6 @@ def _last_logged(log: Path) -> str:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text("utf-8", "replace")
-    except OSError:
+        return files.read_any(str(file), _MAX_BYTES).decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError, files.NotRegularError):
         return ""
