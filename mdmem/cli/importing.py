@@ -134,6 +134,8 @@ def import_(settings: Config, /, **given: Any) -> None:
             _follow(settings, done, asked, plan, stopped)
         elif stopped():
             sys.exit(130)
+        elif tally.failed:
+            sys.exit(1)
 
 
 def _refuse_when_off(settings: Config) -> None:
@@ -265,6 +267,7 @@ def _follow(
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{time.strftime('%H:%M:%S')}  {_added(run.tally)}")
+        _warn_of_failed(run.tally)
 
 
 def _found(paths: tuple[Path, ...]) -> list[Transcript]:
@@ -329,17 +332,22 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
         return
     if stopped:
         click.echo("Stopped. The next `mdmem import` continues from here.")
-    click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing new to import.")
+    if tally.added or not tally.failed:
+        click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing new to import.")
     if tally.known:
         click.echo(f"{plural.number(tally.known, 'note')} already stored.")
     if tally.private:
         click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
-    if tally.failed:
-        click.echo(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
+    _warn_of_failed(tally)
     passed = [(f"{count:,}×", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
         render.table((render.NUMBER, render.TITLE), passed)
+
+
+def _warn_of_failed(tally: Tally) -> None:
+    if tally.failed:
+        render.warn(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.")
 
 
 def _added(tally: Tally) -> str:

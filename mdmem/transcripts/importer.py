@@ -176,8 +176,8 @@ class Import:
         self._failures = self._failures + 1 if outcome.error else 0
         if self._failures >= _FAILURES_IN_A_ROW:
             raise VaultError(
-                f"The vault at {self.config.vault} cannot be written ({outcome.error}). What was read so far is"
-                " queued; `mdmem doctor` says why."
+                f"The vault at {self.config.vault} cannot be written. What was read so far is queued; `mdmem doctor`"
+                " says why. Then run the import again."
             )
         if outcome.error:
             self.tally.failed += 1

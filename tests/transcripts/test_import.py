@@ -373,6 +373,23 @@ def test_exclusions_hold_for_imports(vault: Path, tmp_path: Path) -> None:
     assert tally.skipped["run of an excluded tool"] == 1
 
 
+def test_an_import_that_could_not_store_a_note_fails_and_says_so(vault: Path, tmp_path: Path, ask: Run) -> None:
+    talk = Talk()
+    talk.typed("Where do the otters sleep?")
+    path = str(talk.save(tmp_path / "projects"))
+    shutil.rmtree(vault / "journal", ignore_errors=True)
+    (vault / "journal").write_text("a file where a folder should be", "utf-8")
+
+    failed = ask("import", "--yes", path)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert "1 note could not be stored" in failed.stderr
+
+    (vault / "journal").unlink()
+    ask("import", "--yes", path, check=True)
+    ask("index", check=True)
+    assert titles(vault, "prompt") == ["Where do the otters sleep?"]
+
+
 # -- stopped and started again ---------------------------------------------------------------------
 
 
