@@ -114,6 +114,31 @@ def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Pa
     assert (folder / f"{folder.name}.md").stat().st_mtime == 1
 
 
+def test_a_clock_that_is_wrong_for_a_while_makes_no_private_memory_old(vault: Path) -> None:
+    settings, now = config.load(), time.time()
+    capture(prompt("Log in with <private>hunter2zebra</private>."))
+    upkeep.look_after(settings, now)
+    for hours in (0, 2, 4):
+        upkeep.look_after(settings, now + 3_650 * DAY + hours * 3_600)
+    capture(prompt("Again with hunter2zebra.", 2))
+    assert "hunter2zebra" not in "".join(path.read_text("utf-8") for path in notes(vault))
+
+    upkeep.look_after(settings, now + 7_200)
+    for day in range(20, 140, 20):
+        upkeep.look_after(settings, now + day * DAY)
+    assert list(Path(settings.state_dir, "private").iterdir()) == [Path(settings.state_dir, "private", "key")]
+
+
+def test_a_stamp_that_is_no_time_only_postpones_the_removal_of_old_state(vault: Path) -> None:
+    settings, now = config.load(), time.time() + 400 * DAY
+    capture(prompt("Log in with <private>hunter2zebra</private>."))
+    stamp, memories = Path(settings.state_dir, "looked-after"), Path(settings.state_dir, "private")
+    stamp.write_bytes(b"\xff\0 damaged")
+    for days, left in ((0, 2), (0.5, 2), (2, 1)):
+        upkeep.look_after(settings, now + days * DAY)
+        assert len(list(memories.iterdir())) == left
+
+
 @pytest.mark.slow
 def test_after_a_turn_a_vault_without_an_index_gets_one(vault: Path, mdmem: Run) -> None:
     (vault / "mdmem.toml").unlink()  # what is new is not indexed at once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files, launch
+from mdmem import files, launch, timestamps
 from mdmem.capture import page, turn
 from mdmem.capture.pending import RETRY_FOLDER
 from mdmem.capture.session import Session
@@ -38,14 +38,29 @@ _KEY_CHARS = 16
 def look_after(config: Config, now: float) -> bool:
     """Finish pages and remove old state and leftovers, at most once an hour; return whether it ran."""
     stamp = os.path.join(config.state_dir, "looked-after")
-    if 0 <= now - _changed(stamp) < EVERY_SECONDS:
+    last = _changed(stamp)
+    if 0 <= now - last < EVERY_SECONDS:
         return False
-    _touch(stamp, now)
+    began = _steady_since(stamp, last, now)
+    _write_stamp(stamp, began, now)
     launch.compile_all()  # hooks do not write bytecode, and mdmem may have been updated
     finish_pages(config, now)
-    prune(config, now)
+    if now - began >= DAY_SECONDS:
+        prune(config, now)
     leftovers.reap(config.vault, now)
     return True
+
+
+def _steady_since(stamp: str, last: float, now: float) -> float:
+    """Return since when the clock has not jumped, nor mdmem been unused for so long that it might have.
+
+    A clock that is wrong for a while would make everything look old, a running session's private memory too.
+    """
+    try:
+        began = timestamps.seconds_of(files.read_own(stamp, 64).decode())
+    except (OSError, ValueError):
+        return now
+    return began if began <= now and now - last < ENDED_DAYS * DAY_SECONDS else now
 
 
 def prune(config: Config, now: float) -> int:
@@ -146,9 +161,9 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-def _touch(path: str, now: float) -> None:
+def _write_stamp(path: str, began: float, now: float) -> None:
     try:
-        files.touch(path)
+        files.replace(path, f"{began:.0f}".encode())
         os.utime(path, (now, now))
     except OSError:
         return
