@@ -53,32 +53,33 @@ class DigestNotes(NamedTuple):
     @property
     def seconds(self) -> float:
         """Return the time worked in its sessions, in seconds."""
-        return sum(one.seconds for one in self.sessions)
+        return sum(session.seconds for session in self.sessions)
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
         """Return the part that belongs to these sessions and to a shorter span."""
-        kept = list(sessions)
-        names = {one.session for one in kept}
+        members = list(sessions)
+        names = {session.session for session in members}
         return DigestNotes(
-            since,
-            until,
-            kept,
-            self.answers,
-            [row for row in self.decided if since <= row.created < until],
-            [row for row in self.written if since <= row.created < until],
-            [row for row in self.failed if row.session in names],
-            [one for one in self.fixed if since <= one.created < until],
-            [one for one in self.left if since <= one.created < until],
-            [one for one in self.closed if since <= one.created < until],
+            since=since,
+            until=until,
+            sessions=members,
+            answers=self.answers,
+            decided=[row for row in self.decided if since <= row.created < until],
+            written=[row for row in self.written if since <= row.created < until],
+            failed=[row for row in self.failed if row.session in names],
+            fixed=[fix for fix in self.fixed if since <= fix.created < until],
+            left=[item for item in self.left if since <= item.created < until],
+            closed=[item for item in self.closed if since <= item.created < until],
         )
 
     def as_object(self) -> dict[str, Any]:
         """Return everything as plain values."""
+        sessions = [{**session._asdict(), "answer": self.answers.get(session.session)} for session in self.sessions]
         return {
             "since": self.since,
             "until": self.until,
             "seconds": round(self.seconds),
-            "sessions": [{**one._asdict(), "answer": self.answers.get(one.session)} for one in self.sessions],
+            "sessions": sessions,
             "decisions": self.decided,
             "notes": self.written,
             "failures": self.failed,
@@ -88,50 +89,52 @@ class DigestNotes(NamedTuple):
         }
 
 
-def collect(config: Config, asked: Query, project: str = "", session: str = "") -> DigestNotes:
+def collect(config: Config, query: Query, project: str = "", session: str = "") -> DigestNotes:
     """Return what happened in the span of a query. session: only this one."""
-    first = asked.since or 0.0
-    last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
-    since, until = timestamps.iso_time(first) if asked.since is not None else "", timestamps.iso_time(last)
+    first = query.since or 0.0
+    last = query.until if query.until is not None else datetime.now().astimezone().timestamp()
+    since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
-    held = session_log.sessions(config, project=project, since=early, session=session)
-    sessions = [one for one in held if one.ended >= since and one.started <= until]
+    candidates = session_log.sessions(config, project=project, since=early, session=session)
+    sessions = [item for item in candidates if item.ended >= since and item.started <= until]
 
     answers: dict[str, str] = {}
 
-    def answer(view: View) -> tuple[list[NoteRow], frozenset[str]]:
+    def gather(view: View) -> tuple[list[NoteRow], frozenset[str]]:
         answers.clear()
         marked = view.notes("facet", "is:private")
-        noted = []
-        for number in rows.select(view, config.vault, asked):
+        relevant = []
+        for number in rows.select(view, config.vault, query):
             row = rows.row(view, number)
             if (session and row.session != session) or (number in marked and not _may_be_shared(config, row.path)):
                 continue
             if row.kind == "response":
                 answers.setdefault(row.session, row.id)
             if row.kind in note.WRITTEN or row.success is False:
-                noted.append(row)
-        return noted, frozenset(decisions.noted_as(view, decisions.KINDS))
+                relevant.append(row)
+        return relevant, frozenset(decisions.noted_as(view, decisions.KINDS))
 
-    noted, kept = rows.ask(config, answer)
+    relevant, decided = rows.ask(config, gather)
     solved = fixes.fixes(config, project=project, limit=MAX_FIXES)
-    own = [row for row in reversed(noted) if row.kind in note.WRITTEN]
+    written = [row for row in reversed(relevant) if row.kind in note.WRITTEN]
 
     def within(items: Iterable[Any]) -> Iterator[Any]:
-        there = (one for one in items if since <= one.created <= until and (not session or one.session == session))
-        return (one for one in there if _may_be_shared(config, one.path))
+        in_span = (
+            item for item in items if since <= item.created <= until and (not session or item.session == session)
+        )
+        return (item for item in in_span if _may_be_shared(config, item.path))
 
     return DigestNotes(
-        since,
-        until,
-        sessions[::-1],
-        answers,
-        [row for row in own if row.path in kept],
-        [row for row in own if row.path not in kept],
-        [row for row in noted if row.success is False],
-        list(within(solved)),
-        list(within(work.open_work(config, project, now=last))),
-        list(within(work.closed(config, project, now=last))),
+        since=since,
+        until=until,
+        sessions=sessions[::-1],
+        answers=answers,
+        decided=[row for row in written if row.path in decided],
+        written=[row for row in written if row.path not in decided],
+        failed=[row for row in relevant if row.success is False],
+        fixed=list(within(solved)),
+        left=list(within(work.open_work(config, project, now=last))),
+        closed=list(within(work.closed(config, project, now=last))),
     )
 
 

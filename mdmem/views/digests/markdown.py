@@ -20,108 +20,110 @@ MAX_ASKS = 12
 MAX_FILES = 12
 
 
-def write(found: DigestNotes, by: str = "session") -> str:
+def write(digest: DigestNotes, by: str = "session") -> str:
     """Return a digest as Markdown. by: "session", "day" or "week"."""
-    lines = [f"# {found.span}", "", _summary(found)]
+    lines = [f"# {digest.span}", "", _summary(digest)]
     if by == "session":
-        lines += _by_project(found)
-        lines += _parts(found)
+        lines += _by_project(digest)
+        lines += _parts(digest)
     else:
-        for heading, part in _periods(found, by):
-            lines += ["", f"## {heading}", "", _summary(part), "", *_short(part)]
+        for heading, part in _periods(digest, by):
+            lines += ["", f"## {heading}", "", _summary(part), "", *_one_line_each(part)]
             lines += _parts(part, "###")
     return "\n".join(lines) + "\n"
 
 
-def _by_project(found: DigestNotes) -> Iterator[str]:
-    by_project = sorted(found.sessions, key=lambda one: one.project)
-    for project, group in groupby(by_project, key=lambda one: one.project):
+def _by_project(digest: DigestNotes) -> Iterator[str]:
+    by_project = sorted(digest.sessions, key=lambda session: session.project)
+    for project, group in groupby(by_project, key=lambda session: session.project):
         yield from ("", f"## {project or 'Without a project'}")
-        for one in group:
-            yield from ("", *_session(one, found))
+        for session in group:
+            yield from ("", *_session_section(session, digest))
 
 
-def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
+def _parts(digest: DigestNotes, level: str = "##") -> Iterator[str]:
     """Yield what does not belong to one session: decisions, notes, fixes, work."""
     parts = {
-        "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in found.decided],
-        "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in found.written],
-        "Fixes": [f"{plain(one.error or one.command)}: {_files(one.files)} [mem:{one.id}]" for one in found.fixed],
-        "Done": [f"[x] {plain(one.text)} [mem:{one.id}]" for one in found.closed],
-        "Left open": [f"[ ] {plain(one.text)} ({one.kind}) [mem:{one.id}]" for one in found.left],
+        "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in digest.decided],
+        "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in digest.written],
+        "Fixes": [f"{plain(fix.error or fix.command)}: {_files(fix.files)} [mem:{fix.id}]" for fix in digest.fixed],
+        "Done": [f"[x] {plain(item.text)} [mem:{item.id}]" for item in digest.closed],
+        "Left open": [f"[ ] {plain(item.text)} ({item.kind}) [mem:{item.id}]" for item in digest.left],
     }
     for heading, rows in parts.items():
         if rows:
             yield from ("", f"{level} {heading}", "", *(f"- {row}" for row in rows))
 
 
-def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
+def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     """Yield the days or weeks in which something happened, each with its part; times are local."""
     step = timedelta(days=7 if by == "week" else 1)
-    begin = datetime.fromtimestamp(timestamps.epoch(found.since), when.LOCAL)
-    stamps = [one.started for one in found.sessions] + [row.created for row in (*found.decided, *found.written)]
-    if stamps:
-        begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(stamps)), when.LOCAL))
+    begin = datetime.fromtimestamp(timestamps.epoch(digest.since), when.LOCAL)
+    times = [session.started for session in digest.sessions] + [
+        row.created for row in (*digest.decided, *digest.written)
+    ]
+    if times:
+        begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(times)), when.LOCAL))
     start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
     start -= timedelta(days=start.weekday() if by == "week" else 0)
-    while start.timestamp() <= timestamps.epoch(found.until):
+    while start.timestamp() <= timestamps.epoch(digest.until):
         first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time((start + step).timestamp())
-        part = found.of((one for one in found.sessions if first <= one.started < last), first, last)
+        part = digest.of((session for session in digest.sessions if first <= session.started < last), first, last)
         if part.sessions or part.decided or part.written or part.closed:
             yield (f"Week of {start:%Y-%m-%d}" if by == "week" else f"{start:%Y-%m-%d}"), part
         start += step
 
 
-def _short(found: DigestNotes) -> Iterator[str]:
+def _one_line_each(digest: DigestNotes) -> Iterator[str]:
     """Yield each session as one line: project, request, outcome."""
-    for one in found.sessions:
-        citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
-        outcome = f" → {plain(one.outcome)}{citation}" if one.outcome else ""
-        yield f"- {plain(one.project) or 'Without a project'}: {plain(_asked(one))}{outcome}"
+    for session in digest.sessions:
+        citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
+        outcome = f" → {plain(session.outcome)}{citation}" if session.outcome else ""
+        yield f"- {plain(session.project) or 'Without a project'}: {plain(_first_request(session))}{outcome}"
 
 
-def _asked(one: LoggedSession) -> str:
+def _first_request(session: LoggedSession) -> str:
     """Return the first prompt that is a request."""
-    return next((ask for ask in one.asks if not work.says_little(ask)), one.title)
+    return next((ask for ask in session.asks if not work.says_little(ask)), session.title)
 
 
 def _files(files: list[str]) -> str:
     return ", ".join(f"`{file}`" for file in files[:MAX_FILES])
 
 
-def _summary(found: DigestNotes) -> str:
-    if not (found.sessions or found.written or found.decided):
+def _summary(digest: DigestNotes) -> str:
+    if not (digest.sessions or digest.written or digest.decided):
         return "Nothing was stored in this time."
-    projects = len({one.project for one in found.sessions})
-    prompts = sum(len(one.asks) for one in found.sessions)
+    projects = len({session.project for session in digest.sessions})
+    prompts = sum(len(session.asks) for session in digest.sessions)
     parts = [
-        f"{plural.number(len(found.sessions), 'session')} in {plural.number(projects, 'project')}",
+        f"{plural.number(len(digest.sessions), 'session')} in {plural.number(projects, 'project')}",
         plural.number(prompts, "prompt"),
-        plural.number(len(found.failed), "failed run"),
-        plural.number(len(found.written) + len(found.decided), "note") + " written",
+        plural.number(len(digest.failed), "failed run"),
+        plural.number(len(digest.written) + len(digest.decided), "note") + " written",
     ]
-    return ", ".join(parts) + (f", {wording.duration(found.seconds)}" if found.seconds else "") + "."
+    return ", ".join(parts) + (f", {wording.duration(digest.seconds)}" if digest.seconds else "") + "."
 
 
-def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
-    branch = f", on `{one.branch}`" if one.branch else ""
-    took = wording.worked(one.seconds)
-    yield f"### {timestamps.readable(one.started)} {plain(one.title)}"
+def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[str]:
+    branch = f", on `{session.branch}`" if session.branch else ""
+    took = wording.worked(session.seconds)
+    yield f"### {timestamps.readable(session.started)} {plain(session.title)}"
     yield ""
-    yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(one.notes, 'note')}"
+    yield f"{session.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(session.notes, 'note')}"
     yield ""
-    asks = [ask for ask in one.asks if not work.says_little(ask)]
+    asks = [ask for ask in session.asks if not work.says_little(ask)]
     for ask in asks[:MAX_ASKS]:
         yield f"- Asked: {plain(ask)}"
     if len(asks) > MAX_ASKS:
         yield f"- and {plural.number(len(asks) - MAX_ASKS, 'more prompt')}"
-    if one.outcome:
-        citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
-        yield f"- Outcome: {plain(one.outcome)}{citation}"
-    if one.files:
-        more = f" and {len(one.files) - MAX_FILES} more" if len(one.files) > MAX_FILES else ""
-        yield f"- Changed: {_files(one.files)}{more}"
-    failed = [row for row in found.failed if row.session == one.session]
+    if session.outcome:
+        citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
+        yield f"- Outcome: {plain(session.outcome)}{citation}"
+    if session.files:
+        more = f" and {len(session.files) - MAX_FILES} more" if len(session.files) > MAX_FILES else ""
+        yield f"- Changed: {_files(session.files)}{more}"
+    failed = [row for row in digest.failed if row.session == session.session]
     if failed:
         yield f"- Failed: {'; '.join(f'{plain(row.title)} [mem:{row.id}]' for row in failed[:3])}" + (
             f" and {len(failed) - 3} more" if len(failed) > 3 else ""
@@ -150,29 +152,30 @@ _ROOMS = (600, 300, 150, 80)
 _MAX_DECIDED = 20
 
 
-def for_agent(config: Config, found: Conversation, facts: DigestNotes, chars: int = MAX_CHARS) -> str:
+def for_agent(config: Config, conversation: Conversation, facts: DigestNotes, chars: int = MAX_CHARS) -> str:
     """Return a session in at most `chars` characters; the earliest lines are left out if it does not fit.
 
     facts: the session's digest.
     """
+    project = conversation.fact("project")
     head = [
-        f"# {inert(found.title)}",
-        " ".join(filter(None, (found.fact("project"), found.fact("agent"), found.fact("created")[:10]))),
+        f"# {inert(conversation.title)}",
+        " ".join(filter(None, (project, conversation.fact("agent"), conversation.fact("created")[:10]))),
     ]
-    tail = [*_facts(facts), *_decided(config, found.fact("project"))]
-    tail = tail[: _fitting(tail, chars // 3)]
+    tail = [*_facts(facts), *_kept_decisions(config, project)]
+    tail = tail[: _count_fitting(tail, chars // 3)]
     size = len("\n".join([*head, *tail])) + 60
-    said: list[str] = []
+    spoken: list[str] = []
     for room in _ROOMS:
-        said = list(_said(config, found, room))
-        if len("\n".join(said)) + size <= chars:
+        spoken = list(_spoken_lines(config, conversation, room))
+        if len("\n".join(spoken)) + size <= chars:
             break
-    kept = _fitting(said[::-1], chars - size)
-    left = [f"({len(said) - kept} earlier lines are left out)"] if kept < len(said) else []
-    return "\n".join([*head, "", "## Said", *left, *said[len(said) - kept :], *tail])[:chars] + "\n"
+    fitting = _count_fitting(spoken[::-1], chars - size)
+    omitted = [f"({len(spoken) - fitting} earlier lines are left out)"] if fitting < len(spoken) else []
+    return "\n".join([*head, "", "## Said", *omitted, *spoken[len(spoken) - fitting :], *tail])[:chars] + "\n"
 
 
-def _fitting(lines: list[str], chars: int) -> int:
+def _count_fitting(lines: list[str], chars: int) -> int:
     """Return how many of the lines fit."""
     for count, line in enumerate(lines):
         chars -= len(line) + 1
@@ -181,12 +184,13 @@ def _fitting(lines: list[str], chars: int) -> int:
     return len(lines)
 
 
-def _said(config: Config, found: Conversation, room: int) -> Iterator[str]:
-    words = {"prompt": "asked", "response": "answered", "summary": "summed up"}
-    for step in found.steps:
-        if step.kind in words and not (step.kind == "prompt" and work.says_little(str(step.meta.get("title", "")))):
+def _spoken_lines(config: Config, conversation: Conversation, room: int) -> Iterator[str]:
+    """Yield prompts, answers and summaries as one line each, each text in at most `room` characters."""
+    verbs = {"prompt": "asked", "response": "answered", "summary": "summed up"}
+    for step in conversation.steps:
+        if step.kind in verbs and not (step.kind == "prompt" and work.says_little(str(step.meta.get("title", "")))):
             text = whole_sentences(inert(_text(config, step)), room)
-            yield f"- {words[step.kind]} [mem:{step.meta.get('id', '')}] {text}"
+            yield f"- {verbs[step.kind]} [mem:{step.meta.get('id', '')}] {text}"
 
 
 def _text(config: Config, step: ConversationStep) -> str:
@@ -197,10 +201,10 @@ def _facts(facts: DigestNotes) -> Iterator[str]:
     failed = [f"{row.title} [mem:{row.id}]" for row in facts.failed]
     parts = {
         "Failed": failed[-10:],
-        "Solved": [f"{one.error}: {', '.join(one.files)} [mem:{one.id}]" for one in facts.fixed],
-        "Changed": [", ".join(one.files) for one in facts.sessions if one.files],
-        "Done": [one.text for one in facts.closed],
-        "Left open": [f"{one.kind}: {one.text} [mem:{one.id}]" for one in facts.left],
+        "Solved": [f"{fix.error}: {', '.join(fix.files)} [mem:{fix.id}]" for fix in facts.fixed],
+        "Changed": [", ".join(session.files) for session in facts.sessions if session.files],
+        "Done": [item.text for item in facts.closed],
+        "Left open": [f"{item.kind}: {item.text} [mem:{item.id}]" for item in facts.left],
     }
     for heading, rows in parts.items():
         if rows:
@@ -213,8 +217,9 @@ def _line(row: str) -> str:
     return f"{note.one_line(inert(text))}{mark}{name}" if mark else note.one_line(inert(row))
 
 
-def _decided(config: Config, project: str) -> Iterator[str]:
+def _kept_decisions(config: Config, project: str) -> Iterator[str]:
     """Yield what is already decided, so that it is not proposed again."""
-    found = decisions.listed(config, project=project, kinds=decisions.KINDS)[:_MAX_DECIDED]
-    if found:
-        yield from ("", "## Kept already", *(f"- {_line(f'{one.title} [mem:{one.id}]')}" for one in found))
+    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)[:_MAX_DECIDED]
+    if decided:
+        rows = (f"{decision.title} [mem:{decision.id}]" for decision in decided)
+        yield from ("", "## Kept already", *(f"- {_line(row)}" for row in rows))

@@ -51,21 +51,24 @@ class DigestProse(NamedTuple):
     problem: str = ""
 
 
-def write(config: Config, found: DigestNotes, *, env: Mapping[str, str] | None = None, now: float) -> DigestProse:
+def write(config: Config, digest: DigestNotes, *, env: Mapping[str, str] | None = None, now: float) -> DigestProse:
     """Have a model sum up a digest. now: seconds since the epoch, for the budget of the day (UTC)."""
-    said = facts(config, found)
-    if not said:
+    sent_facts = facts(config, digest)
+    if not sent_facts:
         return DigestProse("", problem="The digest contains nothing that may be sent to a model.")
-    left = config.settings.learn.prose_chars - spent(config, now)
-    if len(TASK) + len(said) + MAX_GUESS_CHARS > left:
-        why = (
-            f"Today's budget for digests has {max(left, 0):,} of {config.settings.learn.prose_chars:,} characters left"
-        )
-        return DigestProse("", problem=f"{why} (`learn.prose_chars`).")
-    answer = calls.ask(config, calls.Question(TASK, said, CALLER, _MAX_TOKENS), env=env, each=SECONDS, seconds=SECONDS)
+    allowed = config.settings.learn.prose_chars
+    unspent = allowed - spent(config, now)
+    if len(TASK) + len(sent_facts) + MAX_GUESS_CHARS > unspent:
+        budget = f"Today's budget for digests has {max(unspent, 0):,} of {allowed:,} characters left"
+        return DigestProse("", problem=f"{budget} (`learn.prose_chars`).")
+    answer = calls.ask(
+        config, calls.Question(TASK, sent_facts, CALLER, _MAX_TOKENS), env=env, each=SECONDS, seconds=SECONDS
+    )
     if not answer.text:
         return DigestProse("", problem=calls.why_none(config, env))
-    return DigestProse(_as_markdown(config, answer.text, citations.marks(said)), f"{answer.provider} {answer.model}")
+    return DigestProse(
+        _as_markdown(config, answer.text, citations.marks(sent_facts)), f"{answer.provider} {answer.model}"
+    )
 
 
 _MAX_TOKENS = 500
@@ -75,28 +78,30 @@ def spent(config: Config, now: float) -> int:
     """Return the number of characters that digests sent and received on this day (UTC)."""
     day = timestamps.iso_time(now)[:10]
     return sum(
-        one.sent + one.received for one in ledger.summed(ledger.read(config)) if (one.when, one.caller) == (day, CALLER)
+        entry.sent + entry.received
+        for entry in ledger.summed(ledger.read(config))
+        if (entry.when, entry.caller) == (day, CALLER)
     )
 
 
-def _as_markdown(config: Config, text: str, known: list[str]) -> str:
+def _as_markdown(config: Config, text: str, given_marks: list[str]) -> str:
     """Return a model's text without markup, and without citations of notes that it was not given."""
     parts = _CITATION.split(Gate(config).stored(text))
-    kept = (
-        (part if citations.marks(part)[0] in known else "") if _CITATION.fullmatch(part) else markdown.plain(part)
+    cleaned = (
+        (part if citations.marks(part)[0] in given_marks else "") if _CITATION.fullmatch(part) else markdown.plain(part)
         for part in parts
     )
-    return _GAP.sub("", " ".join(filter(None, kept)))
+    return _GAP.sub("", " ".join(filter(None, cleaned)))
 
 
 # -- what is sent ----------------------------------------------------------------------------------
 
 
-def facts(config: Config, found: DigestNotes) -> str:
+def facts(config: Config, digest: DigestNotes) -> str:
     """Return what is sent to a model: prompts and outcomes, decisions, fixes, work; "" if there is nothing."""
     lines: list[str] = []
     for room in _ROOMS:
-        lines = freshness.ask(config, partial(_said, config, found, room))
+        lines = freshness.ask(config, partial(_fact_lines, config, digest, room))
         if sum(map(len, lines)) + len(lines) <= MAX_SENT_CHARS:
             break
     text = Gate(config).stored("\n".join(lines))
@@ -105,48 +110,51 @@ def facts(config: Config, found: DigestNotes) -> str:
     return text if any(line.startswith("- ") for line in lines) else ""
 
 
-def _said(config: Config, found: DigestNotes, room: int, view: View) -> list[str]:
-    lines = [found.span]
-    for one in sorted(found.sessions, key=lambda one: one.started):
-        if not _is_excluded(config, one.project):
-            lines += _session(config, view, one, room)
+def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> list[str]:
+    """Return the lines of a digest that may be sent; answers are cut to `room` characters."""
+    lines = [digest.span]
+    for session in sorted(digest.sessions, key=lambda session: session.started):
+        if not _is_excluded(config, session.project):
+            lines += _session_lines(config, view, session, room)
     groups = {
         "Decided and noted": [
             (row.path, row.project, f"{row.title} ({row.kind}) [mem:{row.id}]")
-            for row in (*found.decided, *found.written)
+            for row in (*digest.decided, *digest.written)
         ],
         "Solved": [
-            (one.path, one.project, f"{one.error or one.command}: {', '.join(one.files)} [mem:{one.id}]")
-            for one in found.fixed
+            (fix.path, fix.project, f"{fix.error or fix.command}: {', '.join(fix.files)} [mem:{fix.id}]")
+            for fix in digest.fixed
         ],
-        "Done": [(one.path, one.project, f"{one.text} [mem:{one.id}]") for one in found.closed],
-        "Left open": [(one.path, one.project, f"{one.kind}: {one.text} [mem:{one.id}]") for one in found.left],
+        "Done": [(item.path, item.project, f"{item.text} [mem:{item.id}]") for item in digest.closed],
+        "Left open": [(item.path, item.project, f"{item.kind}: {item.text} [mem:{item.id}]") for item in digest.left],
     }
     for heading, group in groups.items():
         sent = [
-            said
-            for path, project, said in group
+            fact
+            for path, project, fact in group
             if not _is_excluded(config, project) and not recent.left_out(people.read(config.vault, path))
         ]
         if sent:
-            lines += [heading, *(f"- {note.one_line(said)}" for said in sent)]
+            lines += [heading, *(f"- {note.one_line(fact)}" for fact in sent)]
     return lines
 
 
-def _session(config: Config, view: View, one: LoggedSession, room: int) -> Iterator[str]:
+def _session_lines(config: Config, view: View, session: LoggedSession, room: int) -> Iterator[str]:
     """Yield a session's prompts and answers that may be sent."""
-    numbers = view.of_session(one.session) - view.internal
-    said = [line for number in rows.in_order(view, numbers) if (line := _step(config, rows.row(view, number), room))]
-    if said:
-        took = wording.worked(one.seconds)
-        where = (one.project or "no project", timestamps.readable(one.started), took)
-        yield f"Session: {', '.join(filter(None, where))}"
-        yield from said
-        if one.files:
-            yield f"- changed {', '.join(one.files[: markdown.MAX_FILES])}"
+    numbers = view.of_session(session.session) - view.internal
+    steps = [
+        line for number in rows.in_order(view, numbers) if (line := _step_line(config, rows.row(view, number), room))
+    ]
+    if steps:
+        took = wording.worked(session.seconds)
+        heading = (session.project or "no project", timestamps.readable(session.started), took)
+        yield f"Session: {', '.join(filter(None, heading))}"
+        yield from steps
+        if session.files:
+            yield f"- changed {', '.join(session.files[: markdown.MAX_FILES])}"
 
 
-def _step(config: Config, row: rows.NoteRow, room: int) -> str:
+def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
     """Return a prompt or an answer on one line; "" if it says little or may not be sent."""
     if row.kind not in ("prompt", "response") or (row.kind == "prompt" and work.says_little(row.title)):
         return ""

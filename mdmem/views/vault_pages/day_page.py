@@ -24,23 +24,23 @@ class ListedDay(NamedTuple):
     sessions: list[SessionRow]
 
 
-def days(found: Listing) -> list[ListedDay]:
+def days(listing: Listing) -> list[ListedDay]:
     """Return every day with sessions that may be named, newest first; a session's day is that of its folder."""
     made: dict[str, ListedDay] = {}
-    for one in found.named(found.sessions):
-        made.setdefault(listed.day(one), ListedDay(listed.day(one), [])).sessions.insert(0, one)
+    for session in listing.named(listing.sessions):
+        made.setdefault(listed.day(session), ListedDay(listed.day(session), [])).sessions.insert(0, session)
     return [made[name] for name in sorted(made, reverse=True)]
 
 
-def written(found: Listing, day: str) -> list[NoteRow]:
+def written(listing: Listing, day: str) -> list[NoteRow]:
     """Return the notes written on a day, by the date in the notes themselves.
 
     That is the same on every machine, in every time zone.
     """
-    view = found.view
-    near = (number for number in _written_near(view).get(day, ()) if found.leaves(view.path(number)))
+    view = listing.view
+    near = (number for number in _written_near(view).get(day, ()) if listing.leaves(view.path(number)))
     made = [rows.row(view, number) for number in rows.in_order(view, near)]
-    return [row for row in made if date_of(found.root, row.path) == day]
+    return [row for row in made if date_of(listing.root, row.path) == day]
 
 
 def may_be_written(view: View, day: str) -> list[str]:
@@ -75,21 +75,22 @@ def first(day: str) -> bytes:
     return f"{front_matter.write(meta)}\n# {day}\n\n{generated.BEGIN}\n{generated.END}\n\n## Notes\n".encode()
 
 
-def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
-    """Return the generated part. around: the days before and after it that have a page."""
-    before, after = around
-    folder = found.day_page(day.name).rpartition("/")[0]
+def lines(listing: Listing, day: ListedDay, neighbors: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
+    """Return the generated part. neighbors: the days before and after it that have a page."""
+    before, after = neighbors
+    folder = listing.day_page(day.name).rpartition("/")[0]
     start = "README.md"  # the user may have moved or deleted it
-    links = [listed.link("Start", start, folder)] if os.path.lexists(f"{found.root}/{start}") else []
-    links += [f"previous: {listed.link(before.name, found.day_page(before.name), folder)}"] if before else []
-    links += [f"next: {listed.link(after.name, found.day_page(after.name), folder)}"] if after else []
-    by_project = sorted(day.sessions, key=lambda one: one.project)
+    links = [listed.link("Start", start, folder)] if os.path.lexists(f"{listing.root}/{start}") else []
+    links += [f"previous: {listed.link(before.name, listing.day_page(before.name), folder)}"] if before else []
+    links += [f"next: {listed.link(after.name, listing.day_page(after.name), folder)}"] if after else []
+    by_project = sorted(day.sessions, key=lambda session: session.project)
     parts = [
         listed.section(
-            page.link_text(project or "Without a project"), [listed.session_line(one, folder) for one in held]
+            page.link_text(project or "Without a project"),
+            [listed.session_line(session, folder) for session in sessions],
         )
-        for project, held in groupby(by_project, key=lambda one: one.project)
+        for project, sessions in groupby(by_project, key=lambda session: session.project)
     ]
-    notes = [listed.note_line(row, folder) for row in written(found, day.name)]
+    notes = [listed.note_line(row, folder) for row in written(listing, day.name)]
     parts.append(listed.section("Written down", notes))
     return [" · ".join(links), "", *(line for part in parts for line in part)]

@@ -23,7 +23,7 @@ from mdmem.views.sessions import SessionRow
 
 MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""
-MAX_KNOWN = 2_000
+MAX_CACHED_NOTES = 2_000
 """Number of cached answers whether a note may be named, besides those for session pages."""
 
 
@@ -43,12 +43,12 @@ class Listing:
         self._rules = privacy.Rules.of(config.settings)
         self._staying = ""
         self._internal = view.internal
-        self._known: dict[str, bool] = {}
-        self._lately: dict[str, bool] = {}
-        self._dated: dict[str, bool] = {}
+        self._page_leaves: dict[str, bool] = {}
+        self._note_leaves: dict[str, bool] = {}
+        self._has_date: dict[str, bool] = {}
         self._staying_titles: dict[str, str] = {}  # session page -> the note that gives its title; "" if that may leave
         self.sessions = sorted(map(_without_facts, sessions.each(view)), key=lambda row: row.started, reverse=True)
-        self.days = frozenset(day(one) for one in self.named(self.sessions))
+        self.days = frozenset(day(session) for session in self.named(self.sessions))
         """The days with sessions that may be named."""
         self._day_pages = generated.places_of_days(self.root, self.days)
 
@@ -73,10 +73,10 @@ class Listing:
 
     def _travels(self, path: str) -> bool:
         """Whether a note and its name may leave this machine."""
-        known = self._known if journal.is_page(path) else self._lately
+        known = self._page_leaves if journal.is_page(path) else self._note_leaves
         if path not in known:
-            if len(self._lately) >= MAX_KNOWN:
-                self._lately.clear()
+            if len(self._note_leaves) >= MAX_CACHED_NOTES:
+                self._note_leaves.clear()
             try:
                 data = disk.read_path(self.root, path)
             except PermissionError:
@@ -99,50 +99,55 @@ class Listing:
         """Whether a note outside the project's folder belongs to it."""
         return note.parse(disk.readable(self.root, path) or b"").meta.get("project") == project
 
-    def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
+    def named(self, sessions: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and it and the note of its title may leave."""
-        return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
+        return (
+            session
+            for session in sessions
+            if session.page and self.leaves(session.page) and self._title_may_leave(session)
+        )
 
-    def _asks(self, one: SessionRow) -> bool:
-        if one.page not in self._staying_titles:
-            folder = one.page.rpartition("/")[0]
+    def _title_may_leave(self, session: SessionRow) -> bool:
+        """Whether the note that gives a session its title, a prompt or an answer, may be named."""
+        if session.page not in self._staying_titles:
+            folder = session.page.rpartition("/")[0]
             names = map(self.view.name, self.view.members_of(folder))
-            named = (name for name in names if "-000-prompt-" in name or "-response-" in name)
-            first = min(named, key=lambda name: ("-000-prompt-" not in name, journal.numbers(name)), default="")
-            first = first and f"{folder}/{first}"
-            self._staying_titles[one.page] = "" if not first or self._travels(first) else first
-        first = self._staying_titles[one.page]
-        return not first or self.leaves(first)
+            titling = (name for name in names if "-000-prompt-" in name or "-response-" in name)
+            first = min(titling, key=lambda name: ("-000-prompt-" not in name, journal.numbers(name)), default="")
+            path = f"{folder}/{first}"
+            self._staying_titles[session.page] = path if first and not self._travels(path) else ""
+        title_note = self._staying_titles[session.page]
+        return not title_note or self.leaves(title_note)
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
         """Return the notes that have one of these facets, newest first."""
-        found = self.view.with_any(terms) - self._internal
+        numbers = self.view.with_any(terms) - self._internal
         if project:
-            found &= self.view.of_project(project)
-        made: list[NoteRow] = []
-        for number in sorted(found, key=lambda number: (self.created(number), self.view.path(number)), reverse=True):
-            if len(made) < most and self.leaves(self.view.path(number)):
-                made.append(rows.row(self.view, number))
-        return made
+            numbers &= self.view.of_project(project)
+        listed_rows: list[NoteRow] = []
+        for number in sorted(numbers, key=lambda number: (self.created(number), self.view.path(number)), reverse=True):
+            if len(listed_rows) < most and self.leaves(self.view.path(number)):
+                listed_rows.append(rows.row(self.view, number))
+        return listed_rows
 
     def created(self, number: int) -> int:
         """Return the creation time in a note's front matter, in seconds, 0 for none: the same on every machine.
 
         For a note without one, the index has the time of the file, which differs between machines.
         """
-        known = self.view.number("created", number)
-        if known != self.view.number("mtime_ns", number) // 10**9 and self.view.number("mtime_ns", number) >= 0:
-            return known
+        indexed = self.view.number("created", number)
+        if indexed != self.view.number("mtime_ns", number) // 10**9 and self.view.number("mtime_ns", number) >= 0:
+            return indexed
         path = self.view.path(number)
-        if path not in self._dated:
+        if path not in self._has_date:
             parsed = note.parse(disk.readable(self.root, path) or b"")
-            self._dated[path] = creation.when_made(parsed.meta, path) is not None
-        return known if self._dated[path] else 0
+            self._has_date[path] = creation.when_made(parsed.meta, path) is not None
+        return indexed if self._has_date[path] else 0
 
 
-def _without_facts(one: SessionRow) -> SessionRow:
+def _without_facts(row: SessionRow) -> SessionRow:
     """Return a row without the facts that no page lists, to save memory: there may be very many rows."""
-    return one._replace(agent="", branch="", outcome="", ended="")
+    return row._replace(agent="", branch="", outcome="", ended="")
 
 
 DECISIONS = ("kind:decision", "tag:decision")
@@ -171,27 +176,27 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
     return [pages.TARGET.sub(led, line) if "](" in line else line for line in lines]
 
 
-def day(one: SessionRow) -> str:
+def day(session: SessionRow) -> str:
     """Return the day on which a session began, from its folder, else in UTC: the same on every machine."""
-    return layout.day_of(one.page) or one.started[:10]
+    return layout.day_of(session.page) or session.started[:10]
 
 
-def moment(one: SessionRow) -> str:
+def moment(session: SessionRow) -> str:
     """Return the day and time at which a session began, from its folders."""
-    name = one.page.split("/")[-1]
-    return f"{day(one)} {name[:2]}:{name[2:4]}" if name[:4].isdigit() else day(one)
+    name = session.page.split("/")[-1]
+    return f"{day(session)} {name[:2]}:{name[2:4]}" if name[:4].isdigit() else day(session)
 
 
-def session_line(one: SessionRow, folder: str = "", *, project: bool = False) -> str:
+def session_line(session: SessionRow, folder: str = "", *, project: bool = False) -> str:
     """Return a session as a line of a list: time, title, and how much was done."""
     facts = [
-        one.project if project else "",
-        plural.number(one.prompts, "prompt"),
-        plural.number(one.edits, "edit") if one.edits else "",
-        f"{one.failed} failed" if one.failed else "",
+        session.project if project else "",
+        plural.number(session.prompts, "prompt"),
+        plural.number(session.edits, "edit") if session.edits else "",
+        f"{session.failed} failed" if session.failed else "",
     ]
-    said = page.link_text(", ".join(filter(None, facts)))
-    return f"- {moment(one)} {link(one.title, one.page, folder)} ({said})"
+    counts = page.link_text(", ".join(filter(None, facts)))
+    return f"- {moment(session)} {link(session.title, session.page, folder)} ({counts})"
 
 
 def note_line(row: NoteRow, folder: str = "") -> str:

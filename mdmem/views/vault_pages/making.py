@@ -23,19 +23,19 @@ _SLACK_SECONDS = 2.0
 
 
 def make(
-    config: Config, view: View, seen: float, known: Set[str], left: Set[str], *, everything: bool
+    config: Config, view: View, last_made: float, named_marks: Set[str], file_marks: Set[str], *, everything: bool
 ) -> tuple[list[str], Set[str], Set[str]]:
     """Write the pages that may have changed; return the paths written, and two sets of marks.
 
     The first marks stand for what each page of a session or day names, the second for the files as written.
-    seen: when pages were last made, in seconds since the epoch. known, left: the marks that were returned then.
+    last_made: when pages were last made, in seconds since the epoch. named_marks, file_marks: the marks returned then.
     """
-    found = listed.Listing(config, view)
+    listing = listed.Listing(config, view)
     nothing = frozenset[str]()
-    fresh = _Fresh(found, *((0.0, nothing, nothing) if everything else (seen, known, left)))
-    found.days -= _deleted_days(found, seen)
-    changed = _changed(config, found, fresh)
-    if found.is_part:  # pages that list missing sessions are left to a machine that has them
+    fresh = _Fresh(listing, *((0.0, nothing, nothing) if everything else (last_made, named_marks, file_marks)))
+    listing.days -= _deleted_days(listing, last_made)
+    changed = _changed(config, listing, fresh)
+    if listing.is_part:  # pages that list missing sessions are left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
     written: list[str] = []
     for path, lines in changed:
@@ -48,35 +48,35 @@ def make(
 class _Fresh:
     """What changed since pages were last made: written notes, and what pages name of other notes."""
 
-    def __init__(self, found: Listing, seen: float, known: Set[str], left: Set[str]) -> None:
+    def __init__(self, listing: Listing, last_made: float, named_marks: Set[str], file_marks: Set[str]) -> None:
         self.marks = set[str]()
         self.left = set[str]()
-        self._root = found.root
-        self._known = known
-        self._view = view = found.view
+        self._root = listing.root
+        self._known = named_marks
+        self._view = view = listing.view
         changed, folder_of = view.numbers("mtime_ns"), view.folder_of
-        since = (seen - _SLACK_SECONDS) * 1e9
+        since = (last_made - _SLACK_SECONDS) * 1e9
 
         def is_new(number: int) -> bool:
             return changed[number] >= since or changed[number] < 0  # -1: not reliable
 
-        pages = filter(is_new, view.notes("facet", "kind:session") if left else ())
-        as_left = {number for number in pages if self.leave(view.path(number)) in left}
-        self._folders = {folder_of[one] for one in view.all if is_new(one) and one not in as_left}
+        pages = filter(is_new, view.notes("facet", "kind:session") if file_marks else ())
+        as_left = {number for number in pages if self.leave(view.path(number)) in file_marks}
+        self._folders = {folder_of[number] for number in view.all if is_new(number) and number not in as_left}
         written = filter(is_new, view.of_kinds(note.WRITTEN))
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
 
-    def has(self, one: SessionRow | None) -> bool:
+    def has(self, session: SessionRow | None) -> bool:
         """Whether a note of a session was written since then, or somebody else wrote its page."""
-        return one is not None and self._view.folders.find(one.page.rpartition("/")[0]) in self._folders
+        return session is not None and self._view.folders.find(session.page.rpartition("/")[0]) in self._folders
 
     def leave(self, path: str) -> str:
         """Record a page's current file, so that only a later change counts as new; return its mark."""
         try:
-            found = os.lstat(f"{self._root}/{path}")
+            status = os.lstat(f"{self._root}/{path}")
         except OSError:
             return ""
-        mark = short(repr((path, found.st_mtime_ns, found.st_size, found.st_ino)), 14)
+        mark = short(repr((path, status.st_mtime_ns, status.st_size, status.st_ino)), 14)
         self.left.add(mark)
         return mark
 
@@ -91,101 +91,117 @@ class _Fresh:
         return mark not in self._known
 
 
-def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages that may need writing: of changed sessions and days, of all projects, and the start page."""
     by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.folders(f"{config.vault}/journal")}
-    for one in found.sessions:
-        if layout.session_of(one.page):
-            by_project.setdefault(layout.project_of(one.page), []).append(one)
-    left = open_work.every(found)
-    for name, held in by_project.items():
-        with found.on_pages_of(name):
+    for session in listing.sessions:
+        if layout.session_of(session.page):
+            by_project.setdefault(layout.project_of(session.page), []).append(session)
+    open_work_items = open_work.every(listing)
+    for name, sessions in by_project.items():
+        with listing.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
-            names = {one.lower() for one in project_page.called(found, name)}
-            open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
-            yield from _sessions(found, fresh, held, open_, has_page=found.view.find(page) is not None)
-            yield page, project_page.lines(found, name, open_)
-    yield from _days(found, fresh)
-    yield start_page.PATH, start_page.lines(found, left)
+            names = {name.lower() for name in project_page.called(listing, name)}
+            open_items = open_work.in_order(
+                listing, [item for item in open_work_items if item.project.lower() in names]
+            )
+            yield from _sessions(listing, fresh, sessions, open_items, has_page=listing.view.find(page) is not None)
+            yield page, project_page.lines(listing, name, open_items)
+    yield from _days(listing, fresh)
+    yield start_page.PATH, start_page.lines(listing, open_work_items)
 
 
 def _sessions(
-    found: Listing, fresh: _Fresh, held: list[SessionRow], open_: list[OpenItem], *, has_page: bool
+    listing: Listing, fresh: _Fresh, sessions: list[SessionRow], open_items: list[OpenItem], *, has_page: bool
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages of a project's sessions that may differ. has_page: whether the project has one."""
-    left_by: dict[str, list[OpenItem]] = {}
-    for item in open_:
-        left_by.setdefault(item.session, []).append(item)
-    for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-        mine = left_by.get(one.session, [])
-        left_open = ((item.kind, item.text, item.path) for item in mine)
-        named = (has_page, *_named_by(found, one, around), *left_open)
-        may_differ = fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around)))
-        if may_differ and not disk.is_packed(found.root, one.page):  # archived pages stay as they are
-            was = generated.inside(disk.readable(found.root, one.page) or b"")
-            yield one.page, session_page.lines(found, one, was, around, mine)
+    items_of: dict[str, list[OpenItem]] = {}
+    for item in open_items:
+        items_of.setdefault(item.session, []).append(item)
+    for session, neighbors in _with_neighbors(sessions, {session.page for session in listing.named(sessions)}):
+        own_items = items_of.get(session.session, [])
+        left_open = ((item.kind, item.text, item.path) for item in own_items)
+        named = (has_page, *_named_by(listing, session, neighbors), *left_open)
+        may_differ = fresh.names_other(session.page, named) or any(map(fresh.has, (session, *neighbors)))
+        if may_differ and not disk.is_packed(listing.root, session.page):  # archived pages stay as they are
+            lines = generated.inside(disk.readable(listing.root, session.page) or b"")
+            yield session.page, session_page.lines(listing, session, lines, neighbors, own_items)
 
 
-def _named_by(found: Listing, one: SessionRow, around: tuple[SessionRow | None, SessionRow | None]) -> Iterator[object]:
+def _named_by(
+    listing: Listing, session: SessionRow, neighbors: tuple[SessionRow | None, SessionRow | None]
+) -> Iterator[object]:
     """Yield what a session's page says about its day, its neighbors and its number of notes."""
-    day = listed.day(one)
-    yield from (one.notes, one.failed, found.day_page(day) if day in found.days else "")
-    yield from ((other.page, listed.moment(other)) if other else "" for other in around)
+    day = listed.day(session)
+    yield from (session.notes, session.failed, listing.day_page(day) if day in listing.days else "")
+    yield from ((other.page, listed.moment(other)) if other else "" for other in neighbors)
 
 
 def _with_neighbors(
-    held: list[SessionRow], named: set[str]
+    sessions: list[SessionRow], named: set[str]
 ) -> Iterator[tuple[SessionRow, tuple[SessionRow | None, SessionRow | None]]]:
     """Yield sessions, newest first, each with the sessions before and after it that its page may name."""
-    after: SessionRow | None = None
-    for place, one in enumerate(held):
-        earlier = (held[at] for at in range(place + 1, len(held)) if held[at].page in named)
-        yield one, (next(earlier, None), after)
-        after = one if one.page in named else after
+    later: SessionRow | None = None
+    for place, session in enumerate(sessions):
+        earlier = (sessions[at] for at in range(place + 1, len(sessions)) if sessions[at].page in named)
+        yield session, (next(earlier, None), later)
+        later = session if session.page in named else later
 
 
-def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+def _days(listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages of days with changes, and of the days before and after them."""
-    days = [day for day in day_page.days(found) if day.name in found.days]
+    days = [day for day in day_page.days(listing) if day.name in listing.days]
     changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
     for place, day in enumerate(days):
-        path = found.day_page(day.name)
+        path = listing.day_page(day.name)
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
-        beside = (found.day_page(other.name) if other else "" for other in around)
-        named = (*beside, *map(_said, day.sessions), *day_page.may_be_written(found.view, day.name))
+        beside = (listing.day_page(other.name) if other else "" for other in around)
+        named = (*beside, *map(_listed_facts, day.sessions), *day_page.may_be_written(listing.view, day.name))
         if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
-            yield path, day_page.lines(found, day, around)
-    for name in sorted(generated.day_pages(found.root).keys() - {day.name for day in days}):  # no sessions now
-        yield found.day_page(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
+            yield path, day_page.lines(listing, day, around)
+    for name in sorted(generated.day_pages(listing.root).keys() - {day.name for day in days}):  # no sessions now
+        yield listing.day_page(name), day_page.lines(listing, day_page.ListedDay(name, []), (None, None))
 
 
-def _said(one: SessionRow) -> tuple[object, ...]:
-    return one.page, listed.moment(one), one.project, one.title, one.prompts, one.edits, one.failed
+def _listed_facts(session: SessionRow) -> tuple[object, ...]:
+    return (
+        session.page,
+        listed.moment(session),
+        session.project,
+        session.title,
+        session.prompts,
+        session.edits,
+        session.failed,
+    )
 
 
-def _deleted_days(found: Listing, seen: float) -> set[str]:
+def _deleted_days(listing: Listing, last_made: float) -> set[str]:
     """Return the days whose page the user has deleted and that have no newer note: they get no new page.
 
-    seen: when pages were last made; if 0 (unknown), deletions are looked up in history.
+    last_made: when pages were last made; if 0 (unknown), deletions are looked up in history.
     """
-    there = generated.day_pages(found.root)
-    missing = [day for day in day_page.days(found) if day.name not in there]
-    deleted = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
-    gone = {path.rpartition("/")[2]: when for path, when in sorted(deleted.items(), key=lambda one: one[1])}
-    since = {day.name: gone.get(f"{day.name}.md", seen - _SLACK_SECONDS) for day in missing}
-    known = [day for day in missing if since[day.name] >= 0]
-    return {day.name for day in known if _latest(found, day, here=bool(seen)) <= since[day.name]}
+    existing = generated.day_pages(listing.root)
+    missing = [day for day in day_page.days(listing) if day.name not in existing]
+    deleted = past.deletions(listing.root, f"{generated.DAYS}/") if missing and not last_made else {}
+    oldest_first = sorted(deleted.items(), key=lambda deletion: deletion[1])
+    deletion_times = {path.rpartition("/")[2]: when for path, when in oldest_first}
+    since = {day.name: deletion_times.get(f"{day.name}.md", last_made - _SLACK_SECONDS) for day in missing}
+    comparable = [day for day in missing if since[day.name] >= 0]
+    return {day.name for day in comparable if _latest(listing, day, count_arrival=bool(last_made)) <= since[day.name]}
 
 
-def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
-    """Return the time of a day's newest note, in seconds since the epoch. here: count its arrival on this machine."""
-    view = found.view
-    folders = (one.page.rpartition("/")[0] for one in day.sessions)
+def _latest(listing: Listing, day: ListedDay, *, count_arrival: bool) -> float:
+    """Return the time of a day's newest note, in seconds since the epoch.
+
+    count_arrival: a note is at least as new as its arrival on this machine.
+    """
+    view = listing.view
+    folders = (session.page.rpartition("/")[0] for session in day.sessions)
     pages = view.notes("facet", "kind:session")
     numbers = {number for folder in folders for number in view.members_of(folder)} - pages
-    numbers.update(number for row in day_page.written(found, day.name) if (number := view.find(row.path)) is not None)
-    made, came = view.numbers("created"), view.numbers("mtime_ns")
-    return max((max(made[one], came[one] / 1e9 if here else 0) for one in numbers), default=0.0)
+    numbers.update(number for row in day_page.written(listing, day.name) if (number := view.find(row.path)) is not None)
+    created, arrived = view.numbers("created"), view.numbers("mtime_ns")
+    return max((max(created[number], arrived[number] / 1e9 if count_arrival else 0) for number in numbers), default=0.0)
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:

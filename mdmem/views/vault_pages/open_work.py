@@ -16,28 +16,28 @@ _CAPTURED = frozenset(map(KINDS.index, ("prompt", "observation", "response")))
 LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Interrupted"}
 
 
-def every(found: Listing) -> list[OpenItem]:
+def every(listing: Listing) -> list[OpenItem]:
     """Return all open work, whether or not a page may name it.
 
     "Now" is the time of the newest captured note, so that every machine finds the same.
     """
-    view = found.view
+    view = listing.view
     created, flags = view.numbers("created"), view.numbers("flags")
     times = (created[number] for number in view.newest() if flags[number] // KIND_STEP in _CAPTURED)
-    return work.in_view(found.config, view, "", float(next(times, 0)))
+    return work.in_view(listing.config, view, "", float(next(times, 0)))
 
 
-def in_order(found: Listing, items: list[OpenItem]) -> list[OpenItem]:
+def in_order(listing: Listing, items: list[OpenItem]) -> list[OpenItem]:
     """Return the open work that a page may name, newest first, in the same order on every machine.
 
     Notes without a time are ordered by path.
     """
-    view = found.view
+    view = listing.view
     numbers = {item.path: number for item in items if (number := view.find(item.path)) is not None}
-    undated = {path for path, number in numbers.items() if not found.created(number)}
+    undated = {path for path, number in numbers.items() if not listing.created(number)}
     dated = [item for item in items if item.path not in undated]
     others = sorted((item for item in items if item.path in undated), key=lambda item: (item.path, item.key))
-    return [item for item in [*dated, *others] if found.leaves(item.path)]
+    return [item for item in [*dated, *others] if listing.leaves(item.path)]
 
 
 def section(items: Iterable[OpenItem], folder: str) -> list[str]:
@@ -58,8 +58,8 @@ def without(lines: list[str]) -> list[str]:
 
 def with_section(lines: list[str], part: list[str]) -> list[str]:
     """Return the lines of a page with that section at the end."""
-    kept = without(lines)
-    return [*_without_blanks(kept), "", *part] if part else kept
+    without_section = without(lines)
+    return [*_without_blanks(without_section), "", *part] if part else without_section
 
 
 def _without_blanks(lines: list[str]) -> list[str]:

@@ -17,41 +17,41 @@ _EDITS = 5_000
 """Number of newest edits from which files are counted."""
 
 
-def called(found: Listing, name: str) -> set[str]:
+def called(listing: Listing, name: str) -> set[str]:
     """Return the names that notes use for the project whose folder has this name."""
-    held = (one.project for one in found.sessions if one.page.startswith(f"journal/{name}/"))
-    return {name, *islice(held, 1)}
+    sessions_here = (session.project for session in listing.sessions if session.page.startswith(f"journal/{name}/"))
+    return {name, *islice(sessions_here, 1)}
 
 
-def lines(found: Listing, name: str, open_: Iterable[OpenItem]) -> list[str]:
+def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[str]:
     """Return the generated part of the page of the project whose folder has this name.
 
-    open_: its open work.
+    open_items: its open work.
     """
     folder = f"journal/{name}"
-    held = [one for one in found.sessions if one.page.startswith(f"{folder}/")]
-    names = called(found, name)
-    decisions = {row.path: row for called_so in sorted(names) for row in found.notes(listed.DECISIONS, called_so)}
+    sessions_here = [session for session in listing.sessions if session.page.startswith(f"{folder}/")]
+    names = called(listing, name)
+    decisions = {row.path: row for project in sorted(names) for row in listing.notes(listed.DECISIONS, project)}
     parts = [
         listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
-        open_work.section(open_, folder),
-        listed.section("Files touched most", _files(found, names)),
-        *_months(list(found.named(held)), folder),
+        open_work.section(open_items, folder),
+        listed.section("Files touched most", _files(listing, names)),
+        *_months(list(listing.named(sessions_here)), folder),
     ]
     made = [line for part in parts for line in part]
     return ["", *made] if made else []
 
 
-def _months(held: list[SessionRow], folder: str) -> list[list[str]]:
-    months = groupby(held, key=lambda one: listed.day(one)[:7])
+def _months(sessions_here: list[SessionRow], folder: str) -> list[list[str]]:
+    months = groupby(sessions_here, key=lambda session: listed.day(session)[:7])
     return [
-        listed.section(f"Sessions in {month}", [listed.session_line(one, folder) for one in found])
-        for month, found in months
+        listed.section(f"Sessions in {month}", [listed.session_line(session, folder) for session in of_month])
+        for month, of_month in months
     ]
 
 
-def _files(found: Listing, called: set[str]) -> list[str]:
+def _files(listing: Listing, names: set[str]) -> list[str]:
     """Return the most changed files, with the number of changes."""
-    of_project = found.view.with_any(f"project:{name}".lower() for name in called)
-    counted = sessions.files_changed_most(found.view, of_project, edits=_EDITS, most=MAX_FILES)
+    of_project = listing.view.with_any(f"project:{name}".lower() for name in names)
+    counted = sessions.files_changed_most(listing.view, of_project, edits=_EDITS, most=MAX_FILES)
     return [f"- {page.code(file)} ×{count}" for file, count in counted]

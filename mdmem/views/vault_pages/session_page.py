@@ -21,54 +21,56 @@ MAX_ERROR_CHARS = 160
 
 
 def lines(
-    found: Listing,
-    one: SessionRow,
-    was: list[str],
-    around: tuple[SessionRow | None, SessionRow | None],
-    open_: Iterable[OpenItem],
+    listing: Listing,
+    session: SessionRow,
+    page_lines: list[str],
+    neighbors: tuple[SessionRow | None, SessionRow | None],
+    open_items: Iterable[OpenItem],
 ) -> list[str]:
     """Return the generated part of a session's page.
 
-    was: the current part, as the hooks wrote it. around: the project's sessions before and after this one.
-    open_: its open work.
+    page_lines: the current part, as the hooks wrote it. neighbors: the project's sessions before and after this one.
+    open_items: its open work.
     """
-    folder = one.page.rpartition("/")[0]
-    before, after = around
-    day = listed.day(one)
+    folder = session.page.rpartition("/")[0]
+    before, after = neighbors
+    day = listed.day(session)
     project = f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}"
-    links = [listed.link("Project", project, folder)] if found.view.find(project) is not None else []
-    links += [listed.link(day, found.day_page(day), folder)] if day in found.days else []
-    links += [f"previous: {_to(before, folder)}"] if before else []
-    links += [f"next: {_to(after, folder)}"] if after else []
+    links = [listed.link("Project", project, folder)] if listing.view.find(project) is not None else []
+    links += [listed.link(day, listing.day_page(day), folder)] if day in listing.days else []
+    links += [f"previous: {_dated_link(before, folder)}"] if before else []
+    links += [f"next: {_dated_link(after, folder)}"] if after else []
     navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}".lstrip()
-    if found.is_part:
-        navigation = _to_what_is_not_here(found.root, folder, was) or navigation
-    in_turns = sessions.turns(found.view, one.session)
+    if listing.is_part:
+        navigation = _link_to_missing_session(listing.root, folder, page_lines) or navigation
+    turns = sessions.turns(listing.view, session.session)
     listed_runs: dict[str, tuple[list[str], int]] = {}
-    for turn in in_turns:
-        runs = [row for row in turn.rows if row.kind == "observation" and _is_listed(found, row, folder)]
+    for turn in turns:
+        runs = [row for row in turn.rows if row.kind == "observation" and _is_listed(listing, row, folder)]
         prompt = layout.split(next((row.path for row in turn.rows if row.kind == "prompt"), ""))[1]
         if runs and prompt:
             failed = sum(row.success is False for row in runs)
-            listed_runs[prompt] = [_run(found, row) for row in runs], failed
-    gone = _gone(found.root, folder, was)
-    was = _with_every_prompt(found, was, in_turns, folder, anew=bool(gone))
-    was = [_LINK.sub(lambda link: link[1] if _target(link) in gone else link[0], line) for line in was]
-    return open_work.with_section(generated.with_runs(was, navigation, listed_runs), open_work.section(open_, folder))
+            listed_runs[prompt] = [_run_line(listing, row) for row in runs], failed
+    missing = _missing_notes(listing.root, folder, page_lines)
+    page_lines = _with_every_prompt(listing, page_lines, turns, folder, list_again=bool(missing))
+    page_lines = [_LINK.sub(lambda link: link[1] if _target(link) in missing else link[0], line) for line in page_lines]
+    return open_work.with_section(
+        generated.with_runs(page_lines, navigation, listed_runs), open_work.section(open_items, folder)
+    )
 
 
-def _to_what_is_not_here(root: str, folder: str, was: list[str]) -> str:
-    """Return the line of links, if it leads to a session that is not here: a machine that has it has written it."""
-    line = next((line for line in was if line.endswith(journal.NAVIGATION_MARK)), "")
-    around = (link for link in line.split(" · ") if link.startswith(("previous: ", "next: ")))
-    linked = (posixpath.join(folder, _target(link)) for text in around for link in _LINK.finditer(text))
+def _link_to_missing_session(root: str, folder: str, page_lines: list[str]) -> str:
+    """Return the line of links if it leads to a session that is not here: a machine that has it has written it."""
+    line = next((line for line in page_lines if line.endswith(journal.NAVIGATION_MARK)), "")
+    neighbors = (link for link in line.split(" · ") if link.startswith(("previous: ", "next: ")))
+    linked = (posixpath.join(folder, _target(link)) for text in neighbors for link in _LINK.finditer(text))
     targets = list(map(posixpath.normpath, linked))
     is_here = (os.path.lexists(f"{root}/{target}") or disk.is_packed(root, target) for target in targets)
     return "" if all(is_here) else line
 
 
-def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
-    return row.path.startswith(f"{folder}/") and found.leaves(row.path)
+def _is_listed(listing: Listing, row: NoteRow, folder: str) -> bool:
+    return row.path.startswith(f"{folder}/") and listing.leaves(row.path)
 
 
 _LINK = re.compile(r"\[((?:\\.|[^\]\\\n])*)\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
@@ -78,26 +80,26 @@ def _target(link: re.Match[str]) -> str:
     return link[2] or link[3]
 
 
-def _gone(root: str, folder: str, was: list[str]) -> set[str]:
+def _missing_notes(root: str, folder: str, page_lines: list[str]) -> set[str]:
     """Return the notes that a session's page links to but that are no longer in its folder."""
-    linked = {_target(link) for line in was for link in _LINK.finditer(line)}
-    own = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(layout.split(name)[1])}
-    return {name for name in own if not os.path.lexists(f"{root}/{folder}/{name}")}
+    linked = {_target(link) for line in page_lines for link in _LINK.finditer(line)}
+    captured = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(layout.split(name)[1])}
+    return {name for name in captured if not os.path.lexists(f"{root}/{folder}/{name}")}
 
 
 def _with_every_prompt(
-    found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str, *, anew: bool
+    listing: Listing, page_lines: list[str], turns: list[SessionTurn], folder: str, *, list_again: bool
 ) -> list[str]:
     """Return the lines of a page with prompts added that came from another machine.
 
-    anew: list all prompts again, because listed notes are gone.
+    list_again: list all prompts again, because listed notes are gone.
     """
-    shown = [(turn.number, [row for row in turn.rows if _is_listed(found, row, folder)]) for turn in in_turns]
-    asked = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
-    if not anew and asked <= {generated.prompt_in(line) for line in was}:
-        return was
+    shown = [(turn.number, [row for row in turn.rows if _is_listed(listing, row, folder)]) for turn in turns]
+    prompts = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
+    if not list_again and prompts <= {generated.prompt_in(line) for line in page_lines}:
+        return page_lines
     return generated.with_prompts(
-        was, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
+        page_lines, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
     )
 
 
@@ -108,18 +110,18 @@ def _entry(row: NoteRow) -> PageEntry:
     return made
 
 
-def _to(one: SessionRow, folder: str) -> str:
-    return listed.link(listed.moment(one), one.page, folder)
+def _dated_link(session: SessionRow, folder: str) -> str:
+    return listed.link(listed.moment(session), session.page, folder)
 
 
-def _run(found: Listing, row: NoteRow) -> str:
+def _run_line(listing: Listing, row: NoteRow) -> str:
     """Return a run's title, for a failed one with the start of its error, as a link.
 
     All of it is inside the link, because pages that leave this machine drop links to runs that stay.
     """
     title = row.title
     if row.success is False:
-        parsed = people.readable(found.root, row.path)
+        parsed = people.readable(listing.root, row.path)
         error = note.one_line(str(parsed.meta.get("error") or ""), MAX_ERROR_CHARS)
         title = f"{title}: {error}" if error and error not in title else title
     return page.run_line(layout.split(row.path)[1], title, success=row.success is not False)

@@ -25,55 +25,55 @@ MAX_WAITING = 50
 """Notes to review are counted up to this: each is read to see whether it stays on this machine."""
 
 
-def lines(found: Listing, left: list[OpenItem]) -> list[str]:
-    """Return the generated part of the start page. left: the open work of all projects."""
-    named = islice(found.named(found.sessions), MAX_SESSIONS)
+def lines(listing: Listing, open_items: list[OpenItem]) -> list[str]:
+    """Return the generated part of the start page. open_items: the open work of all projects."""
+    named = islice(listing.named(listing.sessions), MAX_SESSIONS)
     parts = [
-        listed.section("Projects", list(islice(_projects(found), MAX_PROJECTS))),
-        listed.section("Last sessions", [listed.session_line(one, project=True) for one in named]),
-        listed.section("Last days", list(islice(_days(found), MAX_DAYS))),
-        listed.section(HEADING, list(islice(_open(found, left), MAX_OPEN))),
-        listed.section("Decisions", [listed.note_line(row) for row in found.notes(listed.DECISIONS)]),
-        listed.section("Pinned", [listed.note_line(row) for row in found.notes(listed.PINNED)]),
-        _review(found),
+        listed.section("Projects", list(islice(_projects(listing), MAX_PROJECTS))),
+        listed.section("Last sessions", [listed.session_line(session, project=True) for session in named]),
+        listed.section("Last days", list(islice(_days(listing), MAX_DAYS))),
+        listed.section(HEADING, list(islice(_open(listing, open_items), MAX_OPEN))),
+        listed.section("Decisions", [listed.note_line(row) for row in listing.notes(listed.DECISIONS)]),
+        listed.section("Pinned", [listed.note_line(row) for row in listing.notes(listed.PINNED)]),
+        _review(listing),
     ]
     made = [line for part in parts for line in part]
     return ["", *made] if made else []
 
 
-def _projects(found: Listing) -> Iterator[str]:
+def _projects(listing: Listing) -> Iterator[str]:
     """Yield each project with its number of sessions, the most recent one first."""
     folders: dict[str, list[SessionRow]] = {}
-    for one in found.sessions:
-        if name := layout.project_of(one.page):
-            folders.setdefault(name, []).append(one)
-    for name, held in folders.items():
+    for session in listing.sessions:
+        if name := layout.project_of(session.page):
+            folders.setdefault(name, []).append(session)
+    for name, sessions in folders.items():
         path = f"journal/{name}/{journal.PROJECT_PAGE}"
-        if found.leaves(path):
-            counted = plural.number(len(held), "session")
-            yield f"- {listed.link(name, path)}: {counted}, the last on {listed.day(held[0])}"
+        if listing.leaves(path):
+            counted = plural.number(len(sessions), "session")
+            yield f"- {listed.link(name, path)}: {counted}, the last on {listed.day(sessions[0])}"
 
 
-def _days(found: Listing) -> Iterator[str]:
+def _days(listing: Listing) -> Iterator[str]:
     """Yield the days with sessions, newest first, with the number of sessions."""
-    for name in sorted(found.days, reverse=True):
-        held = [one for one in found.sessions if listed.day(one) == name]
-        count = sum(1 for _ in found.named(held))
-        yield f"- {listed.link(name, found.day_page(name))}: {plural.number(count, 'session')}"
+    for name in sorted(listing.days, reverse=True):
+        sessions = [session for session in listing.sessions if listed.day(session) == name]
+        count = sum(1 for _ in listing.named(sessions))
+        yield f"- {listed.link(name, listing.day_page(name))}: {plural.number(count, 'session')}"
 
 
-def _review(found: Listing) -> list[str]:
+def _review(listing: Listing) -> list[str]:
     """Return how much is new since the last review.
 
     The time of that is taken from this machine's history or from the page, whichever is later: the page carries it to
     the other machines, so that all write the same.
     """
-    old = generated.inside(disk.readable(found.root, PATH) or b"")
-    seen = max(generated.last_review(old), review_queue.last_review(found.config), key=timestamps.epoch)
-    mark = [generated.review_mark(seen), ""] if seen else []
-    numbers = list(islice(review_queue.since(found, seen), MAX_WAITING + 1))
-    waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else asked(found.view, numbers)
-    lines = [f"- {waiting}{f' since {seen[:10]}' if seen else ''}: `mdmem review`"] if waiting else []
+    old = generated.inside(disk.readable(listing.root, PATH) or b"")
+    last_review = max(generated.last_review(old), review_queue.last_review(listing.config), key=timestamps.epoch)
+    mark = [generated.review_mark(last_review), ""] if last_review else []
+    numbers = list(islice(review_queue.since(listing, last_review), MAX_WAITING + 1))
+    waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else asked(listing.view, numbers)
+    lines = [f"- {waiting}{f' since {last_review[:10]}' if last_review else ''}: `mdmem review`"] if waiting else []
     return [*listed.section("Review", lines), *mark]
 
 
@@ -83,10 +83,10 @@ def asked(view: View, numbers: Iterable[int]) -> str:
     return " and ".join(plural.number(count, noun) for count, noun in counts if count)
 
 
-def _open(found: Listing, left: list[OpenItem]) -> Iterator[str]:
+def _open(listing: Listing, open_items: list[OpenItem]) -> Iterator[str]:
     """Yield the open work, newest first."""
-    for item in open_work.in_order(found, left):
-        number = found.view.find(item.path)
-        day = day_page.date_of(found.root, item.path) if number is not None and found.created(number) else ""
+    for item in open_work.in_order(listing, open_items):
+        number = listing.view.find(item.path)
+        day = day_page.date_of(listing.root, item.path) if number is not None and listing.created(number) else ""
         where = ", ".join(filter(None, (page.link_text(item.project), day)))
         yield f"- {open_work.LABELS[item.kind]}: {listed.link(item.text, item.path)}" + (f" ({where})" if where else "")
