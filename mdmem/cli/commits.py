@@ -56,7 +56,7 @@ def print_result(done: CommitResult) -> int:
     shell_complete=options.sessions,
     help="Only what this session wrote: its id or the beginning of it.",
 )
-@options.several("--accept", metavar="PATH", said="Commit this file even if the gate holds it back.")
+@options.several("--accept", metavar="PATH", help_text="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
 @options.with_settings

@@ -88,7 +88,7 @@ class ImportPlan(NamedTuple):
 @options.yes
 @options.as_json("the preview or the summary as an object")
 @options.in_vault
-def import_(settings: Config, /, **given: Any) -> None:
+def import_(settings: Config, /, **values: Any) -> None:
     """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).
 
     Without PATH, it also imports the agents' own memory files and the CLAUDE.md, AGENTS.md and GEMINI.md of you and
@@ -106,32 +106,32 @@ def import_(settings: Config, /, **given: Any) -> None:
     """
     from mdmem.transcripts.imported import ImportedFiles
 
-    when = {name: given.pop(name) for name in ("since", "until", "on")}
+    when = {name: values.pop(name) for name in ("since", "until", "on")}
     first, last = (timestamps.epoch(bound) if bound else 0.0 for bound in options.span(when))
-    asked = ImportRequest(**given, first=first, last=last)
-    if asked.as_json and not (asked.yes or asked.dry_run):
+    request = ImportRequest(**values, first=first, last=last)
+    if request.as_json and not (request.yes or request.dry_run):
         raise UsageError("--json cannot ask: add --yes or --dry-run.")
     _refuse_when_off(settings)
-    done = ImportedFiles(settings, again=asked.again)
-    plan = _plan(settings, done, asked)
+    imported = ImportedFiles(settings, again=request.again)
+    plan = _plan(settings, imported, request)
     _refuse_the_vault(settings, plan.folders)
-    if asked.dry_run or not asked.yes:
-        _preview(plan, as_json=asked.as_json)
+    if request.dry_run or not request.yes:
+        _preview(plan, as_json=request.as_json)
     is_empty = not (plan.transcripts or plan.files)
-    if asked.dry_run or (is_empty and not asked.yes and not asked.follow):
+    if request.dry_run or (is_empty and not request.yes and not request.follow):
         return
-    if not asked.yes and not is_empty:
+    if not request.yes and not is_empty:
         options.confirm("Import this?", default=True, err=True)
     from mdmem.history import review
 
     with progress.presses_of_ctrl_c() as stopped:
         before = None if is_empty else review.begin_import(settings)
-        tally = _import(settings, done, asked, plan, stopped)
+        tally = _import(settings, imported, request, plan, stopped)
         indexing.leave_complete(settings)
         review.end_import(settings, before)
-        _summary(tally, plan.known, as_json=asked.as_json, stopped=bool(stopped()))
-        if asked.follow:
-            _follow(settings, done, asked, plan, stopped)
+        _summary(tally, plan.known, as_json=request.as_json, stopped=bool(stopped()))
+        if request.follow:
+            _follow(settings, imported, request, plan, stopped)
         elif stopped():
             sys.exit(130)
         elif tally.failed:
@@ -154,36 +154,42 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 # -- what there is ---------------------------------------------------------------------------------
 
 
-def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> ImportPlan:
+def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> ImportPlan:
     """Find what there is to import; survey transcripts for a preview or a selection."""
     from mdmem.transcripts import markdown, sources
 
     at = time.time()
     try:
-        found = sources.find(asked.paths, os.environ)
+        source = sources.find(request.paths, os.environ)
     except NotFoundError:
-        if not asked.follow or not all(path.expanduser().is_dir() for path in asked.paths):
+        if not request.follow or not all(path.expanduser().is_dir() for path in request.paths):
             raise
-        found = sources.TranscriptSource([], [])  # the first session may appear later
-    todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
-    known = len(found.transcripts) - len(todo)
+        source = sources.TranscriptSource([], [])  # the first session may appear later
+    todo = [
+        transcript
+        for transcript in source.transcripts
+        if not imported.has(transcript.path, transcript.size, transcript.changed_ns)
+    ]
+    known = len(source.transcripts) - len(todo)
     surveys: list[Survey] = []
-    if asked.looks:
-        surveys = _chosen(todo, asked)
+    if request.looks:
+        surveys = _selected_surveys(todo, request)
         todo = [survey.transcript for survey in surveys]
-    folders = _memory(settings, asked, (survey.cwd for survey in surveys), found.folders)
-    files = {folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders}
+    folders = _memory_folders(settings, request, (survey.cwd for survey in surveys), source.folders)
+    files = {
+        folder: sum(not imported.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders
+    }
     folders = [folder for folder, count in files.items() if count]
-    if asked.chooses and folders:
+    if request.chooses and folders:
         click.echo(
             "mdmem: --project, --limit and times select sessions only, so folders of markdown are skipped.", err=True
         )
         folders = []
-    return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, found.transcripts, at)
+    return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, source.transcripts, at)
 
 
-def _memory(
-    settings: Config, asked: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
+def _memory_folders(
+    settings: Config, request: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
 ) -> list[MarkdownFolder]:
     """Return the agents' own memory: of this folder, of the sessions' folders, and what is followed already.
 
@@ -191,43 +197,45 @@ def _memory(
     """
     from mdmem.transcripts import host_memory
 
-    if asked.paths:
+    if request.paths:
         return host_memory.apart(settings, named)
-    wanted = settings.settings.capture.host_memory
-    return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if wanted else []
+    is_followed = settings.settings.capture.host_memory
+    return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if is_followed else []
 
 
-def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
+def _selected_surveys(transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
+    """Survey the transcripts that changed since the first time, and return those that a request selects."""
     from mdmem.transcripts import survey
 
-    todo = [one for one in todo if one.changed_ns / 1e9 >= asked.first]
-    now, size, behind = time.time(), sum(one.size for one in todo), 0
+    recent = [transcript for transcript in transcripts if transcript.changed_ns / 1e9 >= request.first]
+    total_bytes = sum(transcript.size for transcript in recent)
+    now, read_bytes = time.time(), 0
     surveys = []
     with progress.ProgressBar("Looking", in_bytes=True) as bar:
-        for one in todo:
-            seen = survey.survey(one, now)
-            surveys += [seen] if seen else []
-            behind += one.size
-            bar.report(behind, size)
-    return survey.choose(surveys, asked.project, (asked.first, asked.last), asked.limit)
+        for transcript in recent:
+            surveyed = survey.survey(transcript, now)
+            surveys += [surveyed] if surveyed else []
+            read_bytes += transcript.size
+            bar.report(read_bytes, total_bytes)
+    return survey.choose(surveys, request.project, (request.first, request.last), request.limit)
 
 
 # -- importing -------------------------------------------------------------------------------------
 
 
 def _import(
-    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
+    settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> Tally:
     from mdmem.transcripts import host_memory
 
-    size = sum(one.size for one in plan.transcripts)
+    size = sum(transcript.size for transcript in plan.transcripts)
     with progress.ProgressBar("Importing", in_bytes=True) as bar:
-        run = _run(settings, done, stopped)
-        run.told = lambda behind: bar.report(behind, size, plural.number(sum(run.tally.added.values()), "note"))
+        run = _start_run(settings, imported, stopped)
+        run.report_bytes = lambda behind: bar.report(behind, size, plural.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
-    if not (asked.paths or asked.looks):
-        folders = _memory(settings, asked, run.places)  # the sessions' folders are known only now
+    if not (request.paths or request.looks):
+        folders = _memory_folders(settings, request, run.places)  # the sessions' folders are known only now
     with progress.ProgressBar("Importing files") as bar:
         run.folders(folders, bar.step)
     if not stopped():
@@ -235,18 +243,18 @@ def _import(
     return run.tally
 
 
-def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], int]) -> Import:
+def _start_run(settings: Config, imported: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
     from mdmem.history import deletions
     from mdmem.history.purging import purge_record
     from mdmem.transcripts.importer import Import
 
-    deleted = None if done.again else deletions.find_all(settings)
-    return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
+    deleted = None if imported.again else deletions.find_all(settings)
+    return Import(settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
 
 
 def _follow(
-    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
+    settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> None:
     """Import changed transcripts, checking every `POLL_SECONDS`, until stopped."""
     from mdmem.transcripts import survey
@@ -257,20 +265,20 @@ def _follow(
     while not stopped():
         _wait(stopped)
         now = time.time()
-        changed = watched.changed(_found(asked.paths), now)
-        if asked.project:
-            seen = [one for one in (survey.survey(item, now) for item in changed) if one]
-            changed = [one.transcript for one in survey.choose(seen, asked.project)]
+        changed = watched.changed(_transcripts_at(request.paths), now)
+        if request.project:
+            surveys = [surveyed for transcript in changed if (surveyed := survey.survey(transcript, now))]
+            changed = [chosen.transcript for chosen in survey.choose(surveys, request.project)]
         if not changed:
             continue
-        run = _run(settings, done, stopped)
+        run = _start_run(settings, imported, stopped)
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{time.strftime('%H:%M:%S')}  {_added(run.tally)}")
         _warn_of_failed(run.tally)
 
 
-def _found(paths: tuple[Path, ...]) -> list[Transcript]:
+def _transcripts_at(paths: tuple[Path, ...]) -> list[Transcript]:
     from mdmem.transcripts import sources
 
     try:
@@ -280,8 +288,8 @@ def _found(paths: tuple[Path, ...]) -> list[Transcript]:
 
 
 def _wait(stopped: Callable[[], int]) -> None:
-    end = time.monotonic() + POLL_SECONDS
-    while not stopped() and time.monotonic() < end:
+    deadline = time.monotonic() + POLL_SECONDS
+    while not stopped() and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
@@ -303,11 +311,11 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.NUMBER, render.WHEN)
     render.table(columns, map(_row, rows))
     if rows:
-        events = sum(one.events for one in plan.surveys)
+        events = sum(survey_of.events for survey_of in plan.surveys)
         click.echo(f"{plural.number(len(plan.surveys), 'session')}, at most {plural.number(events, 'note')}.")
     for folder in plan.folders:
-        what = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
-        click.echo(f"{what} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
+        names = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
+        click.echo(f"{names} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
     if plan.files:
         click.echo(f"{plural.number(plan.files, 'markdown file')}.")
     if plan.known:

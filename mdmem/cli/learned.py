@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("about", nargs=-1)
 @options.project
 @options.several(
-    "--kind", "kinds", metavar="KIND", said="decision, lesson, preference; repeatable.", complete=options.kinds
+    "--kind", "kinds", metavar="KIND", help_text="decision, lesson, preference; repeatable.", complete=options.kinds
 )
 @click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
@@ -73,7 +73,7 @@ def decisions(
 @click.command()
 @options.project
 @options.one_session
-@options.several("--done", "closed", metavar="ID", said="Close this item; repeatable.", complete=options.open_work)
+@options.several("--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=options.open_work)
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
 @options.in_vault
@@ -302,10 +302,14 @@ CHOICES = {
 @click.command()
 @options.project
 @options.several(
-    "--accept", "accepted", metavar="ID", said="Carry out this proposal; repeatable.", complete=options.proposals
+    "--accept", "accepted", metavar="ID", help_text="Carry out this proposal; repeatable.", complete=options.proposals
 )
 @options.several(
-    "--dismiss", "dismissed", metavar="ID", said="Drop this proposal for good; repeatable.", complete=options.proposals
+    "--dismiss",
+    "dismissed",
+    metavar="ID",
+    help_text="Drop this proposal for good; repeatable.",
+    complete=options.proposals,
 )
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault

@@ -156,9 +156,11 @@ def _session_row(one: LoggedSession) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("folder", default="")
-@options.number("--depth", default=4, said="Maximum depth of folders.", least=1)
+@options.number("--depth", default=4, help_text="Maximum depth of folders.", least=1)
 @click.option("--files", is_flag=True, help="Show the notes too, not only their number.")
-@options.number("--limit", "-n", default=10, said="Show the last N folders, and notes, of each folder (0: no limit).")
+@options.number(
+    "--limit", "-n", default=10, help_text="Show the last N folders, and notes, of each folder (0: no limit)."
+)
 @options.as_json("nested objects of every level: name, notes, folders, files")
 @options.in_vault
 @pager.paged

@@ -22,7 +22,7 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 @click.command("note")
 @click.argument("text", nargs=-1)
 @click.option("--title", metavar="TEXT", default="", help="Title (default: the first line).")
-@options.several("--tag", "tags", metavar="TAG", said="Tag; repeatable.")
+@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.")
 @click.option(
     "--project",
     metavar="NAME",

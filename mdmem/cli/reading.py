@@ -139,8 +139,8 @@ def _readable(text: str, marker: str) -> str:
 
 @click.command()
 @click.argument("note", shell_complete=options.notes)
-@options.number("--before", default=5, said="Number of notes before it.")
-@options.number("--after", default=5, said="Number of notes after it.")
+@options.number("--before", default=5, help_text="Number of notes before it.")
+@options.number("--after", default=5, help_text="Number of notes after it.")
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")

@@ -72,7 +72,7 @@ class ReviewDecision(NamedTuple):
 
 @click.command()
 @options.project
-@options.several("--kind", metavar="KIND", said="Only this kind; repeatable.", complete=options.kinds)
+@options.several("--kind", metavar="KIND", help_text="Only this kind; repeatable.", complete=options.kinds)
 @options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")

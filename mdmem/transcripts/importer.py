@@ -55,7 +55,7 @@ class Import:
     """An import: the vault, the cache of earlier runs, and the result so far.
 
     since: skip events before this time. ended: a turn that was over by this time is known to be over.
-    told: called from time to time with the bytes of transcripts read. stopped: whether to end early.
+    report_bytes: called from time to time with the bytes of transcripts read. stopped: whether to end early.
     places: the folders of the sessions.
     deleted: notes and sessions that their owner has deleted. purged: whether a note id was purged. Both stay away.
     """
@@ -63,7 +63,7 @@ class Import:
     def __init__(
         self,
         config: Config,
-        done: ImportedFiles,
+        imported: ImportedFiles,
         env: Mapping[str, str],
         *,
         stopped: Callable[[], int] = lambda: False,
@@ -73,9 +73,9 @@ class Import:
         self.deleted = deleted
         self.purged = purged
         self.config = config
-        self.done = done
+        self.imported = imported
         self.env = env
-        self.told: Callable[[int], None] = lambda _: None
+        self.report_bytes: Callable[[int], None] = lambda _: None
         self.since = self.ended = 0.0
         self.stopped = stopped
         self.tally = Tally()
@@ -102,9 +102,9 @@ class Import:
                     return
                 self.tally.files += 1
                 self._bytes += transcript.size
-                self.told(self._bytes)
+                self.report_bytes(self._bytes)
                 if is_over and (failed, forgotten) == (self.tally.failed, self.tally.skipped[_DELETED]):
-                    self.done.add(transcript.path, transcript.size, transcript.changed_ns)
+                    self.imported.add(transcript.path, transcript.size, transcript.changed_ns)
 
     def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
         """Store one transcript; return whether its session is over."""
@@ -115,7 +115,7 @@ class Import:
             now,
             self.ended,
             self.config.settings.capture.subagents,
-            lambda at: self.told(before + at),
+            lambda at: self.report_bytes(before + at),
             privacy.Rules.of(self.config.settings),
         )
         read = transcript.source.read(transcript.path, options)
@@ -167,7 +167,7 @@ class Import:
             scratch,
             loose=transcript.source.loose,
             absent=absent,
-            again=self.done.again,
+            again=self.imported.again,
             deleted=self.deleted and self.deleted.notes,
             purged=self.purged,
         )
@@ -207,7 +207,7 @@ class Import:
         path = folder.root / name
         try:
             facts = path.stat()
-            if self.done.has(path, facts.st_size, facts.st_mtime_ns):
+            if self.imported.has(path, facts.st_size, facts.st_mtime_ns):
                 self.tally.known += 1
                 return
             added = markdown.bring(self.config, rules, folder, name, self.tally.skipped)
@@ -217,7 +217,7 @@ class Import:
             self.tally.skipped["file that cannot be read"] += 1
             return
         self.tally.added["note"] += added
-        self.done.add(path, facts.st_size, facts.st_mtime_ns)
+        self.imported.add(path, facts.st_size, facts.st_mtime_ns)
 
     @contextlib.contextmanager
     def _synced(self) -> Iterator[None]:

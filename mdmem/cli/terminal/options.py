@@ -30,24 +30,24 @@ Function = Callable[..., Any]
 
 def in_vault(command: Function) -> Function:
     """Pass a command the settings of the vault, which must exist, as its first argument."""
-    return _given(settings, command)
+    return _with_first_argument(settings, command)
 
 
 def with_settings(command: Function) -> Function:
     """Pass a command the settings as its first argument, whether or not there is a vault."""
-    return _given(config.load, command)
+    return _with_first_argument(config.load, command)
 
 
-def _given(load: Callable[[str | None], Config], command: Function) -> Function:
+def _with_first_argument(load: Callable[[str | None], Config], command: Function) -> Function:
     @click.pass_obj
     @functools.wraps(command)
-    def run(given_vault: str | None, /, *words: Any, **given: Any) -> Any:
-        found = load(given_vault)
+    def run(vault: str | None, /, *arguments: Any, **named: Any) -> Any:
+        loaded = load(vault)
         try:
-            return command(found, *words, **given)
+            return command(loaded, *arguments, **named)
         finally:
             freshness = sys.modules.get("mdmem.search.freshness")  # loaded only by commands that use the index
-            for notice in freshness.untold(found) if freshness else ():
+            for notice in freshness.untold(loaded) if freshness else ():
                 click.echo(f"mdmem: {notice}", err=True)
 
     return run
@@ -65,15 +65,17 @@ def window(command: Function) -> Function:
     return since(until(on(command)))
 
 
-def span(given: Mapping[str, Any]) -> tuple[str, str]:
+def span(values: Mapping[str, Any]) -> tuple[str, str]:
     """Return the bounds that `--since`, `--until` and `--on` set, as notes write times; "" for no bound.
 
     Raises UsageError when one cannot be read.
     """
     from mdmem import timestamps
 
-    asked = query({key: given.get(key) for key in ("since", "until", "on")})
-    first, last = (timestamps.iso_time(bound) if bound is not None else "" for bound in (asked.since, asked.until))
+    query_of_span = query({key: values.get(key) for key in ("since", "until", "on")})
+    first, last = (
+        timestamps.iso_time(bound) if bound is not None else "" for bound in (query_of_span.since, query_of_span.until)
+    )
     return first, last
 
 
@@ -82,9 +84,9 @@ def fits(created: str, first: str, last: str) -> bool:
     return created >= first and (not last or created < last)
 
 
-def as_json(what: str) -> Callable[[Function], Function]:
-    """Add `--json`; `what` says what is printed."""
-    return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
+def as_json(printed: str) -> Callable[[Function], Function]:
+    """Add `--json`; `printed` says what is printed."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {printed}.")
 
 
 def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
@@ -124,13 +126,13 @@ def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
 
 def choose(choices: Mapping[str, tuple[str, str]], default: str) -> str:
     """Ask for one of the choices, each a key with its name and meaning; return its name. `?` lists them first."""
-    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
+    prompt = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
     while True:
-        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default=default)][0]
+        name = choices[click.prompt(prompt, type=click.Choice(list(choices)), show_choices=False, default=default)][0]
         if name != "help":
             return name
-        for key, (what, meaning) in choices.items():
-            click.echo(f"  {key}  {what}: {meaning}")
+        for key, (choice, meaning) in choices.items():
+            click.echo(f"  {key}  {choice}: {meaning}")
 
 
 def now() -> float:
@@ -140,9 +142,9 @@ def now() -> float:
     return timestamps.now(os.environ)
 
 
-def limit(default: int, what: str = "results") -> Callable[[Function], Function]:
+def limit(default: int, noun: str = "results") -> Callable[[Function], Function]:
     """Add `--limit`; 0 is no limit."""
-    return number("--limit", "-n", default=default, said=f"Maximum number of {what} (0: no limit).")
+    return number("--limit", "-n", default=default, help_text=f"Maximum number of {noun} (0: no limit).")
 
 
 MOST_OF_ALL = 1_000_000_000
@@ -168,16 +170,18 @@ class WholeNumber(click.types.IntParamType):
         return number
 
 
-def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
+def number(*names: str, default: int, help_text: str, least: int = 0) -> Callable[[Function], Function]:
     """Add an option that takes a number, at least `least`."""
     return click.option(
-        *names, type=WholeNumber(least), metavar="N", default=default, show_default=bool(default), help=said
+        *names, type=WholeNumber(least), metavar="N", default=default, show_default=bool(default), help=help_text
     )
 
 
-def several(*names: str, metavar: str, said: str, complete: Function | None = None) -> Callable[[Function], Function]:
+def several(
+    *names: str, metavar: str, help_text: str, complete: Function | None = None
+) -> Callable[[Function], Function]:
     """Add an option that may be given several times. complete: completes its value."""
-    return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=said)
+    return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=help_text)
 
 
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
@@ -212,14 +216,14 @@ def _in_index(key: str) -> Function:
     return complete
 
 
-def _keyed(found: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
+def _keyed(items: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
     """Complete the key of an item, shown with its text; nothing is updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         try:
-            rows = found(config.load(ctx.find_root().params.get("vault")))
+            rows = items(config.load(ctx.find_root().params.get("vault")))
             return [CompletionItem(key, help=text[:60]) for key, text in rows if key.startswith(begin)][:MOST]
         except Exception:  # noqa: BLE001 - as above
             return []
@@ -227,16 +231,16 @@ def _keyed(found: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
     return complete
 
 
-def _open_work(found: Config) -> Iterable[tuple[str, str]]:
+def _open_work(settings: Config) -> Iterable[tuple[str, str]]:
     from mdmem.learn import work
 
-    return ((one.key, one.text) for one in work.open_work(found, now=now()))
+    return ((item.key, item.text) for item in work.open_work(settings, now=now()))
 
 
-def _proposals(found: Config) -> Iterable[tuple[str, str]]:
+def _proposals(settings: Config) -> Iterable[tuple[str, str]]:
     from mdmem.learn import proposals
 
-    return ((one.key, one.title) for one in proposals.waiting(found, now=now()))
+    return ((item.key, item.title) for item in proposals.waiting(settings, now=now()))
 
 
 def _projects(ctx: click.Context) -> list[str]:
@@ -280,9 +284,11 @@ def filter_words(ctx: click.Context, param: click.Parameter, begin: str) -> list
     else:
         written += colon
     above, comma, value = value.rpartition(",")
-    found = OF_FILTERS[key](ctx, param, value) if key in OF_FILTERS else []
-    items = (one if isinstance(one, CompletionItem) else CompletionItem(one) for one in found)
-    return [CompletionItem(f"{written}{above}{comma}{one.value}", help=one.help) for one in items]
+    values = OF_FILTERS[key](ctx, param, value) if key in OF_FILTERS else []
+    items = (
+        completion if isinstance(completion, CompletionItem) else CompletionItem(completion) for completion in values
+    )
+    return [CompletionItem(f"{written}{above}{comma}{completion.value}", help=completion.help) for completion in items]
 
 
 def notes_and_sessions(ctx: click.Context, param: click.Parameter, begin: str) -> list[Any]:
@@ -295,37 +301,37 @@ MOST = 50
 TIMES = "2w, yesterday, last week, 2026-09-14"
 
 
-def _named_project(ctx: click.Context, _: click.Parameter, given: str | None) -> str | None:
+def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
     """Return the project that is meant by its name in any letter case, or by a part of the name that only it has."""
-    wanted = (given or "").lower()
-    known = _projects(ctx) if wanted and given else []
-    found = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
-    if wanted and not found:
-        _tell_unmatched(ctx, project=wanted)
-    if given in known or not found:
-        return given
-    if len(found) > 1:
-        raise AmbiguousError(f"{given!r} is a part of several projects' names: {', '.join(found)}.")
-    return found[0]
+    wanted = (value or "").lower()
+    known = _projects(ctx) if wanted else []
+    matching = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
+    if wanted and not matching:
+        _hint_at_unmatched(ctx, project=wanted)
+    if value in known or not matching:
+        return value
+    if len(matching) > 1:
+        raise AmbiguousError(f"{value!r} is a part of several projects' names: {', '.join(matching)}.")
+    return matching[0]
 
 
-def _named_agent(ctx: click.Context, _: click.Parameter, given: str | None) -> str | None:
-    if given:
-        _tell_unmatched(ctx, agent=given)
-    return given
+def _check_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    if value:
+        _hint_at_unmatched(ctx, agent=value)
+    return value
 
 
-def _tell_unmatched(ctx: click.Context, **given: str) -> None:
+def _hint_at_unmatched(ctx: click.Context, **filters: str) -> None:
     """Print on stderr that no note has a name, and the nearest one: "nothing" alone would be taken for an answer."""
     from mdmem.search import select
     from mdmem.views import rows
 
     if ctx.resilient_parsing:  # for a completion
         return
-    found = config.load(ctx.find_root().params.get("vault"))
+    loaded = config.load(ctx.find_root().params.get("vault"))
     with contextlib.suppress(MdmemError):  # the command itself reports it
-        if os.path.isdir(found.vault) and not rows.is_empty(found):  # noqa: PTH112 - nothing else here needs pathlib
-            for sentence in rows.ask(found, lambda view: select.unmatched(view, query(given))):
+        if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
+            for sentence in rows.ask(loaded, lambda view: select.unmatched(view, query(filters))):
                 click.echo(f"hint: {sentence}", err=True)
 
 
@@ -333,7 +339,7 @@ project = click.option(
     "--project",
     metavar="NAME",
     shell_complete=projects,
-    callback=_named_project,
+    callback=_resolve_project,
     help="Only this project; a part of its name is enough.",
 )
 whole_project = click.option(
@@ -342,10 +348,10 @@ whole_project = click.option(
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
 until = click.option("--until", metavar="TIME", help="Until the end of this time.")
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
-offset = number("--offset", default=0, said="Skip this many results.")
+offset = number("--offset", default=0, help_text="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 agent = click.option(
-    "--agent", metavar="NAME", shell_complete=agents, callback=_named_agent, help="Only from this agent."
+    "--agent", metavar="NAME", shell_complete=agents, callback=_check_agent, help="Only from this agent."
 )
 one_session = click.option(
     "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
@@ -354,15 +360,17 @@ one_session = click.option(
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
 _STATES = f"Only with this state: {', '.join(STATES)}; {_ALL}."
 _FILTERS = (
-    several("--kind", metavar="KIND", said=f"Only this kind: prompt, response, note, …; {_ANY}.", complete=kinds),
-    several("--project", metavar="NAME", said=f"Only this project; {_ANY}.", complete=projects),
-    several("--session", metavar="ID", said=f"Only this session: its id or its beginning; {_ANY}.", complete=sessions),
-    several("--tool", metavar="NAME", said=f"Only runs of this tool; {_ANY}.", complete=tools),
-    several("--file", metavar="PATH", said=f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
-    several("--tag", metavar="TAG", said=f"Only with this tag; {_ALL}.", complete=tags),
-    several("--agent", metavar="NAME", said=f"Only from this agent; {_ANY}.", complete=agents),
-    several("--branch", metavar="NAME", said=f"Only made on this branch of the code; {_ANY}.", complete=branches),
+    several("--kind", metavar="KIND", help_text=f"Only this kind: prompt, response, note, …; {_ANY}.", complete=kinds),
+    several("--project", metavar="NAME", help_text=f"Only this project; {_ANY}.", complete=projects),
+    several(
+        "--session", metavar="ID", help_text=f"Only this session: its id or its beginning; {_ANY}.", complete=sessions
+    ),
+    several("--tool", metavar="NAME", help_text=f"Only runs of this tool; {_ANY}.", complete=tools),
+    several("--file", metavar="PATH", help_text=f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
+    several("--tag", metavar="TAG", help_text=f"Only with this tag; {_ALL}.", complete=tags),
+    several("--agent", metavar="NAME", help_text=f"Only from this agent; {_ANY}.", complete=agents),
+    several("--branch", metavar="NAME", help_text=f"Only made on this branch of the code; {_ANY}.", complete=branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    several("--is", "is_", metavar="STATE", said=_STATES, complete=states),
+    several("--is", "is_", metavar="STATE", help_text=_STATES, complete=states),
 )

@@ -29,7 +29,7 @@ class ProgressBar:
         self._in_bytes = in_bytes
         self._shown = shown and sys.stderr.isatty()
         self._begun = time.monotonic()
-        self._told = (what, 0, 0, "")
+        self._reported = (what, 0, 0, "")
         self._drawn = ("", False)
         self._bar: Any = None
         self._timer: threading.Timer | None = None
@@ -52,20 +52,20 @@ class ProgressBar:
 
     def report(self, done: int, total: int, made: str = "") -> None:
         """Show the progress, and what was made so far. total: 0 if unknown."""
-        self._told = (self._told[0], done, total, made)
+        self._reported = (self._reported[0], done, total, made)
         if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
             self._draw()
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show the current step and its progress; a `progress.ProgressCallback`."""
-        self._told = (what, *self._told[1:])
+        self._reported = (what, *self._reported[1:])
         self.report(done, total)
 
     def _draw(self) -> None:
         with self._lock:
             if not self._shown:
                 return
-            what, done, total, made = self._told
+            what, done, total, made = self._reported
             is_first = self._bar is None
             if is_first:
                 self._bar = _bar(in_bytes=self._in_bytes)
@@ -86,13 +86,13 @@ def stoppable(report: ProgressCallback, what: str) -> Iterator[ProgressCallback]
 
     A second Ctrl-C stops it at once, and prints what is left to do.
     """
-    said = b"\nmdmem: stopping; committing what was changed. Press Ctrl-C again to skip that.\n"
-    with presses_of_ctrl_c(said) as presses:
+    message = b"\nmdmem: stopping; committing what was changed. Press Ctrl-C again to skip that.\n"
+    with presses_of_ctrl_c(message) as presses:
 
-        def stopping(now: str, done: int, total: int) -> None:
-            if presses() and now == what:
+        def stopping(step: str, done: int, total: int) -> None:
+            if presses() and step == what:
                 raise KeyboardInterrupt
-            report(now, done, total)
+            report(step, done, total)
 
         try:
             yield stopping
@@ -103,15 +103,15 @@ def stoppable(report: ProgressCallback, what: str) -> Iterator[ProgressCallback]
 
 
 @contextmanager
-def presses_of_ctrl_c(said: bytes = b"") -> Iterator[Callable[[], int]]:
-    """Yield a counter of Ctrl-C presses. The first press only prints `said`; the second stops at once."""
+def presses_of_ctrl_c(message: bytes = b"") -> Iterator[Callable[[], int]]:
+    """Yield a counter of Ctrl-C presses. The first press only prints `message`; the second stops at once."""
     pressed: list[int] = []
 
     def press(number: int, _: object) -> None:
         pressed.append(number)
         if len(pressed) > 1:
             raise KeyboardInterrupt
-        os.write(2, said)  # the signal may have interrupted a `print` to the same stream
+        os.write(2, message)  # the signal may have interrupted a `print` to the same stream
 
     before = signal.signal(signal.SIGINT, press)
     try:

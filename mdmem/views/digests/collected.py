@@ -96,7 +96,7 @@ def collect(config: Config, query: Query, project: str = "", session: str = "") 
     since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     candidates = session_log.sessions(config, project=project, since=early, session=session)
-    sessions = [item for item in candidates if item.ended >= since and item.started <= until]
+    sessions = [row for row in candidates if row.ended >= since and row.started <= until]
 
     answers: dict[str, str] = {}
 

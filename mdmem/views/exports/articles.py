@@ -79,14 +79,14 @@ class ExportedSession(NamedTuple):
     @property
     def title(self) -> str:
         """Return the page's title, else the first prompt's."""
-        every = ([self.page] if self.page else []) + self.notes
-        return next((str(one.parsed.meta["title"]) for one in every if one.parsed.meta.get("title")), self.folder)
+        notes = ([self.page] if self.page else []) + self.notes
+        return next((str(note.parsed.meta["title"]) for note in notes if note.parsed.meta.get("title")), self.folder)
 
     @property
     def started(self) -> str:
         """Return the time of its first note."""
-        every = self.notes or ([self.page] if self.page else [])
-        return min((created(one) for one in every if created(one)), default="")
+        notes = self.notes or ([self.page] if self.page else [])
+        return min((created(note) for note in notes if created(note)), default="")
 
     @property
     def project(self) -> str:
@@ -96,109 +96,117 @@ class ExportedSession(NamedTuple):
 
 def grouped(notes: Iterable[Exported]) -> Iterator[ExportedSession | Exported]:
     """Group notes, which come sorted by path, into sessions; yield those and the other notes in that order."""
-    held: list[Exported] = []
-    here = ""
-    for one in notes:
-        folder = layout.session_of(one.path)
+    members: list[Exported] = []
+    open_folder = ""
+    for note in notes:
+        folder = layout.session_of(note.path)
         if not folder:
-            yield one
+            yield note
             continue
-        if held and folder != here:
-            yield _session(here, held)
-            held = []
-        here = folder
-        held.append(one)
-    if held:
-        yield _session(here, held)
+        if members and folder != open_folder:
+            yield _session_of(open_folder, members)
+            members = []
+        open_folder = folder
+        members.append(note)
+    if members:
+        yield _session_of(open_folder, members)
 
 
-def _session(folder: str, members: list[Exported]) -> ExportedSession:
-    page = next((one for one in members if one.parsed.meta.get("kind") == "session"), None)
-    rest = [one for one in members if one is not page]
-    last = (1 << 30, 0)
-    rest.sort(key=lambda one: (journal.numbers(one.path.rpartition("/")[2]) or last, created(one), one.path))
-    return ExportedSession(folder, page, rest)
+def _session_of(folder: str, members: list[Exported]) -> ExportedSession:
+    page = next((note for note in members if note.parsed.meta.get("kind") == "session"), None)
+    others = [note for note in members if note is not page]
+    unnumbered = (1 << 30, 0)
+
+    def order(note: Exported) -> tuple[tuple[int, ...], str, str]:
+        return journal.numbers(note.path.rpartition("/")[2]) or unnumbered, created(note), note.path
+
+    return ExportedSession(folder, page, sorted(others, key=order))
 
 
-def created(one: Exported) -> str:
+def created(note: Exported) -> str:
     """Return the creation time in a note's front matter, in UTC."""
-    return timestamps.utc(str(one.parsed.meta.get("created") or ""))
+    return timestamps.utc(str(note.parsed.meta.get("created") or ""))
 
 
-def title_of(one: Exported) -> str:
+def title_of(note: Exported) -> str:
     """Return a note's title, else its file name."""
-    return str(one.parsed.meta.get("title") or one.path.rpartition("/")[2].removesuffix(".md"))
+    return str(note.parsed.meta.get("title") or note.path.rpartition("/")[2].removesuffix(".md"))
 
 
-def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
+def session_article(session: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
     """Return a session as a conversation, followed by what a person wrote on its page."""
-    parts = [
-        f'<p class="facts">{escape(" · ".join(filter(None, [one.project, timestamps.readable(one.started)])))}</p>\n'
-    ]
-    parts += [
-        _run(note, places, page) if _kind(note) == "observation" else said(note, places, page) for note in one.notes
-    ]
-    own = journal.outside(one.page.parsed.body).strip() if one.page else ""
-    own = own.removeprefix(f"# {one.title}").strip()
-    if own and own != "## Notes":
-        parts.append(f'<article dir="auto">{html(own, places, one.folder, page)}</article>\n')
+    facts = " · ".join(filter(None, [session.project, timestamps.readable(session.started)]))
+    parts = [f'<p class="facts">{escape(facts)}</p>\n']
+    for note in session.notes:
+        article = _tool_run_article if _kind(note) == "observation" else note_article
+        parts.append(article(note, places, page))
+    written = journal.outside(session.page.parsed.body).strip() if session.page else ""
+    written = written.removeprefix(f"# {session.title}").strip()
+    if written and written != "## Notes":
+        parts.append(f'<article dir="auto">{html(written, places, session.folder, page)}</article>\n')
     return "".join(parts)
 
 
-def is_page(one: Exported) -> bool:
+def is_page(note: Exported) -> bool:
     """Whether a note only links to others: the page of a project or a day."""
-    return _kind(one) in PAGES
+    return _kind(note) in PAGES
 
 
-def _kind(one: Exported) -> str:
-    return str(one.parsed.meta.get("kind") or "note")
+def _kind(note: Exported) -> str:
+    return str(note.parsed.meta.get("kind") or "note")
 
 
-def said(one: Exported, places: Places = NOWHERE, page: str = "") -> str:
+def note_article(note: Exported, places: Places = NOWHERE, page: str = "") -> str:
     """Return a note as HTML, with its author and time."""
-    meta, kind = one.parsed.meta, _kind(one)
+    meta, kind = note.parsed.meta, _kind(note)
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
-    facts = " · ".join(filter(None, [who, timestamps.readable(created(one)), str(meta.get("id") or "")]))
+    facts = " · ".join(filter(None, [who, timestamps.readable(created(note)), str(meta.get("id") or "")]))
     style = kind if kind in ("prompt", "response") else "note"
-    text = markup.without_title(one.parsed.body, title_of(one))
-    body = html(text, places, one.path.rpartition("/")[0], page)
+    text = markup.without_title(note.parsed.body, title_of(note))
+    body = html(text, places, note.path.rpartition("/")[0], page)
     about = f'<p class="facts">{escape(facts)}</p>\n'
-    return f'<article class="{style}" id="{anchor(one)}" dir="auto">{about}{body}</article>\n'
+    return f'<article class="{style}" id="{anchor(note)}" dir="auto">{about}{body}</article>\n'
 
 
-def _run(one: Exported, places: Places, page: str) -> str:
-    failed = one.parsed.meta.get("success") is False
-    error = str(one.parsed.meta.get("error") or "") if failed else ""
-    title = f"{'✗ ' if failed else ''}{title_of(one)}" + (f": {error}" if error and error not in title_of(one) else "")
-    body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
+def _tool_run_article(note: Exported, places: Places, page: str) -> str:
+    failed = note.parsed.meta.get("success") is False
+    error = str(note.parsed.meta.get("error") or "") if failed else ""
+    title = f"{'✗ ' if failed else ''}{title_of(note)}" + (
+        f": {error}" if error and error not in title_of(note) else ""
+    )
+    body = html(note.parsed.body, places, note.path.rpartition("/")[0], page)
     opening = '<details class="failed"' if failed else "<details"
-    return f'{opening} id="{anchor(one)}" dir="auto"><summary>{markup.line(title[:300])}</summary>\n{body}</details>\n'
+    return f'{opening} id="{anchor(note)}" dir="auto"><summary>{markup.line(title[:300])}</summary>\n{body}</details>\n'
 
 
-def anchor(one: Exported) -> str:
+def anchor(note: Exported) -> str:
     """Return a note's anchor on a page."""
-    name = str(one.parsed.meta.get("id") or "")
+    name = str(note.parsed.meta.get("id") or "")
     if name.isalnum() and name.isascii():
         return name
-    return f"n-{hashlib.sha256(os.fsencode(one.path)).hexdigest()[:10]}"
+    return f"n-{hashlib.sha256(os.fsencode(note.path)).hexdigest()[:10]}"
 
 
 def write(notes: Iterable[Exported], file: BinaryIO) -> None:
     """Write all notes as one page, by day, sessions as conversations."""
     order: list[tuple[str, bool, str, str, int]] = []
     shown = sessions = 0
-    with TextBuffer() as held:
-        for one in grouped(notes):
-            if isinstance(one, ExportedSession):
-                shown += len(one.notes)
+    with TextBuffer() as texts:
+        for entry in grouped(notes):
+            if isinstance(entry, ExportedSession):
+                shown += len(entry.notes)
                 sessions += 1
-                number = held.add(_encoded(f'<h3 dir="auto">{markup.line(one.title)}</h3>\n{session(one)}'))
-                order.append((wording.day(one.started), False, one.started, one.folder, number))
+                number = texts.add(
+                    _encoded(f'<h3 dir="auto">{markup.line(entry.title)}</h3>\n{session_article(entry)}')
+                )
+                order.append((wording.day(entry.started), False, entry.started, entry.folder, number))
                 continue
-            if not is_page(one):
+            if not is_page(entry):
                 shown += 1
-                number = held.add(_encoded(f'<h3 dir="auto">{markup.line(title_of(one))}</h3>\n{said(one)}'))
-                order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
+                number = texts.add(
+                    _encoded(f'<h3 dir="auto">{markup.line(title_of(entry))}</h3>\n{note_article(entry)}')
+                )
+                order.append((wording.day(created(entry)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
         counted = f"{plural.number(shown, 'note')}, {plural.number(sessions, 'session')}"
         file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
@@ -207,7 +215,7 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> None:
             if day != last:
                 file.write(_encoded(f"<h2>{escape(day)}</h2>\n"))
                 last = day
-            file.write(held.read(number))
+            file.write(texts.read(number))
         file.write(_encoded(after))
 
 
@@ -240,9 +248,9 @@ class FileLinks(NamedTuple):
 
     def named(self, name: str) -> str:
         """Return the relative address of a wikilink's note."""
-        said = name.partition("#")[0].strip()
-        stem, places = links.stem(said.lower()), self.places
-        titled = places.by_title.get(links.as_compared(said))
+        wanted = name.partition("#")[0].strip()
+        stem, places = links.stem(wanted.lower()), self.places
+        titled = places.by_title.get(links.as_compared(wanted))
         return self._to(places.by_name.get(stem) or places.by_path.get(stem) or titled)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:

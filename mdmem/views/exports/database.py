@@ -28,12 +28,12 @@ def write(notes: Iterable[Exported], target: Path) -> None:
             base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")
 
             def added() -> Iterator[Exported]:
-                for count, one in enumerate(notes, 1):
-                    _add(base, count, one)
-                    yield one
+                for count, note in enumerate(notes, 1):
+                    _add(base, count, note)
+                    yield note
 
-            sessions = (one for one in articles.grouped(added()) if isinstance(one, ExportedSession))
-            rows = sorted(((one.started, one.folder), _row(one)) for one in sessions)
+            sessions = (entry for entry in articles.grouped(added()) if isinstance(entry, ExportedSession))
+            rows = sorted(((session.started, session.folder), _row(session)) for session in sessions)
             made = (row for _, row in rows)
             base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", made)
             base.execute("INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')")
@@ -43,21 +43,21 @@ def write(notes: Iterable[Exported], target: Path) -> None:
         raise OSError(f"{target} could not be written ({error}).") from error
 
 
-def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
-    meta = one.parsed.meta
-    body = _text(journal.unmarked(one.parsed.body))
+def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
+    meta = note.parsed.meta
+    body = _text(journal.unmarked(note.parsed.body))
     tags = meta.get("tags")
     named = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
     texts = {key: _text(meta.get(key)) for key in ("id", "project", "session", "tool")}
-    numbers = {key: _whole(meta.get(key)) for key in ("prompt", "sequence", "success")}
+    numbers = {key: _as_int(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
         **texts,
-        "created": _text(articles.created(one)),
+        "created": _text(articles.created(note)),
         **numbers,
         "number": number,
-        "path": _text(one.path),
+        "path": _text(note.path),
         "kind": _text(meta.get("kind") or "note"),
-        "title": _text(articles.title_of(one)),
+        "title": _text(articles.title_of(note)),
         "pinned": int(bool(meta.get("pinned"))),
         "tags": _text(" ".join(named)),
         "meta": _text(json.dumps(meta, ensure_ascii=False, default=str)),
@@ -77,14 +77,13 @@ def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
     )
 
 
-def _row(one: ExportedSession) -> tuple[Any, ...]:
-    every = [*([one.page] if one.page else []), *one.notes]
-    times = sorted(filter(None, map(articles.created, one.notes))) or [one.started]
-    facts = [next((str(n.parsed.meta[key]) for n in every if n.parsed.meta.get(key)), "") for key in _KEYS]
-    failed = sum(note.parsed.meta.get("success") is False for note in one.notes)
-    session, project, agent, branch = map(_text, facts)
-    place = (_text(one.title), times[0], times[-1], len(one.notes), failed, _text(one.folder))
-    return session, project, agent, branch, *place
+def _row(session: ExportedSession) -> tuple[Any, ...]:
+    notes = [*([session.page] if session.page else []), *session.notes]
+    times = sorted(filter(None, map(articles.created, session.notes))) or [session.started]
+    facts = [next((str(n.parsed.meta[key]) for n in notes if n.parsed.meta.get(key)), "") for key in _KEYS]
+    failed = sum(note.parsed.meta.get("success") is False for note in session.notes)
+    counts = (times[0], times[-1], len(session.notes), failed)
+    return (*map(_text, facts), _text(session.title), *counts, _text(session.folder))
 
 
 _KEYS = ("session", "project", "agent", "branch")
@@ -95,5 +94,5 @@ def _text(value: object) -> str:
     return "" if value is None else str(value).encode("utf-8", "replace").decode()
 
 
-def _whole(value: object) -> int | None:
+def _as_int(value: object) -> int | None:
     return int(value) if isinstance(value, int) else None

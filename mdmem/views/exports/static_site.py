@@ -43,8 +43,8 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
     is_new = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
     try:
-        with TextBuffer() as held, TextBuffer() as rows:
-            _Site(config, target, held, rows).write(notes)
+        with TextBuffer() as notes_held, TextBuffer() as rows:
+            _Site(config, target, notes_held, rows).write(notes)
     except BaseException:
         for path in target.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -74,19 +74,19 @@ class _Site:
         self._others: list[int] = []
         self._other_names: set[str] = set()
         self._written: list[tuple[str, str]] = []
-        self._coming: dict[str, int] = {}
-        self._came = array("L")
+        self._arriving: dict[str, int] = {}  # path -> position in the order read, until the note is held
+        self._arrival = array("L")
         self._created: list[str] = []
-        self._rows_came = array("L")
+        self._row_arrival = array("L")
 
     def write(self, notes: Iterable[Exported]) -> None:
         """Write all pages."""
-        for one in articles.grouped(self._counted(notes)):
-            if isinstance(one, ExportedSession):
-                self._take(one)
+        for entry in articles.grouped(self._counted(notes)):
+            if isinstance(entry, ExportedSession):
+                self._hold_session(entry)
             else:
-                self._other_names.add(links.stem(one.path.lower()).rpartition("/")[2])
-                self._others.append(self._hold(one, (f"pages/{links.stem(one.path)}.html", ""), is_other=True))
+                self._other_names.add(links.stem(entry.path.lower()).rpartition("/")[2])
+                self._others.append(self._hold(entry, (f"pages/{links.stem(entry.path)}.html", ""), is_other=True))
         self._sessions.sort()
         for listed in self._sessions:
             self._put_session(listed)
@@ -97,31 +97,39 @@ class _Site:
         self._put_search()
 
     def _counted(self, notes: Iterable[Exported]) -> Iterator[Exported]:
-        for number, one in enumerate(notes):
-            self._coming[one.path] = number
-            yield one
+        for number, note in enumerate(notes):
+            self._arriving[note.path] = number
+            yield note
 
-    def _take(self, one: ExportedSession) -> None:
-        page = _page_of(one.folder)
-        first = [self._hold(one.page, (page, ""))] if one.page else []
-        numbers = [self._hold(note, (page, articles.anchor(note))) for note in one.notes]
+    def _hold_session(self, session: ExportedSession) -> None:
+        """Hold the notes of a session, its page first."""
+        page = _page_of(session.folder)
+        page_numbers = [self._hold(session.page, (page, ""))] if session.page else []
+        numbers = [self._hold(note, (page, articles.anchor(note))) for note in session.notes]
         self._sessions.append(
-            _ListedSession(one.started, one.folder, one.title, one.project, first + numbers, bool(one.page))
+            _ListedSession(
+                session.started,
+                session.folder,
+                session.title,
+                session.project,
+                page_numbers + numbers,
+                bool(session.page),
+            )
         )
 
-    def _hold(self, one: Exported, place: Place, *, is_other: bool = False) -> int:
+    def _hold(self, note: Exported, place: Place, *, is_other: bool = False) -> int:
         """Hold a note until the places of all notes are known. is_other: whether it belongs to no session."""
-        stem = links.stem(one.path.lower())
+        stem = links.stem(note.path.lower())
         self._places.by_path[stem] = place
         if is_other:
-            title = links.as_compared(articles.title_of(one))
+            title = links.as_compared(articles.title_of(note))
             self._places.by_title[title] = None if title in self._places.by_title else place
         if is_other or stem.rpartition("/")[2] not in self._other_names:
             self._places.by_name[stem.rpartition("/")[2]] = place
-        self._came.append(self._coming.pop(one.path))
-        if one.parsed.meta.get("id"):
-            self._places.by_id[str(one.parsed.meta["id"])] = place
-        return self._held.add(pickle.dumps((one.path, one.parsed)))
+        self._arrival.append(self._arriving.pop(note.path))
+        if note.parsed.meta.get("id"):
+            self._places.by_id[str(note.parsed.meta["id"])] = place
+        return self._held.add(pickle.dumps((note.path, note.parsed)))
 
     def _note(self, number: int) -> Exported:
         path, parsed = pickle.loads(self._held.read(number))  # noqa: S301 - our own data, in an unnamed temporary file
@@ -129,52 +137,52 @@ class _Site:
 
     def _put_session(self, listed: _ListedSession) -> None:
         notes = [self._note(number) for number in listed.numbers]
-        one = ExportedSession(listed.folder, notes[0] if listed.has_page else None, notes[listed.has_page :])
+        session = ExportedSession(listed.folder, notes[0] if listed.has_page else None, notes[listed.has_page :])
         place = _page_of(listed.folder)
-        _put(self._target, place, listed.title, articles.session(one, self._places, place))
+        _put(self._target, place, listed.title, articles.session_article(session, self._places, place))
         for number, note in zip(listed.numbers, notes, strict=True):
             self._put_row(number, note)
 
     def _put_other(self, number: int) -> None:
         note = self._note(number)
         to = self._places.by_path[links.stem(note.path.lower())]
-        _put(self._target, to[0], articles.title_of(note), articles.said(note, self._places, to[0]))
+        _put(self._target, to[0], articles.title_of(note), articles.note_article(note, self._places, to[0]))
         if not articles.is_page(note):
             self._written.append((articles.title_of(note), articles.relative(to, "index.html")))
         self._put_row(number, note)
 
-    def _put_row(self, number: int, one: Exported) -> None:
+    def _put_row(self, number: int, note: Exported) -> None:
         """Hold the searchable facts of a note: title, address, facts, the start of its text."""
-        created, meta = articles.created(one), one.parsed.meta
-        to = articles.relative(self._places.by_path[links.stem(one.path.lower())], "search.html")
+        created, meta = articles.created(note), note.parsed.meta
+        to = articles.relative(self._places.by_path[links.stem(note.path.lower())], "search.html")
         facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
-        text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
-        row = (articles.title_of(one).replace("`", ""), to, " · ".join(filter(None, facts)), text)
+        text = " ".join(journal.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        row = (articles.title_of(note).replace("`", ""), to, " · ".join(filter(None, facts)), text)
         written = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
         self._created.append(created)
-        self._rows_came.append(self._came[number])
+        self._row_arrival.append(self._arrival[number])
         self._rows.add(written.encode("utf-8", "replace"))
 
     def _index(self) -> str:
         parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
         if self._written:
-            self._written.sort(key=lambda one: _by_number(one[0]))
+            self._written.sort(key=lambda listed: _by_number(listed[0]))
             items = (f'<li><a href="{escape(to)}">{markup.line(title)}</a></li>\n' for title, to in self._written)
             parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(items)}</ul>\n")
         months: dict[str, list[str]] = {}
-        for one in reversed(self._sessions):
-            notes = plural.number(len(one.numbers) - one.has_page, "note")
-            facts = f"{timestamps.readable(one.started)} · {one.project} · {notes}"
-            to = articles.relative((_page_of(one.folder), ""), "index.html")
-            link = f'<a href="{escape(to)}">{markup.line(one.title)}</a>'
+        for session in reversed(self._sessions):
+            notes = plural.number(len(session.numbers) - session.has_page, "note")
+            facts = f"{timestamps.readable(session.started)} · {session.project} · {notes}"
+            to = articles.relative((_page_of(session.folder), ""), "index.html")
+            link = f'<a href="{escape(to)}">{markup.line(session.title)}</a>'
             item = f"<li>{link} <small>{escape(facts)}</small></li>\n"
-            months.setdefault(wording.day(one.started)[:7], []).append(item)
+            months.setdefault(wording.day(session.started)[:7], []).append(item)
         parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
         return "".join(parts)
 
     def _put_search(self) -> None:
         before, after = articles.around("Search", script=SCRIPT)
-        order = sorted(range(len(self._rows)), key=self._rows_came.__getitem__)
+        order = sorted(range(len(self._rows)), key=self._row_arrival.__getitem__)
         order.sort(key=self._created.__getitem__, reverse=True)
         with (self._target / "search.html").open("wb") as file:
             file.write(
@@ -233,7 +241,7 @@ def _page_of(folder: str) -> str:
 
 def _by_number(title: str) -> str:
     """Return the sort key of a title: its words, with numbers compared by value."""
-    return re.sub(r"\d+", lambda found: found[0].zfill(20), title.casefold())
+    return re.sub(r"\d+", lambda number: number[0].zfill(20), title.casefold())
 
 
 def _put(target: Path, page: str, title: str, body: str) -> None:
