@@ -290,20 +290,20 @@ def remove(path: str) -> bool:
     return True
 
 
-def lock(held: int, wait_seconds: float, what: str) -> bool:
+def lock(lock_fd: int, wait_seconds: float, what: str) -> bool:
     """Lock an open file for this process; False when another process keeps it for longer than `wait_seconds`.
 
     what: a sentence's beginning that is shown to the user after a second, such as `Waiting for another process`.
     """
     from mdmem import progress  # only for writers of the index and of history
 
-    if system.lock(held, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
+    if system.lock(lock_fd, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
         return True
     left = wait_seconds - progress.TOLD_AFTER_SECONDS
     if left <= 0:
         return False
     progress.tell(f"{what}, for {wait_seconds:g} seconds at most.")
-    return system.lock(held, left)
+    return system.lock(lock_fd, left)
 
 
 def open_lock(path: str) -> int:

@@ -112,8 +112,8 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
 
 
 def _restore_commit(config: Config, repo: Repository, oid: str) -> None:
-    with lock.held(config.state_dir) as held:
-        checked_out.restore(repo, oid, held)
+    with lock.held(config.state_dir) as lock_fd:
+        checked_out.restore(repo, oid, lock_fd)
 
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:

@@ -85,10 +85,10 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
         GitError: when no branch is checked out, or it has lost its last commit.
     """
     refuse_half_way(repo)
-    words = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
+    arguments = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
     found = _Listing(after, only)
     head = branch = ""
-    for line in repository.each(repo, "status", "--porcelain=v2", *words, env=git_index.env(copy)):
+    for line in repository.each(repo, "status", "--porcelain=v2", *arguments, env=git_index.env(copy)):
         if line.startswith("# branch.oid "):
             head = line[13:].replace("(initial)", "")
         elif line.startswith("# branch.head "):
@@ -104,7 +104,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
 
 
 def compare(
-    repo: Repository, held: int, after: bytes = b"", only: Collection[str] | None = None
+    repo: Repository, lock_fd: int, after: bytes = b"", only: Collection[str] | None = None
 ) -> tuple[State, git_index.Stamp | None]:
     """Compare the vault with its last commit; also return the stamp of the index.
 
@@ -113,7 +113,7 @@ def compare(
     Raises what `find` raises.
     """
     with git_index.copied(repo) as copy:
-        git_index.catch_up_copy(repo, copy, held)
+        git_index.catch_up_copy(repo, copy, lock_fd)
         at = copy.seen
         fresh = git_index.stamp(copy.path)
         state = find(repo, copy, after, only)

@@ -96,14 +96,14 @@ def commit(
     """
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
-        listed = sorted({file.change.oid for file in files if file.change.oid and message.was_wanted(file)})
-        before = past.objects_of(repository.open_vault(config.vault), listed)
-        groups = [found for found in message.group(files, before) if session in (None, found.session or found.unpacked)]
-        if mode.background and all(message.is_upkeep(found, before) for found in groups):
+        blob_ids = sorted({file.change.oid for file in files if file.change.oid and message.was_wanted(file)})
+        before = past.objects_of(repository.open_vault(config.vault), blob_ids)
+        groups = [group for group in message.group(files, before) if session in (None, group.session or group.unpacked)]
+        if mode.background and all(message.is_upkeep(group, before) for group in groups):
             return []  # such as a session's end on its page: the next commit includes it
         return [
-            PlannedCommit(message.write(found, config.vault), [*found.files, *found.pages], message.happened(found))
-            for found in groups
+            PlannedCommit(message.write(group, config.vault), [*group.files, *group.pages], message.happened(group))
+            for group in groups
         ]
 
     return _commit(config, plan, Wanted(None, accept), _How(mode, imported=imported, report=report))
@@ -138,12 +138,12 @@ def waiting(config: Config) -> CommitBatch:
 def _differing(config: Config, repo: Repository) -> State:
     """Compare the vault with its last commit, and store the result for the next scan unless a commit is running."""
     try:
-        with lock.held(config.state_dir, wait_seconds=0) as held:
-            seen = scan.find(config, repo, scan.EVERY_FILE, held)
-            if not seen.state.further:
-                left = (*seen.state.changes, *seen.state.beside)
-                scan.keep(config, seen, head=seen.state.head, stamp=seen.stamp, left=left)
-            return seen.state
+        with lock.held(config.state_dir, wait_seconds=0) as lock_fd:
+            result = scan.find(config, repo, scan.EVERY_FILE, lock_fd)
+            if not result.state.further:
+                uncommitted = (*result.state.changes, *result.state.beside)
+                scan.keep(config, result, head=result.state.head, stamp=result.stamp, uncommitted=uncommitted)
+            return result.state
     except (BusyError, OSError):
         with git_index.copied(repo) as copy:
             return changes.find(repo, copy)
@@ -160,27 +160,27 @@ class _How(NamedTuple):
 def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
     repo = repository.open_vault(config.vault)
     how.report("Waiting for another process to commit", 0, 0)
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir) as lock_fd:
         git_index.heal(repo)
         if not (repo.git_dir / "index").exists() and lost_index.problem(repo):
-            lost_index.restore(repo, held)
-        work = _Work(config, repo, plan, wanted, how, held)
+            lost_index.restore(repo, lock_fd)
+        work = _Work(config, repo, plan, wanted, how, lock_fd)
         try:
             return work.all()
         except GitError:
             if not lost_index.problem(repo):
                 raise
-            lost_index.restore(repo, held)
+            lost_index.restore(repo, lock_fd)
             return work.all()
 
 
 def restore_index(config: Config) -> None:
     """Rebuild a missing or damaged index from the last commit. Raises what `commit` raises."""
     repo = repository.open_vault(config.vault)
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir) as lock_fd:
         git_index.heal(repo)
         if lost_index.problem(repo):
-            lost_index.restore(repo, held)
+            lost_index.restore(repo, lock_fd)
 
 
 class _Written(NamedTuple):
@@ -194,9 +194,9 @@ class _Written(NamedTuple):
 class _Work:
     """A commit in progress, under the committer's lock. done: the result so far."""
 
-    def __init__(self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, how: _How, held: int) -> None:
+    def __init__(self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, how: _How, lock_fd: int) -> None:
         self.done = CommitResult([], [], [], [], [])
-        self._config, self._repo, self._held = config, repo, held
+        self._config, self._repo, self._lock_fd = config, repo, lock_fd
         self._plan, self._wanted, self._how = plan, wanted, how
         self._rules = privacy.Rules.of(config.settings)
         self._linked: set[str] = set()
@@ -205,7 +205,7 @@ class _Work:
         """Commit until nothing is left. Raises BusyError when other programs keep committing."""
         tries = TRIES
         while tries:
-            git_index.catch_up(self._repo, self._held)
+            git_index.catch_up(self._repo, self._lock_fd)
             if lost_index.is_half_clone(self._repo):
                 raise BusyError(
                     f"Cloning {self._repo.root} was interrupted. `mdmem sync` completes it; then notes are committed."
@@ -221,75 +221,84 @@ class _Work:
     def round(self) -> bool:
         """Look for changes and commit them; False when another git process interfered."""
         self._how.report("Looking for changes", 0, 0)
-        seen = scan.find(self._config, self._repo, self._how.mode, self._held)
-        wanted = self._wanted._replace(report=self._how.report, total=len(seen.state.changes) + seen.state.further)
-        left: list[Change] = []
+        listing = scan.find(self._config, self._repo, self._how.mode, self._lock_fd)
+        wanted = self._wanted._replace(
+            report=self._how.report, total=len(listing.state.changes) + listing.state.further
+        )
+        uncommitted: list[Change] = []
         self._linked = set()
-        while written := self._batches(seen, wanted, left):
-            if not seen.state.further:
-                scan.keep(self._config, seen, head=written.head, stamp=written.stamp, left=left)
+        while written := self._batches(listing, wanted, uncommitted):
+            if not listing.state.further:
+                scan.keep(self._config, listing, head=written.head, stamp=written.stamp, uncommitted=uncommitted)
                 return True
-            seen = scan.further(self._repo, seen, self._held)
+            listing = scan.further(self._repo, listing, self._lock_fd)
         return False
 
-    def _batches(self, seen: Scan, wanted: Wanted, left: list[Change]) -> _Written | None:
+    def _batches(self, listing: Scan, wanted: Wanted, uncommitted: list[Change]) -> _Written | None:
         """Commit what a scan lists, batch by batch; None when another git process interfered.
 
-        left: receives the changes that remain uncommitted.
+        uncommitted: receives the changes that remain uncommitted.
         """
-        state, stamp = batch.in_order(seen.state), seen.stamp
+        state, stamp = batch.in_order(listing.state), listing.stamp
         taken: set[str] = set()
         while True:
-            found = batch.read(self._config, self._repo, state, wanted, self._linked)
-            if found.converted:
+            next_batch = batch.read(self._config, self._repo, state, wanted, self._linked)
+            if next_batch.converted:
                 git_index.keep_bytes(self._repo)
-            planned = self._plan(found.files, bool(self.done.commits))
+            planned = self._plan(next_batch.files, bool(self.done.commits))
             written = self._write(state, planned, stamp) if planned else _Written([], state.head, stamp)
             if written is None:
                 return None
-            self._note(written.commits, found, state)
-            taken.update(file.change.path for one in planned for file in one.files)
-            if found.rest is None:
-                left += (one for one in (*seen.state.changes, *seen.state.beside) if one.path not in taken)
+            self._note(written.commits, next_batch, state)
+            taken.update(file.change.path for change in planned for file in change.files)
+            if next_batch.rest is None:
+                uncommitted += (
+                    change for change in (*listing.state.changes, *listing.state.beside) if change.path not in taken
+                )
                 return written
             if planned and not written.stamp:
                 return None
-            state, stamp = found.rest._replace(head=written.head), written.stamp
+            state, stamp = next_batch.rest._replace(head=written.head), written.stamp
 
     def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.Stamp | None) -> _Written | None:
         """Write the planned commits and update the index; None when another git process changed index or branch.
 
         stamp: that of the index when the changes were listed.
         """
-        repo, held = self._repo, self._held
-        drafts = [_draft(one, self._rules) for one in planned]
+        repo, lock_fd = self._repo, self._lock_fd
+        drafts = [_draft(planned_commit, self._rules) for planned_commit in planned]
         with git_index.copied(repo) as copy:
             if copy.seen != stamp:
                 return None
-            git_index.catch_up_copy(repo, copy, held)
+            git_index.catch_up_copy(repo, copy, lock_fd)
             writer.mark(repo, state.head)
-            oids = _prepare(repo, state.head, drafts, held, imported=self._how.imported)
+            oids = _prepare(repo, state.head, drafts, lock_fd, imported=self._how.imported)
             # None of these files is staged in the copy: staged ones are never planned.
-            git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
-            mine = git_index.stamp(copy.path)
-            if not git_index.move(repo, copy, state.branch, state.head, oids[-1], held):
+            git_index.update(
+                repo,
+                copy,
+                [_entry(file, oids[-1]) for planned_commit in planned for file in planned_commit.files],
+                lock_fd,
+            )
+            own_stamp = git_index.stamp(copy.path)
+            if not git_index.move(repo, copy, state.branch, state.head, oids[-1], lock_fd):
                 return None
-        git_index.catch_up(repo, held)
+        git_index.catch_up(repo, lock_fd)
         made = [
-            Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(one.files))
-            for oid, draft, one in zip(oids, drafts, planned, strict=False)
+            Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(planned_commit.files))
+            for oid, draft, planned_commit in zip(oids, drafts, planned, strict=False)
         ]
-        is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == mine
-        return _Written(made, oids[-1], mine if is_ours else None)
+        is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == own_stamp
+        return _Written(made, oids[-1], own_stamp if is_ours else None)
 
-    def _note(self, made: list[Commit], found: CommitBatch, state: State) -> None:
+    def _note(self, commits: list[Commit], read: CommitBatch, state: State) -> None:
         before = self.done
-        held_back = list(dict.fromkeys([*before.held_back, *found.held_back]))
-        staying = list(dict.fromkeys([*before.staying, *found.staying]))
-        self.done = CommitResult(before.commits + made, held_back, state.staged, found.left_out, staying)
+        held_back = list(dict.fromkeys([*before.held_back, *read.held_back]))
+        staying = list(dict.fromkeys([*before.staying, *read.staying]))
+        self.done = CommitResult(before.commits + commits, held_back, state.staged, read.left_out, staying)
 
 
-def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:
+def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: int, *, imported: bool) -> list[str]:
     """Write commits on top of `head`; return the drafts' ids, then the id of the tip.
 
     Imported drafts from long before the last commit become a separate line with their original dates, which is
@@ -298,25 +307,25 @@ def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, 
     last = writer.time_of(repo, head) if head and imported else 0.0
     early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]
     if not early:
-        return writer.prepare(repo, head, drafts, held)
-    apart = {id(draft) for draft in early}
-    others = [draft for draft in drafts if id(draft) not in apart]
-    then = writer.prepare(repo, "", early, held)
+        return writer.prepare(repo, head, drafts, lock_fd)
+    early_drafts = {id(draft) for draft in early}
+    others = [draft for draft in drafts if id(draft) not in early_drafts]
+    early_ids = writer.prepare(repo, "", early, lock_fd)
     puts = {path: data for draft in early for path, data in draft.puts.items()}
-    gone = tuple(path for draft in early for path in draft.deletes)
+    deletes = tuple(path for draft in early for path in draft.deletes)
     days = [time.strftime("%Y-%m-%d", time.localtime(draft.happened)) for draft in (early[0], early[-1])]
     text = f"Add {plural.number(len(early), 'earlier session')}, {' to '.join(dict.fromkeys(days))}\n"
-    merge = CommitDraft(text, puts, gone, (then[-1],))
-    made = writer.prepare(repo, head, [*others, merge], held)
-    ids = {id(draft): oid for draft, oid in zip([*early, *others], [*then, *made[:-1]], strict=True)}
-    return [*(ids[id(draft)] for draft in drafts), made[-1]]
+    merge = CommitDraft(text, puts, deletes, (early_ids[-1],))
+    later_ids = writer.prepare(repo, head, [*others, merge], lock_fd)
+    ids = {id(draft): oid for draft, oid in zip([*early, *others], [*early_ids, *later_ids[:-1]], strict=True)}
+    return [*(ids[id(draft)] for draft in drafts), later_ids[-1]]
 
 
-def _entry(file: File, like: str) -> git_index.IndexEntry:
+def _entry(file: File, head_id: str) -> git_index.IndexEntry:
     path = os.fsencode(file.change.path)
     if file.change.kind == "deleted":
-        return git_index.IndexEntry(git_index.GONE, b"0" * len(like), path)
-    return git_index.IndexEntry(b"100644", objects.blob_id(file.data, like).encode("ascii"), path)
+        return git_index.IndexEntry(git_index.GONE, b"0" * len(head_id), path)
+    return git_index.IndexEntry(b"100644", objects.blob_id(file.data, head_id).encode("ascii"), path)
 
 
 def _draft(planned: PlannedCommit, rules: privacy.Rules) -> CommitDraft:

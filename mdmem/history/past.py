@@ -110,12 +110,12 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
     """
     repo = repository.open_vault(config.vault)
     before, dots, after = span.partition("..")
-    words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--patch"]
-    words += ["--src-prefix=a/", "--dst-prefix=b/"]
+    arguments = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--patch"]
+    arguments += ["--src-prefix=a/", "--dst-prefix=b/"]
     sides = [find.commit_of(repo, before or "HEAD")]
     if dots:
         sides.append(find.commit_of(repo, after or "HEAD"))
-        yield from repository.fields(repo, *words, *sides, "--", *paths, end=b"\n")
+        yield from repository.fields(repo, *arguments, *sides, "--", *paths, end=b"\n")
         return
     with git_index.copied(repo) as copy:
         # Untracked files belong to the present. They are added only to the copy of the index.
@@ -126,7 +126,7 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
             # Only their names: text that has not passed the gate must not become an object.
             names = ("--pathspec-from-file=-", "--pathspec-file-nul")
             repository.run(repo, "add", "--intent-to-add", *names, stdin=listed, env=env)
-        yield from repository.fields(repo, *words, *sides, "--", *paths, env=env, end=b"\n")
+        yield from repository.fields(repo, *arguments, *sides, "--", *paths, env=env, end=b"\n")
 
 
 def patches(lines: Iterable[bytes]) -> list[FilePatch]:

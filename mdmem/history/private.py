@@ -73,8 +73,8 @@ AT_ONCE = 10_000
 def refuse(root: str, repo: Repository, span: str) -> None:
     """Raise GitError when commits to be pushed contain a note that stays on this machine."""
     held = projects(root)
-    words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    named = repository.each(repo, *words)
+    arguments = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
+    named = repository.each(repo, *arguments)
     found: set[str] = set()
     while some := set(islice(named, AT_ONCE)):  # a set, as many commits change the same page
         found.update(path for path in some if path and stays(path, disk.read_path(root, path) or b"", held))

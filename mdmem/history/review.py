@@ -125,11 +125,11 @@ def finish(
         return applied
     repo = repository.open_vault(config.vault)
     made = applied.result.commits
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir) as lock_fd:
         # The commit of the decisions counts as reviewed too, if it directly follows.
         head = made[-1].oid if made and writer.tip(repo, f"{made[-1].oid}^") == seen.head else seen.head
         if head:
-            repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
+            repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, lock_fd=lock_fd)
     return applied
 
 
@@ -153,23 +153,25 @@ def end_import(config: Config, before: str | None) -> None:
     try:
         commit.commit(config, imported=True)
         repo = repository.open_vault(config.vault)
-        with lock.held(config.state_dir) as held:
+        with lock.held(config.state_dir) as lock_fd:
             after = writer.tip(repo, checked_out.branch(repo))
             if after != before:
-                _pass_over(repo, before, after, held)
+                _pass_over(repo, before, after, lock_fd)
     except (BusyError, GitError):
         return
 
 
-def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
+def _pass_over(repo: Repository, before: str, after: str, lock_fd: int) -> None:
     """Mark the changes between two commits as reviewed; earlier ones remain to be reviewed."""
     seen, nothing = writer.tip(repo, REF), repository.empty_tree(repo)
     if seen or (before and any(past.notes(repo, before))):
         entries = git_index.tree_changes(repo, before or nothing, after)
-        tree = git_index.tree_with(repo, seen or nothing, (one for one in entries if one.mode != git_index.GONE), held)
+        tree = git_index.tree_with(
+            repo, seen or nothing, (one for one in entries if one.mode != git_index.GONE), lock_fd
+        )
         keep_tree(repo, tree, "Reviewed before an import")
     else:
-        repository.run(repo, "update-ref", "-m", "mdmem: import", REF, after, held=held)
+        repository.run(repo, "update-ref", "-m", "mdmem: import", REF, after, lock_fd=lock_fd)
 
 
 def keep_tree(repo: Repository, tree: str, why: str) -> None:
@@ -256,6 +258,6 @@ def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
     form = f"--format=%H%x00{SESSION_FORMAT}"
     listed = repository.run(repo, "log", "--no-merges", form, f"{base}..{head}" if base else head).decode("utf-8")
     oids = "".join(f"{line[:-1]}\n" for line in listed.splitlines() if line.endswith("\0"))
-    words = ("diff-tree", "--stdin", "--root", "-r", "--name-only", "--no-renames", "--no-commit-id", "-z")
-    touched = repository.run(repo, *words, stdin=oids.encode()) if oids else b""
+    arguments = ("diff-tree", "--stdin", "--root", "-r", "--name-only", "--no-renames", "--no-commit-id", "-z")
+    touched = repository.run(repo, *arguments, stdin=oids.encode()) if oids else b""
     return frozenset(os.fsdecode(touched).split("\0"))

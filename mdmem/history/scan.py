@@ -16,7 +16,7 @@ import stat
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,47 +112,49 @@ class _UnsureError(Exception):
     """A fast scan cannot decide: a full scan is needed."""
 
 
-def find(config: Config, repo: Repository, mode: ScanMode, held: int) -> Scan:
+def find(config: Config, repo: Repository, mode: ScanMode, lock_fd: int) -> Scan:
     """Compare the vault with its last commit, by a fast scan if that will do. Raises what `changes.find` raises."""
     changes.refuse_half_way(repo)
-    before = _load(config)
-    token, touched = before.token if before else "", None  # an older token only yields more touched paths
+    last = _load(config)
+    token, touched = last.token if last else "", None  # an older token only yields more touched paths
     if mode.touched:
         token, touched = mode.touched(token)
     is_heard = touched is not None
-    rest = math.inf if is_heard or mode.only is not None else WHOLE_SECONDS
-    if before and not is_heard and mode.background:
-        touched, rest = [], REST * before.cost
-    if before and 0 <= time.time() - before.whole < rest:
+    valid_seconds = math.inf if is_heard or mode.only is not None else WHOLE_SECONDS
+    if last and not is_heard and mode.background:
+        touched, valid_seconds = [], REST * last.cost
+    if last and 0 <= time.time() - last.whole < valid_seconds:
         try:
             if mode.only is None:
-                return _fast(repo, before, token, touched, is_heard=is_heard)
-            return _among(repo, before, mode.only)
+                return _fast(repo, last, token, touched, is_heard=is_heard)
+            return _among(repo, last, mode.only)
         except (_UnsureError, PermissionError):  # git passes over what cannot be read
             pass
-    return _full(repo, before, token, held, mode.only)
+    return _full(repo, last, token, lock_fd, mode.only)
 
 
-def further(repo: Repository, scan: Scan, held: int) -> Scan:
+def further(repo: Repository, scan: Scan, lock_fd: int) -> Scan:
     """List the changes that a scan had no room for; it keeps the folder times of the first listing.
 
     Raises what `changes.find` raises.
     """
-    state, stamp = changes.compare(repo, held, scan.state.after)
+    state, stamp = changes.compare(repo, lock_fd, scan.state.after)
     is_plain = scan.is_plain and not state.staged and writer.marked(repo) is None
     return scan._replace(state=state, stamp=stamp, is_plain=is_plain)
 
 
-def keep(config: Config, scan: Scan, *, head: str, stamp: git_index.Stamp | None, left: Iterable[Change]) -> None:
+def keep(
+    config: Config, scan: Scan, *, head: str, stamp: git_index.Stamp | None, uncommitted: Iterable[Change]
+) -> None:
     """Store the result of a scan, once it is dealt with.
 
-    head, stamp: of the repository and its index now. left: what still differs from the commit.
+    head, stamp: of the repository and its index now. uncommitted: what still differs from the commit.
     """
     stamp = stamp if scan.is_plain else None
-    paths = {change.path for change in left}
-    again = dict.fromkeys((path.rpartition("/")[0] for path in paths), -1)
+    paths = {change.path for change in uncommitted}
+    to_read_again = dict.fromkeys((path.rpartition("/")[0] for path in paths), -1)
     paths.update(scan.seen.left)
-    times = {**scan.seen.times, **again}
+    times = {**scan.seen.times, **to_read_again}
     for path in people.private_names(privacy.Rules.of(config.settings), [*times, *paths]):
         paths.discard(path)
         times.pop(path, None)
@@ -175,27 +177,27 @@ def _file(config: Config) -> str:
 
 def _load(config: Config) -> SeenFolders | None:
     try:
-        seen = SeenFolders(*json.loads(files.read_own(_file(config), MAX_BYTES)))
+        loaded = SeenFolders(*json.loads(files.read_own(_file(config), MAX_BYTES)))
     except (OSError, ValueError, TypeError):
         return None
-    return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)
+    return loaded._replace(stamp=(loaded.stamp[0], loaded.stamp[1], loaded.stamp[2]) if loaded.stamp else None)
 
 
-def _full(repo: Repository, before: SeenFolders | None, token: str, held: int, only: Collection[str] | None) -> Scan:
+def _full(repo: Repository, last: SeenFolders | None, token: str, lock_fd: int, only: Collection[str] | None) -> Scan:
     """Compare all files through a copy of the index; file times that git learns there are published to the index."""
-    began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
+    began_ns, began, cpu_before = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
     try:
-        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
+        times, _ = _walk(str(repo.root), last.times if last else {}, began_ns)
     except _UnsureError:
         times = {}
-    state, at = changes.compare(repo, held, only=only)
+    state, index = changes.compare(repo, lock_fd, only=only)
     # A fast scan compares with the commit: it would take files that a partial vault lacks for deleted.
     is_all = bool(times) and not (state.staged or state.is_cut)
     is_plain = is_all and writer.marked(repo) is None and not part.load(repo)
-    cost = max(_children_seconds() - used, LEAST_SECONDS)
-    seen = SeenFolders(state.branch, state.head, at, rules, times, [], began_ns, began, cost, token)
-    return Scan(state, seen, at, is_plain)
+    cost = max(_children_seconds() - cpu_before, LEAST_SECONDS)
+    seen = SeenFolders(state.branch, state.head, index, rules, times, [], began_ns, began, cost, token)
+    return Scan(state, seen, index, is_plain)
 
 
 def _children_seconds() -> float:
@@ -220,20 +222,20 @@ def _fast(repo: Repository, before: SeenFolders, token: str, touched: list[str] 
     index = _as_it_was(repo, before, began_ns)
     differing: list[str] = []
     if touched is None:
-        words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
-        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
+        arguments = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
+        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *arguments)).split("\0")))
         if len(differing) > MANY_TOUCHED:
             raise _UnsureError
     doubted = frozenset((*before.left, *touched))  # the last scan may have missed what was touched just before it
     moved = before.times.keys() & touched
-    again = {path.rpartition("/")[0] for path in doubted} | moved
-    times, listed = _walk(str(repo.root), before.times, began_ns, again, is_heard=is_heard and not moved)
+    to_read = {path.rpartition("/")[0] for path in doubted} | moved
+    times, listed = _walk(str(repo.root), before.times, began_ns, to_read, is_heard=is_heard and not moved)
     state = _state(repo, before, listed, doubted)
     same = set(differing).difference(change.path for change in (*state.changes, *state.beside))
     if any(git_index.may_convert(disk.read_file(str(repo.root), path) or b"") for path in same):
         raise _UnsureError
-    seen = before._replace(times=times, left=[], began_ns=began_ns, token=token)
-    return Scan(state, seen, index, is_plain=True)
+    new = before._replace(times=times, left=[], began_ns=began_ns, token=token)
+    return Scan(state, new, index, is_plain=True)
 
 
 def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan:
@@ -243,14 +245,16 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan
     """
     index = _as_it_was(repo, before, time.time_ns())
     sessions = {layout.session_of(path) for path in only} - {""}
-    with_parts = {f"{one}/{name}" for one in sessions for name in layout.folders(f"{repo.root}/{one}")} | sessions
-    listed = with_parts.union(path.rpartition("/")[0] for path in only)
+    session_folders = set(sessions)
+    for session in sessions:
+        session_folders.update(f"{session}/{name}" for name in layout.folders(f"{repo.root}/{session}"))
+    listed = session_folders.union(path.rpartition("/")[0] for path in only)
     _refuse_other(str(repo.root), listed)
-    times = {folder: at for folder, at in before.times.items() if folder not in with_parts}
+    times = {folder: mtime_ns for folder, mtime_ns in before.times.items() if folder not in session_folders}
     state = _state(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
-    left = [path for path in before.left if path.rpartition("/")[0] not in listed]
-    again = dict.fromkeys(listed, -1)
-    return Scan(state, before._replace(times={**before.times, **again}, left=left), index, is_plain=True)
+    differing = [path for path in before.left if path.rpartition("/")[0] not in listed]
+    to_read_again = dict.fromkeys(listed, -1)
+    return Scan(state, before._replace(times={**before.times, **to_read_again}, left=differing), index, is_plain=True)
 
 
 def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:
@@ -259,8 +263,8 @@ def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_inde
     Raises:
         _UnsureError: when it is not.
     """
-    named = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
-    is_same = named.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
+    shown = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
+    is_same = shown.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
     index = git_index.stamp(repo.git_dir / "index")
     is_same = is_same and index == before.stamp and writer.marked(repo) is None
     if index is None or not is_same or began_ns < before.began_ns:
@@ -268,7 +272,7 @@ def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_inde
     return index
 
 
-def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubted: Collection[str]) -> State:
+def _state(repo: Repository, last: SeenFolders, listed: Collection[str], doubted: Collection[str]) -> State:
     """Compare folders with the last commit. doubted: files that may differ whatever their times say.
 
     Only some folders are in memory at a time: there may be as many files as the vault has.
@@ -276,23 +280,23 @@ def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubt
     Raises:
         _UnsureError: when git has to decide.
     """
-    found: list[Change] = []
+    differing: list[Change] = []
     root, folders = str(repo.root), iter(listed)
-    while some := list(islice(folders, FOLDERS_AT_ONCE)):
-        if any("\n" in folder for folder in some):
+    while some_folders := list(islice(folders, FOLDERS_AT_ONCE)):
+        if any("\n" in folder for folder in some_folders):
             raise _UnsureError
-        known = objects.trees(repo, before.head, some)
-        for folder in some:
+        trees = objects.trees(repo, last.head, some_folders)
+        for folder in some_folders:
             entries = _entries(root, folder) or []
-            found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
-        if len(found) > changes.MOST:
+            differing += _compare(folder, entries, trees.get(folder, {}), last, listed, doubted)
+        if len(differing) > changes.MOST:
             raise _UnsureError
-    found = sorted(_without_ignored(repo, found))
-    if any(change.path.rpartition("/")[2] in RULES for change in found):
+    differing = sorted(_without_ignored(repo, differing))
+    if any(change.path.rpartition("/")[2] in RULES for change in differing):
         raise _UnsureError
-    own = [change for change in found if changes.is_own(change.path)]
-    beside = [change for change in found if not changes.is_own(change.path)]
-    return State(before.branch, before.head, own, [], beside)
+    in_vault = [change for change in differing if changes.is_own(change.path)]
+    beside = [change for change in differing if not changes.is_own(change.path)]
+    return State(last.branch, last.head, in_vault, [], beside)
 
 
 def _refuse_other(root: str, folders: Collection[str]) -> None:
@@ -301,10 +305,8 @@ def _refuse_other(root: str, folders: Collection[str]) -> None:
     Raises:
         _UnsureError: when there is one.
     """
-    above = {
-        one[:end] for one in folders for end in (*(at for at, letter in enumerate(one) if letter == "/"), len(one))
-    }
-    for folder in above - {""}:
+    with_parents = {path for folder in folders for path in accumulate(folder.split("/"), _join)}
+    for folder in with_parents - {""}:
         is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
         if is_other or os.path.lexists(f"{root}/{folder}/.git"):
             raise _UnsureError
@@ -326,28 +328,27 @@ def _entries(root: str, folder: str) -> _Entries | None:
 
 
 def _walk(
-    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = (), *, is_heard: bool = False
+    root: str, before: Mapping[str, int], began_ns: int, to_read: Collection[str] = (), *, is_heard: bool = False
 ) -> tuple[dict[str, int], set[str]]:
     """Read the folders that are new or have another mtime; return the times of all folders, and which were read.
 
-    again: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
+    to_read: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
 
     Raises:
         _UnsureError: when a folder cannot be read.
     """
-    again = frozenset(again)
     times: dict[str, int] = {}
     listed: set[str] = set()
     nested: list[str] = []
     pending = [] if before else [""]
-    for folder, at in before.items():  # inlined: calling `_time` thousands of times is slow
-        if is_heard and at >= 0 and folder not in again:
-            times[folder] = at
+    for folder, known_ns in before.items():  # inlined: calling `_time` thousands of times is slow
+        if is_heard and known_ns >= 0 and folder not in to_read:
+            times[folder] = known_ns
             continue
         try:
-            found = os.lstat(f"{root}/{folder}")
-            if found.st_mtime_ns == at and stat.S_IFMT(found.st_mode) == stat.S_IFDIR and folder not in again:
-                times[folder] = at
+            status = os.lstat(f"{root}/{folder}")
+            if status.st_mtime_ns == known_ns and stat.S_IFMT(status.st_mode) == stat.S_IFDIR and folder not in to_read:
+                times[folder] = known_ns
                 continue
         except OSError:
             pass
@@ -366,16 +367,16 @@ def _walk(
         below = (_join(folder, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
         pending += (path for path in below if path not in before and path not in listed)
     if nested:
-        times = {folder: at for folder, at in times.items() if not f"{folder}/".startswith(tuple(nested))}
+        times = {folder: known_ns for folder, known_ns in times.items() if not f"{folder}/".startswith(tuple(nested))}
     return times, listed
 
 
 def _time(root: str, folder: str) -> int | None:
     try:
-        found = os.lstat(f"{root}/{folder}" if folder else root)
+        status = os.lstat(f"{root}/{folder}" if folder else root)
     except OSError:
         return None
-    return found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else None
+    return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) else None
 
 
 def _join(folder: str, name: str) -> str:
@@ -385,23 +386,23 @@ def _join(folder: str, name: str) -> str:
 def _compare(
     folder: str,
     entries: _Entries,
-    known: Tree,
+    tree: Tree,
     before: SeenFolders,
     listed: Collection[str],
     doubted: Collection[str],
 ) -> Iterable[Change]:
     """Yield how a folder differs from the commit's tree."""
-    known = dict(known)
-    gone = {_folded(name) for name in known.keys() - {entry.name for entry in entries}}
+    unmatched = dict(tree)
+    deleted_names = {_folded(name) for name in unmatched.keys() - {entry.name for entry in entries}}
     for entry in entries:
         path = _join(folder, entry.name)
-        mode, oid = known.pop(entry.name, ("", ""))
+        mode, oid = unmatched.pop(entry.name, ("", ""))
         if entry.name == ".git" or (mode and (mode == "40000") != entry.is_dir(follow_symlinks=False)):
             raise _UnsureError
         if entry.is_dir(follow_symlinks=False):
             continue
         if not mode:
-            if _folded(entry.name) in gone:
+            if _folded(entry.name) in deleted_names:
                 raise _UnsureError  # the file system may treat both names as one
             if entry.is_file(follow_symlinks=False) or entry.is_symlink():
                 yield Change(path, "added")
@@ -409,7 +410,7 @@ def _compare(
             raise _UnsureError
         elif (path in doubted or _may_differ(entry, folder, before)) and objects.blob_id(_read(entry), oid) != oid:
             yield Change(path, "changed", oid)
-    for name, (mode, oid) in known.items():
+    for name, (mode, oid) in unmatched.items():
         if mode.startswith("100"):
             yield Change(_join(folder, name), "deleted", oid)
         elif mode != "40000" or _join(folder, name) not in listed:
@@ -424,8 +425,8 @@ def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bo
     """Whether a file's times allow that it has changed since the last scan."""
     if os.name == "nt":
         return True
-    found = entry.stat(follow_symlinks=False)
-    return folder not in before.times or max(found.st_ctime_ns, found.st_mtime_ns) > before.began_ns - STEP_NS
+    status = entry.stat(follow_symlinks=False)
+    return folder not in before.times or max(status.st_ctime_ns, status.st_mtime_ns) > before.began_ns - STEP_NS
 
 
 def _read(entry: os.DirEntry[str]) -> bytes:
@@ -437,13 +438,13 @@ def _read(entry: os.DirEntry[str]) -> bytes:
         raise _UnsureError from error
 
 
-def _without_ignored(repo: Repository, found: list[Change]) -> list[Change]:
-    added = b"".join(b"./" + os.fsencode(change.path) + b"\0" for change in found if change.kind == "added")
+def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
+    added = b"".join(b"./" + os.fsencode(change.path) + b"\0" for change in differing if change.kind == "added")
     if not added:
-        return found
-    words = ("check-ignore", "-z", "--stdin", "--no-index")
-    done = repository.attempt(repo, *words, stdin=added, env={"GIT_LITERAL_PATHSPECS": "0"})
-    if done.status not in (0, 1):
+        return differing
+    arguments = ("check-ignore", "-z", "--stdin", "--no-index")
+    result = repository.attempt(repo, *arguments, stdin=added, env={"GIT_LITERAL_PATHSPECS": "0"})
+    if result.status not in (0, 1):
         raise _UnsureError
-    ignored = frozenset(path.removeprefix("./") for path in os.fsdecode(done.out).split("\0"))
-    return [change for change in found if change.path not in ignored]
+    ignored = frozenset(path.removeprefix("./") for path in os.fsdecode(result.out).split("\0"))
+    return [change for change in differing if change.path not in ignored]

@@ -95,8 +95,8 @@ def stats(config: Config) -> Iterator[Stat]:
     form = f"--format=%x00%x00%H%x00%cI%x00%s%x00{SESSION_FORMAT}"
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
         return
-    words = ("log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
-    for text in repository.fields(repo, *words, end=b"\0\0\0"):
+    arguments = ("log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
+    for text in repository.fields(repo, *arguments, end=b"\0\0\0"):
         if text:
             yield _stat(os.fsdecode(text))
 

@@ -117,9 +117,9 @@ def sync(
         raise GitError(_no_remote(repo, remote))
     carried: CarriedPurge | None = None
     report("Waiting for another process to commit", 0, 0)
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir) as lock_fd:
         branch = checked_out.branch(repo)
-        withheld = _keep_private(config, repo, branch, committed.staying, held)
+        withheld = _keep_private(config, repo, branch, committed.staying, lock_fd)
         result = Synced(PackedPaths(), 0, [], held_back, withheld, [])
         for _ in range(TRIES):
             report("Fetching", 0, 0)
@@ -128,9 +128,11 @@ def sync(
             if theirs and theirs != ours:
                 report("Merging", 0, 0)
                 last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")
-                new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, held) if ours else None
+                new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, lock_fd) if ours else None
                 carried = new_purge or carried
-                joined = new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, held, report)
+                joined = (
+                    new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, lock_fd, report)
+                )
                 result = result.with_later(_merged(repo, joined, result))
                 del joined  # free it: a first sync has an entry for each file of the vault
                 if new_purge and new_purge.again:
@@ -141,7 +143,7 @@ def sync(
             sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
             if sent is not None:
                 purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
-                remaining_advice = _after_purge(config, repo, remote, *purged, held) if purged else ()
+                remaining_advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
                 return result._replace(sent=sent, remaining_advice=remaining_advice)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
@@ -225,7 +227,7 @@ def _is_clone(root: Path, url: str, vault_part: VaultPart | None) -> bool:
 
 
 def _merge(
-    config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int, report: ProgressCallback
+    config: Config, repo: Repository, branch: str, theirs: str, remote: str, lock_fd: int, report: ProgressCallback
 ) -> Joined:
     """Write the merged files, then commit them; uncommitted changes stay on top."""
     ours = writer.tip(repo, branch)
@@ -248,8 +250,8 @@ def _merge(
     else:
         count = len(joined.puts) + len(joined.deletes)
         text = f"Sync with {remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
-        (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
-    git_index.follow(repo, branch, ours, goal, held)
+        (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], lock_fd)
+    git_index.follow(repo, branch, ours, goal, lock_fd)
     return joined._replace(kept=kept)
 
 
@@ -278,11 +280,11 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
 
 
 def _after_purge(
-    config: Config, repo: Repository, remote: str, planned: PurgePlan, replaces: bool, held: int
+    config: Config, repo: Repository, remote: str, planned: PurgePlan, replaces: bool, lock_fd: int
 ) -> tuple[str, ...]:
     """Clean up after a carried purge; return sentences on what is left to do."""
     filtering.forget_remote_refs(repo)
-    advice = purge.clean_up(config, planned, held)
+    advice = purge.clean_up(config, planned, lock_fd)
     carry.end(repo)
     url = repository.url(repo, remote)
     done_sentence = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
@@ -318,7 +320,7 @@ def _push(
 
 
 def _carry_purge(
-    config: Config, repo: Repository, branch: str, ours: str, theirs: str, last_fetched: str, held: int
+    config: Config, repo: Repository, branch: str, ours: str, theirs: str, last_fetched: str, lock_fd: int
 ) -> CarriedPurge | None:
     """Merge when one side has purged what the other still has, so that it does not come back; else return None.
 
@@ -335,12 +337,12 @@ def _carry_purge(
         onto = theirs
         if own_record.texts or own_record.notes:  # both sides purged: repeat our purge on theirs
             repeated = carry.plan(config, repo, own_record, theirs, ours)
-            onto = carry.filtered(repo, theirs, repeated, held)
-        goal, joined = carry.carry(repo, base, onto, ours, planned, held)
-        _keep_reviewed(repo, planned, held)
+            onto = carry.filtered(repo, theirs, repeated, lock_fd)
+        goal, joined = carry.carry(repo, base, onto, ours, planned, lock_fd)
+        _keep_reviewed(repo, planned, lock_fd)
     elif ours_to_carry:
         planned = carry.plan(config, repo, ours_to_carry, theirs, ours)
-        goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, held)
+        goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, lock_fd)
     else:
         return None
     puts, deletes = _between(repo, ours, goal)
@@ -350,9 +352,9 @@ def _carry_purge(
     merged.write(puts.without(absent), [path for path in deletes if path not in absent])
     carry.begin(repo, replaces=not theirs_to_carry)
     writer.mark(repo, ours)
-    git_index.follow(repo, branch, ours, goal, held)
+    git_index.follow(repo, branch, ours, goal, lock_fd)
     if repeated:
-        purge.apply_held(config, repeated, held)
+        purge.apply_held(config, repeated, lock_fd)
     joined = joined._replace(puts=puts, deletes=deletes)
     return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
 
@@ -364,14 +366,16 @@ def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ..
     return _texts(repo, new, changed), tuple(path for path in was if path not in now)
 
 
-def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
+def _keep_reviewed(repo: Repository, planned: PurgePlan, lock_fd: int) -> None:
     """Replace the last reviewed commit by a purged one without parents."""
     reviewed = writer.tip(repo, review.REF)
     if reviewed:
-        review.keep_tree(repo, f"{carry.filtered(repo, reviewed, planned, held)}^{{tree}}", "Reviewed before a purge")
+        review.keep_tree(
+            repo, f"{carry.filtered(repo, reviewed, planned, lock_fd)}^{{tree}}", "Reviewed before a purge"
+        )
 
 
-def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], held: int) -> int:
+def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], lock_fd: int) -> int:
     """Remove notes that became private from the branch, but keep their files; return how many stay on this machine.
 
     staying: the changed notes that are private. When a whole project became private, its notes are unchanged.
@@ -391,6 +395,6 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
     if leaving:
         writer.mark(repo, head)
         text = f"Keep {plural.number(len(leaving), 'note')} on one machine\n"
-        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], held)
-        git_index.follow(repo, branch, head, goal, held)
+        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], lock_fd)
+        git_index.follow(repo, branch, head, goal, lock_fd)
     return len(is_tracked_by_path)

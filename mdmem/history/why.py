@@ -105,8 +105,8 @@ def steps(repo: Repository, path: str) -> list[OriginStep]:
 
 def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
     """Return the commits of files, newest first. For one path, git's commit-graph rules most commits out."""
-    words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "HEAD", "--", *paths)
-    fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
+    arguments = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "HEAD", "--", *paths)
+    fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
     return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
 
 
@@ -115,10 +115,10 @@ def _places(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
 
     A captured note is followed by the id in its name: git's rename detection confuses notes with the same content.
     """
-    words = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
+    arguments = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
     stdin = "".join(f"{one.oid}\n" for one in commits).encode()
     env = {"GIT_LITERAL_PATHSPECS": "0"}
-    done = repository.attempt(repo, *words, "--", f":(glob)**/{name}", stdin=stdin, env=env)
+    done = repository.attempt(repo, *arguments, "--", f":(glob)**/{name}", stdin=stdin, env=env)
     return set(filter(None, os.fsdecode(done.out).split("\0")))
 
 

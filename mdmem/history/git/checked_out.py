@@ -50,14 +50,14 @@ def logged(repo: Repository, name: str) -> str:
     return ""
 
 
-def restore(repo: Repository, oid: str, held: int) -> None:
+def restore(repo: Repository, oid: str, lock_fd: int) -> None:
     """Make `oid` the last commit of the checked-out branch if it has lost it, with the committer's lock held.
 
     Raises GitError when git fails.
     """
     if name := lost(repo):
         (repo.common_dir / name).unlink(missing_ok=True)  # git refuses to write over an empty one
-        repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), held=held)
+        repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), lock_fd=lock_fd)
 
 
 def _name(repo: Repository) -> str:

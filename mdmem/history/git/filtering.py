@@ -139,7 +139,7 @@ KEPT_REMOTE_REFS = "refs/mdmem/heard/"
 """Prefix of refs that hold the rewritten remote-tracking refs: `<remote>/<branch>` follows."""
 
 
-def fetch_back(repo: Repository, copy: Rewritten, held: int) -> None:
+def fetch_back(repo: Repository, copy: Rewritten, lock_fd: int) -> None:
     """Replace our commits by the rewritten ones: fetch them, move the refs, update the index."""
     remote_refs = repository.refs(repo, "refs/remotes")
     kept_refs = {
@@ -147,11 +147,11 @@ def fetch_back(repo: Repository, copy: Rewritten, held: int) -> None:
     }
     writer.mark(repo, writer.tip(repo, checked_out.branch(repo)))
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
-    repository.run(repo, *command, str(copy.folder), "+refs/*:refs/*", held=held)
+    repository.run(repo, *command, str(copy.folder), "+refs/*:refs/*", lock_fd=lock_fd)
     for ref, oid in kept_refs.items():
         if oid and not ref.endswith("/HEAD"):
-            repository.attempt(repo, "update-ref", ref, oid, held=held)
-    git_index.catch_up(repo, held)
+            repository.attempt(repo, "update-ref", ref, oid, lock_fd=lock_fd)
+    git_index.catch_up(repo, lock_fd)
 
 
 def restore_remote_refs(repo: Repository) -> None:

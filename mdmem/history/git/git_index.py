@@ -101,7 +101,7 @@ def env(copy: Copy) -> dict[str, str]:
     return {"GIT_INDEX_FILE": str(copy.path), "GIT_OPTIONAL_LOCKS": "1"}
 
 
-def catch_up(repo: Repository, held: int) -> bool:
+def catch_up(repo: Repository, lock_fd: int) -> bool:
     """Finish an interrupted commit and bring the index up to the last commit; False when another git interferes."""
     if writer.marked(repo) is None:
         return True
@@ -111,30 +111,30 @@ def catch_up(repo: Repository, held: int) -> bool:
     head, goal = writer.interrupted(repo)
     target = goal if goal and head == tip else tip
     with copied(repo) as copy:
-        _bring_copy(repo, copy, target, held)
+        _bring_copy(repo, copy, target, lock_fd)
         if publish(repo, copy) is not Published.YES:
             return False
-    if target != tip and not writer.move(repo, branch, tip, target, held):
+    if target != tip and not writer.move(repo, branch, tip, target, lock_fd):
         return False
     writer.unmark(repo)
     return True
 
 
-def catch_up_copy(repo: Repository, copy: Copy, held: int) -> None:
+def catch_up_copy(repo: Repository, copy: Copy, lock_fd: int) -> None:
     """Bring a copy up to the last commit, if an interrupted run left the index before or after it."""
     if writer.marked(repo) is not None:
-        _bring_copy(repo, copy, writer.tip(repo, checked_out.branch(repo)), held)
+        _bring_copy(repo, copy, writer.tip(repo, checked_out.branch(repo)), lock_fd)
 
 
-def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:
+def _bring_copy(repo: Repository, copy: Copy, target: str, lock_fd: int) -> None:
     """Bring a copy to commit `target` from either commit at which an interrupted run may have left the index."""
     _, goal = writer.interrupted(repo)
     if goal:
-        advance(repo, copy, goal, target, held)
-    advance(repo, copy, writer.marked(repo) or "", target, held)
+        advance(repo, copy, goal, target, lock_fd)
+    advance(repo, copy, writer.marked(repo) or "", target, lock_fd)
 
 
-def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: int) -> bool:
+def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, lock_fd: int) -> bool:
     """Publish the copy, then move the branch from `head` to `goal`; False when either had changed: look again.
 
     This is git's own order. Another git that commits in between commits our index entries too, and we retry. In the
@@ -147,26 +147,26 @@ def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: 
         writer.mark(repo, head)
         return False
     seen = stamp(repo.git_dir / "index")
-    if not writer.move(repo, branch, head, goal, held):
+    if not writer.move(repo, branch, head, goal, lock_fd):
         return False
     if published is Published.YES and stamp(repo.git_dir / "index") == seen:
         writer.unmark(repo)
     return True
 
 
-def follow(repo: Repository, branch: str, head: str, goal: str, held: int) -> None:
+def follow(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> None:
     """Move index and branch from `head` to `goal`, unless another git moves the branch meanwhile."""
     for _ in range(3):
         with copied(repo) as copy:
-            advance(repo, copy, head, goal, held)
-            if move(repo, copy, branch, head, goal, held) or writer.tip(repo, branch) != head:
+            advance(repo, copy, head, goal, lock_fd)
+            if move(repo, copy, branch, head, goal, lock_fd) or writer.tip(repo, branch) != head:
                 break
     else:
-        writer.move(repo, branch, head, goal, held)
-    catch_up(repo, held)
+        writer.move(repo, branch, head, goal, lock_fd)
+    catch_up(repo, lock_fd)
 
 
-def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> None:
+def advance(repo: Repository, copy: Copy, base: str, head: str, lock_fd: int) -> None:
     """Update a copy from commit `base` to commit `head`, except for paths that did not match `base`.
 
     "" means no commit.
@@ -176,7 +176,7 @@ def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> No
     base, head = (oid or repository.empty_tree(repo) for oid in (base, head))
     command = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", base)
     staged = set(repository.fields(repo, *command, env=env(copy)))
-    update(repo, copy, (entry for entry in tree_changes(repo, base, head) if entry.path not in staged), held)
+    update(repo, copy, (entry for entry in tree_changes(repo, base, head) if entry.path not in staged), lock_fd)
 
 
 def tree_changes(repo: Repository, base: str, head: str) -> Iterator[IndexEntry]:
@@ -220,7 +220,7 @@ def keep_bytes(repo: Repository) -> None:
         file.write_text(f"{text.rstrip()}\n{BYTES}\n".lstrip(), encoding="utf-8")
 
 
-def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: int) -> None:
+def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], lock_fd: int) -> None:
     """Write any number of entries into a copy."""
     vault_part = part.load(repo)
     may_lack = bool(vault_part or part.NEVER_IN_NAMES)
@@ -233,7 +233,7 @@ def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: in
         for lines_file, options in ((lines, index_info), (absent, ("--skip-worktree", "--stdin"))):
             if lines_file.tell():
                 lines_file.seek(0)
-                repository.run(repo, "update-index", "-z", *options, stdin=lines_file, env=env(copy), held=held)
+                repository.run(repo, "update-index", "-z", *options, stdin=lines_file, env=env(copy), lock_fd=lock_fd)
 
 
 def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
@@ -247,13 +247,13 @@ def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
     return "--index-version", str(SHORT_PATHS)
 
 
-def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], held: int) -> str:
+def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], lock_fd: int) -> str:
     """Return the id of a tree: that of commit `base` with these entries added or replaced."""
     copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
     try:
-        repository.run(repo, "read-tree", base, env=env(copy), held=held)
-        update(repo, copy, entries, held)
-        return repository.run(repo, "write-tree", env=env(copy), held=held).decode("ascii").strip()
+        repository.run(repo, "read-tree", base, env=env(copy), lock_fd=lock_fd)
+        update(repo, copy, entries, lock_fd)
+        return repository.run(repo, "write-tree", env=env(copy), lock_fd=lock_fd).decode("ascii").strip()
     finally:
         copy.path.unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from mdmem.errors import BusyError
 def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
     """Hold the lock `name` for the `with` block; yields its descriptor.
 
-    Pass the descriptor to git processes that write (`repository.run(held=...)`) and to no others: when we are
+    Pass the descriptor to git processes that write (`repository.run(lock_fd=...)`) and to no others: when we are
     killed, the lock is free once the last of them has ended, never before.
 
     Raises BusyError when it is not free within `wait_seconds`.

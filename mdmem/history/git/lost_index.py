@@ -48,7 +48,7 @@ def is_half_clone(repo: Repository) -> bool:
     return is_new and repository.url(repo, objects.REMOTE) != ""
 
 
-def restore(repo: Repository, held: int) -> None:
+def restore(repo: Repository, lock_fd: int) -> None:
     """Rebuild the index from the last commit, or from that before an interrupted one, with the committer's lock held.
 
     Raises:
@@ -65,8 +65,8 @@ def restore(repo: Repository, held: int) -> None:
         return
     copy = Copy(repo.git_dir / f"{git_index.PREFIX}{secrets.token_hex(6)}", None)
     try:
-        repository.run(repo, "read-tree", base, env=git_index.env(copy), held=held)
-        _mark_absent(repo, copy, base, held)
+        repository.run(repo, "read-tree", base, env=git_index.env(copy), lock_fd=lock_fd)
+        _mark_absent(repo, copy, base, lock_fd)
         if git_index.publish(repo, copy) is not git_index.Published.YES:
             raise BusyError(f"Another git is using {repo.root}. Try again in a moment.")
     finally:
@@ -89,7 +89,7 @@ def _base(repo: Repository) -> str:
     return writer.tip(repo, "HEAD") if marked is None else marked
 
 
-def _mark_absent(repo: Repository, copy: Copy, base: str, held: int) -> None:
+def _mark_absent(repo: Repository, copy: Copy, base: str, lock_fd: int) -> None:
     """Mark the files that a partial vault lacks, so that nobody takes them for deleted."""
     vault_part = part.load(repo)
     if not (vault_part or part.NEVER_IN_NAMES):
@@ -101,4 +101,4 @@ def _mark_absent(repo: Repository, copy: Copy, base: str, held: int) -> None:
         if absent.tell():
             absent.seek(0)
             command = ("update-index", "-z", "--skip-worktree", "--stdin")
-            repository.run(repo, *command, stdin=absent, env=git_index.env(copy), held=held)
+            repository.run(repo, *command, stdin=absent, env=git_index.env(copy), lock_fd=lock_fd)

@@ -130,18 +130,18 @@ def run(
     *args: str,
     stdin: bytes | BinaryIO = b"",
     env: dict[str, str] | None = None,
-    held: int | None = None,
+    lock_fd: int | None = None,
     network: bool = False,
 ) -> bytes:
     """Run one git command on the vault and return its output.
 
     stdin: bytes, or a file, read from its current position.
-    held: descriptor of a lock that the process keeps until it ends, even if we are killed before.
+    lock_fd: descriptor of a lock that the process keeps until it ends, even if we are killed before.
     network: let git read the user's configuration, for credentials and addresses.
 
     Raises GitError with git's reason when the command fails.
     """
-    done = attempt(repo, *args, stdin=stdin, env=env, held=held, network=network)
+    done = attempt(repo, *args, stdin=stdin, env=env, lock_fd=lock_fd, network=network)
     if done.status:
         raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.")
     return done.out
@@ -152,7 +152,7 @@ def attempt(
     *args: str,
     stdin: bytes | BinaryIO = b"",
     env: dict[str, str] | None = None,
-    held: int | None = None,
+    lock_fd: int | None = None,
     network: bool = False,
 ) -> GitResult:
     """Run one git command like `run`, but leave its exit status to the caller."""
@@ -160,9 +160,9 @@ def attempt(
         with tempfile.TemporaryFile(dir=repo.git_dir) as file:
             file.write(stdin)
             file.seek(0)
-            return attempt(repo, *args, stdin=file, env=env, held=held, network=network)
+            return attempt(repo, *args, stdin=file, env=env, lock_fd=lock_fd, network=network)
     variables = _variables(repo, env, network=network)
-    return start(repo.root, args, env=variables, stdin=stdin or None, held=held, network=network, check=False)
+    return start(repo.root, args, env=variables, stdin=stdin or None, lock_fd=lock_fd, network=network, check=False)
 
 
 def _variables(repo: Repository, env: dict[str, str] | None, *, network: bool) -> dict[str, str]:
@@ -176,7 +176,7 @@ def start(
     *,
     env: Mapping[str, str] = LOCAL_ONLY,
     stdin: BinaryIO | None = None,
-    held: int | None = None,
+    lock_fd: int | None = None,
     network: bool = False,
     check: bool = True,
 ) -> GitResult:
@@ -192,7 +192,7 @@ def start(
     # A new session: no terminal to prompt on, and ^C cannot stop git in the middle of a write.
     options: dict[str, Any] = {
         "start_new_session": True,
-        "pass_fds": () if held is None or os.name == "nt" else (held,),
+        "pass_fds": () if lock_fd is None or os.name == "nt" else (lock_fd,),
     }
     if os.name != "nt" and not network:  # a remote on this machine keeps its users' file modes
         options["umask"] = 0o077

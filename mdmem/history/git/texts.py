@@ -19,8 +19,8 @@ class Texts(MutableMapping[str, bytes]):
         self._files = files if isinstance(files, dict) else dict(files)
 
     def __getitem__(self, path: str) -> bytes:
-        held = self._files[path]
-        return held if isinstance(held, bytes) else dict(objects.read(self._repo, [held]))[held]
+        source = self._files[path]
+        return source if isinstance(source, bytes) else dict(objects.read(self._repo, [source]))[source]
 
     def __setitem__(self, path: str, data: bytes) -> None:
         self._files[path] = data
@@ -43,23 +43,23 @@ class Texts(MutableMapping[str, bytes]):
 
     def is_as(self, path: str, data: bytes | None) -> bool:
         """Whether the file at a path has this content, without reading it; None: there is no file."""
-        held = self._files.get(path)
-        if held is None or data is None:
-            return held is None and data is None
-        return held == data if isinstance(held, bytes) else objects.blob_id(data, held) == held
+        source = self._files.get(path)
+        if source is None or data is None:
+            return source is None and data is None
+        return source == data if isinstance(source, bytes) else objects.blob_id(data, source) == source
 
     def without(self, paths: Collection[str]) -> Texts:
         """Return a mapping without these paths."""
         if not paths:
             return self
-        return Texts(self._repo, {path: held for path, held in self._files.items() if path not in paths})
+        return Texts(self._repo, {path: source for path, source in self._files.items() if path not in paths})
 
     def read(self) -> Iterator[tuple[str, bytes]]:
         """Yield paths and contents. Raises KeyError when git lacks a blob."""
-        texts = objects.read(self._repo, (held for held in self._files.values() if isinstance(held, str)))
-        for path, held in self._files.items():
-            oid, data = next(texts, ("", b"")) if isinstance(held, str) else (held, held)
-            if oid != held:
+        texts = objects.read(self._repo, (source for source in self._files.values() if isinstance(source, str)))
+        for path, source in self._files.items():
+            oid, data = next(texts, ("", b"")) if isinstance(source, str) else (source, source)
+            if oid != source:
                 raise KeyError(path)
             yield path, data
 

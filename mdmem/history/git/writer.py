@@ -49,10 +49,10 @@ class CommitDraft(NamedTuple):
     happened: float = 0.0
 
 
-def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -> list[str]:
+def prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: int) -> list[str]:
     """Write commits on top of `head` ("" for none), without moving a branch; return their ids, oldest first.
 
-    held: descriptor of the lock that git keeps until it ends.
+    lock_fd: descriptor of the lock that git keeps until it ends.
 
     Raises GitError when git fails.
     """
@@ -61,7 +61,7 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
         stream.writelines(_stream(PENDING, head, drafts, committer, _committed(repo, head, drafts)))
         stream.seek(0)
         command = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
-        result = repository.attempt(repo, *command, stdin=stream, env=_person(committer), held=held)
+        result = repository.attempt(repo, *command, stdin=stream, env=_person(committer), lock_fd=lock_fd)
     if result.status == 0:
         return result.out.decode("ascii").split()
     for report in repo.git_dir.glob("fast_import_crash_*"):
@@ -69,28 +69,28 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -
     raise _failed(repo, result)
 
 
-def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool:
+def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> bool:
     """Move a branch from `head` ("" for no commit) to `goal`; False when another git process has moved it.
 
     Raises GitError when git fails.
     """
     committer = "{} <{}>".format(*repository.identity(repo))
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
-    result = repository.attempt(repo, *command, env=_person(committer), held=held)
+    result = repository.attempt(repo, *command, env=_person(committer), lock_fd=lock_fd)
     if result.status and tip(repo, branch) == head:
         raise _failed(repo, result)
-    repository.attempt(repo, "update-ref", "-d", PENDING, held=held)
+    repository.attempt(repo, "update-ref", "-d", PENDING, lock_fd=lock_fd)
     return result.status == 0
 
 
-def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], held: int) -> bool:
+def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], lock_fd: int) -> bool:
     """Write commits on top of `head`, the tip of `branch`, and move it; False when another git process has moved it.
 
     For commits that leave the index alone; others need `git_index.move`.
 
     Raises GitError when git fails.
     """
-    return move(repo, branch, head, prepare(repo, head, drafts, held)[-1], held)
+    return move(repo, branch, head, prepare(repo, head, drafts, lock_fd)[-1], lock_fd)
 
 
 def _failed(repo: Repository, result: repository.GitResult) -> GitError:

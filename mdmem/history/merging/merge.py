@@ -68,12 +68,12 @@ def three_way(
         return Merged(ours)
     if base == ours:
         return Merged(theirs)
-    words = ["merge-file", "-p", "--marker-size", str(MARK_CHARS), "--union" if union else "--diff3"]
+    arguments = ["merge-file", "-p", "--marker-size", str(MARK_CHARS), "--union" if union else "--diff3"]
     with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=repo.git_dir) as folder:
         paths = [Path(folder, name) for name in ("ours", "base", "theirs")]
         for path, data in zip(paths, (ours, base, theirs), strict=True):
             path.write_bytes(data)
-        done = repository.attempt(repo, *words, *map(str, paths))
+        done = repository.attempt(repo, *arguments, *map(str, paths))
     if not 0 <= done.status <= 127:  # negative: a signal ended it
         raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(done)}")
     return _with_both(done.out, added) if done.status and not union else Merged(done.out)

@@ -95,8 +95,8 @@ def _alike(repo: Repository, base: str, oid: str, gone: set[str], new: set[str])
     """Have git match files without an id that were moved and changed."""
     if not gone or not new:
         return {}
-    words = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
-    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    arguments = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
+    fields = os.fsdecode(repository.run(repo, *arguments)).split("\0")
     rows = zip(fields[1::3], fields[2::3], strict=False)
     return {
         old: path for old, path in rows if old in gone and path in new and not (_captured_id(old) or _captured_id(path))

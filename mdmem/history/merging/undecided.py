@@ -131,10 +131,10 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
             return False
         return bool(rewrite.apply(config, [RewriteStep(choice.path, before, after)], text).changed)
     repo = repository.open_vault(config.vault)
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir) as lock_fd:
         branch = checked_out.branch(repo)
         head = writer.tip(repo, branch)
-        return writer.write(repo, branch, head, [CommitDraft(text, {})], held)
+        return writer.write(repo, branch, head, [CommitDraft(text, {})], lock_fd)
 
 
 class _Known(NamedTuple):
@@ -156,8 +156,8 @@ def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
         return known.places if tip else []
     if known.tip and repository.attempt(repo, "merge-base", "--is-ancestor", known.tip, tip).status:
         known = _Known("", [])  # history was rewritten
-    words = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
-    done = repository.attempt(repo, *words, tip, *([f"^{known.tip}"] if known.tip else []))
+    arguments = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
+    done = repository.attempt(repo, *arguments, tip, *([f"^{known.tip}"] if known.tip else []))
     decided: set[str] = set()
     found: list[tuple[str, str]] = []
     for row in os.fsdecode(done.out).split("\0"):

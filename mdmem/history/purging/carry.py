@@ -47,16 +47,16 @@ def unfinished(config: Config, repo: Repository, branch: str) -> tuple[PurgePlan
         replaces = (repo.git_dir / MARK).read_text("ascii") == "replaces"
     except FileNotFoundError:
         return None
-    words = ("rev-list", "--objects", "--no-object-names", branch)
-    clean = frozenset(repository.run(repo, *words).decode("ascii").split())
+    arguments = ("rev-list", "--objects", "--no-object-names", branch)
+    clean = frozenset(repository.run(repo, *arguments).decode("ascii").split())
     rest = (data for oid, data in objects.every(repo) if oid not in clean)
     return _planned(config, purge_record.read(repo, branch), rest), replaces
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
     """Plan the purges in `record` for this clone: their texts are in commits that `old` has and `new` lacks."""
-    words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
-    oids = repository.run(repo, *words).decode("ascii").split()
+    arguments = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
+    oids = repository.run(repo, *arguments).decode("ascii").split()
     return _planned(config, record, (data for _, data in objects.read(repo, oids)))
 
 
@@ -78,13 +78,13 @@ def unmet(
     return record if has else None
 
 
-def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> tuple[str, Joined]:
+def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, lock_fd: int) -> tuple[str, Joined]:
     """Put what `own` has added since `base` on top of the purged `onto`. base: "" when it is not known.
 
     Return the new tip, and the merge of the carried changes into `onto`. No ref is moved.
     """
-    clean_base = filtered(repo, base, planned, held) if base else ""
-    clean_own = filtered(repo, own, planned, held)
+    clean_base = filtered(repo, base, planned, lock_fd) if base else ""
+    clean_own = filtered(repo, own, planned, lock_fd)
     joined = join.join(repo, clean_base, onto, clean_own)
     drafts = _replayed(repo, f"{base}..{own}", planned, joined) if base else []
     put = {path: data for draft in drafts for path, data in draft.puts.items()}
@@ -95,7 +95,7 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
         count = len(puts) + len(deletes)
         text = f"Carry {plural.number(count, 'file')} over a purge\n{undecided.trailers(joined.kept)}"
         drafts.append(CommitDraft(text, puts, deletes))
-    goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
+    goal = writer.prepare(repo, onto, drafts, lock_fd)[-1] if drafts else onto
     return goal, joined
 
 
@@ -106,7 +106,7 @@ def last_common(repo: Repository, theirs: str) -> str:
     return next((oid for oid in oids if oid in known), "")
 
 
-def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
+def filtered(repo: Repository, oid: str, planned: PurgePlan, lock_fd: int) -> str:
     """Write a commit with the purged tree of another; return that one itself when there is nothing to purge."""
     files, _ = join.tree(repo, oid)
     puts: dict[str, bytes] = {}
@@ -119,14 +119,14 @@ def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
         if new and (new != path or data != before):
             puts[new] = data
     draft = CommitDraft("Purged\n", puts, tuple(deletes))
-    return writer.prepare(repo, oid, [draft], held)[-1] if puts or deletes else oid
+    return writer.prepare(repo, oid, [draft], lock_fd)[-1] if puts or deletes else oid
 
 
 def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -> list[CommitDraft]:
     """Replay each commit, oldest first, limited to the files in which the merged result differs."""
     form = "--format=%H%x00%an <%ae> %ad%x00%B%x00"
-    words = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
-    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    arguments = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
+    fields = os.fsdecode(repository.run(repo, *arguments)).split("\0")
     drafts = []
     for oid, author, text in zip(fields[::4], fields[1::4], fields[2::4], strict=False):
         draft = _replay(repo, oid.strip(), planned, joined)

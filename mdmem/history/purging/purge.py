@@ -142,23 +142,23 @@ def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> P
     return PurgePlan(pattern, pattern, instead, drop, rename, {}, 0, [], names=names)
 
 
-def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
+def clean_up(config: Config, planned: PurgePlan, lock_fd: int) -> list[str]:
     """Purge files, repository and caches after our branch was replaced; return sentences on where the text still is.
 
-    held: descriptor of the committer's lock.
+    lock_fd: descriptor of the committer's lock.
     """
     _clean_files(config, planned)
     _clean_caches(config, planned)
     repo = repository.open_vault(config.vault)
     filtering.scrub(repo)
     if any(planned.finds(data) for _, data in objects.every(repo)):
-        repo = _rewrite_others(repo, planned, held)
+        repo = _rewrite_others(repo, planned, lock_fd)
         filtering.scrub(repo)
     _clean_caches(config, planned)
     return _prove(config, repo, planned)[0]
 
 
-def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Repository:
+def _rewrite_others(repo: Repository, planned: PurgePlan, lock_fd: int) -> Repository:
     """Purge tags, stashes and other branches, after fetching what a partial clone lacks.
 
     When that fails, the final check reports what is left.
@@ -168,7 +168,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Reposito
         if filtering.is_installed():
             with _filtered(repo, planned, keep_named=True) as done:
                 if done.moved and writer.tip(repo, checked_out.branch(repo)) not in done.moved:
-                    filtering.fetch_back(repo, done, held)
+                    filtering.fetch_back(repo, done, lock_fd)
                     filtering.restore_remote_refs(repo)
     return repo
 
@@ -232,16 +232,16 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
     """
     if not filtering.is_installed():
         raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
-    with lock.held(config.state_dir) as held:
-        return apply_held(config, planned, held, report)
+    with lock.held(config.state_dir) as lock_fd:
+        return apply_held(config, planned, lock_fd, report)
 
 
-def apply_held(config: Config, planned: PurgePlan, held: int, report: ProgressCallback = ignore) -> Purged:
+def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: ProgressCallback = ignore) -> Purged:
     """Do what `apply` does, under the committer's lock."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
-    git_index.catch_up(repo, held)
+    git_index.catch_up(repo, lock_fd)
     report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as done:
         told = unpurged.of_purge(repo, done.moved)  # while we still know what remotes have
@@ -250,10 +250,10 @@ def apply_held(config: Config, planned: PurgePlan, held: int, report: ProgressCa
         report("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
         if done.moved:
-            filtering.fetch_back(repo, done, held)
+            filtering.fetch_back(repo, done, lock_fd)
             _unstage(repo, planned)
         if done.moved or planned.marks:
-            purge_record.write(repo, done.moved, planned.marks, planned.found, held)
+            purge_record.write(repo, done.moved, planned.marks, planned.found, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     report("Removing old objects", 0, 0)
     filtering.scrub(repo)
@@ -302,8 +302,8 @@ def _paths_ever(config: Config, repo: Repository) -> list[str]:
 
 
 def _paths_in_history(repo: Repository) -> set[str]:
-    words = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
-    return {path for path in repository.each(repo, *words) if path}
+    arguments = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
+    return {path for path in repository.each(repo, *arguments) if path}
 
 
 def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:
@@ -326,8 +326,8 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
 
 def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
     """Extend a pattern for messages by the lines that name a note by any title it has had."""
-    words = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
-    fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
+    arguments = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
+    fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
     texts = past.objects_of(repo, sorted(oids)).values()
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}

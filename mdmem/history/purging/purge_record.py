@@ -69,13 +69,15 @@ def read(repo: Repository, span: str) -> PurgeRecord:
     return PurgeRecord(*([word for field in fields[at::3] for word in field.split()] for at in range(3)))
 
 
-def write(repo: Repository, moved: dict[str, str], marks: Collection[str], texts: Collection[bytes], held: int) -> None:
+def write(
+    repo: Repository, moved: dict[str, str], marks: Collection[str], texts: Collection[bytes], lock_fd: int
+) -> None:
     """Commit a record of the purge, so that no other machine merges the old history back.
 
     marks: hashes of notes that no import may restore. texts: what other machines have to purge from their notes too.
     """
-    words = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
-    walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
+    arguments = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
+    walked = repository.run(repo, *arguments, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
     rows = [line.split() for line in walked.splitlines()]
     first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
     branch = checked_out.branch(repo)
@@ -85,8 +87,8 @@ def write(repo: Repository, moved: dict[str, str], marks: Collection[str], texts
     trailers = "".join(f"{key}: {value}\n" for key, value in named)
     subject = "Purge: history was rewritten" if moved else "Purge: the text was in no commit"
     writer.mark(repo, head)
-    writer.write(repo, branch, head, [CommitDraft(f"{subject}\n\n{trailers}", {})], held)
-    git_index.catch_up(repo, held)
+    writer.write(repo, branch, head, [CommitDraft(f"{subject}\n\n{trailers}", {})], lock_fd)
+    git_index.catch_up(repo, lock_fd)
     with (repo.git_dir / MAP).open("a", encoding="ascii") as file:
         file.writelines(f"{old} {new}\n" for old, new in moved.items())
 

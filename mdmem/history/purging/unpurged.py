@@ -87,8 +87,8 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
             where = shlex.quote(place)
             told.append(f"The work tree at {place} may still have it. Remove it: git worktree remove --force {where}")
     for ref in repository.refs(repo):
-        words = ("rev-list", "--objects", "--no-object-names", ref)
-        if not set(oids).isdisjoint(repository.attempt(repo, *words).out.decode("ascii").split()):
+        arguments = ("rev-list", "--objects", "--no-object-names", ref)
+        if not set(oids).isdisjoint(repository.attempt(repo, *arguments).out.decode("ascii").split()):
             told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")
     again = "Then run `mdmem purge` for the same text again to drop the unreachable objects."
     still = plural.number(len(oids), "git object still contains", "git objects still contain")
