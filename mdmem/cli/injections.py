@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @options.as_json("an object; with --explain")
 @click.pass_obj
-def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str, session: str, as_json: bool) -> None:
+def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, session: str, as_json: bool) -> None:
     """Answer one hook payload of AGENT, read from stdin, with the memories that fit. Always exits with 0.
 
     \b
@@ -52,30 +52,34 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     if explain is None:
         from mdmem.inject import process
 
-        process.main([agent], given_vault)
+        process.main([agent], vault)
     from mdmem.agents import Event
     from mdmem.inject import context, occasion
 
-    settings = options.settings(given_vault)
+    settings = options.settings(vault)
     event = Event(agent=agent, name="UserPromptSubmit", session=session, cwd=str(Path(cwd).resolve()), prompt=explain)
     now, deadline = time.time(), time.monotonic() + 3600.0
-    found = context.explain(settings, event, now, deadline)
+    explanation = context.explain(settings, event, now, deadline)
     assumed = occasion.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
-    gone = candidates(settings, assumed.place) if not counts[0] and counts[1] else []
+    moved = candidates(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
-        whose = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
-        whose["moved"] = gone
-        click.echo(render.as_json({**whose, **_explained(found), "session_start": started.text if started else None}))
+        place_facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
+        place_facts["moved"] = moved
+        click.echo(
+            render.as_json(
+                {**place_facts, **_explained(explanation), "session_start": started.text if started else None}
+            )
+        )
         return
     click.echo(
         f"Project: {render.safe(assumed.project)} ({plural.number(counts[0], 'note')};"
         f" {plural.number(counts[1], 'note')} in the vault)."
     )
     if not counts[0] and counts[1]:
-        _offer_moved(settings, assumed.place, gone)
-    _print(found, settings.settings.inject.after_chars)
+        _offer_moved(settings, assumed.place, moved)
+    _print(explanation, settings.settings.inject.after_chars)
     if started:
         click.echo(f"\nA session started here would be given about {block.tokens(started.text)} tokens:\n")
         click.echo(render.safe(started.text))
@@ -83,15 +87,15 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         click.echo("\nA session started here would be given nothing.")
 
 
-def _offer_moved(settings: Config, place: Project, gone: list[MovedProject]) -> None:
+def _offer_moved(settings: Config, place: Project, moved: list[MovedProject]) -> None:
     """Print what to do for a project without notes, which may have been moved or renamed."""
-    who = render.safe(journal.identity(place))
+    identity = render.safe(journal.identity(place))
     click.echo("This project has no notes.")
-    for one in gone:
-        was = f"{render.safe(one.name)}, whose folder {render.safe(one.was)} is gone"
-        click.echo(f"If it was {was}: add {who} to `identity` in {Path(settings.vault, one.page)}.")
-    if not gone:
-        click.echo(f"If it was moved or renamed, add {who} to `identity` in the project.md of the old project.")
+    for project in moved:
+        old_place = f"{render.safe(project.name)}, whose folder {render.safe(project.was)} is gone"
+        click.echo(f"If it was {old_place}: add {identity} to `identity` in {Path(settings.vault, project.page)}.")
+    if not moved:
+        click.echo(f"If it was moved or renamed, add {identity} to `identity` in the project.md of the old project.")
 
 
 def _start_of(event: Event) -> Event:
@@ -107,77 +111,79 @@ def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
     return len(of_project - others), view.live - len(others)
 
 
-def _explained(found: Explanation) -> dict[str, Any]:
+def _explained(explanation: Explanation) -> dict[str, Any]:
     rows = [
         {
-            **{name: getattr(one.answer.hits[0], name) for name in ("id", "path", "kind", "title")},
-            "score": round(one.answer.score, 3),
-            "words": one.answer.words,
-            "weight": round(one.answer.weight, 2),
-            "coverage": round(one.answer.coverage, 2),
-            "shown": _is_shown(found, one),
-            "left_out": _left_out(found, one) or None,
+            **{name: getattr(candidate.answer.hits[0], name) for name in ("id", "path", "kind", "title")},
+            "score": round(candidate.answer.score, 3),
+            "words": candidate.answer.words,
+            "weight": round(candidate.answer.weight, 2),
+            "coverage": round(candidate.answer.coverage, 2),
+            "shown": _is_shown(explanation, candidate),
+            "left_out": _left_out(explanation, candidate) or None,
         }
-        for one in found.found
+        for candidate in explanation.found
     ]
     return {
-        "private": found.private,
-        "excluded": found.excluded,
-        "asks": injections_view.GRADES[found.asked.grade] if found.asked else "no",
-        "language": found.asked.language if found.asked else None,
-        "phrase": found.asked.words if found.asked else None,
-        "trigger": found.trigger or None,
-        "query": found.query,
+        "private": explanation.private,
+        "excluded": explanation.excluded,
+        "asks": injections_view.GRADES[explanation.asked.grade] if explanation.asked else "no",
+        "language": explanation.asked.language if explanation.asked else None,
+        "phrase": explanation.asked.words if explanation.asked else None,
+        "trigger": explanation.trigger or None,
+        "query": explanation.query,
         "results": rows,
-        "block": found.block.text if found.block else None,
-        "tokens": block.tokens(found.block.text) if found.block else 0,
+        "block": explanation.block.text if explanation.block else None,
+        "tokens": block.tokens(explanation.block.text) if explanation.block else 0,
     }
 
 
-def _is_shown(found: Explanation, one: Found) -> bool:
-    return found.block is not None and one.item is not None and one.item.id in found.block.ids
+def _is_shown(explanation: Explanation, candidate: Found) -> bool:
+    return explanation.block is not None and candidate.item is not None and candidate.item.id in explanation.block.ids
 
 
-def _left_out(found: Explanation, one: Found) -> str:
+def _left_out(explanation: Explanation, candidate: Found) -> str:
     """Return why an answer is not in the block; "" if it is."""
-    if _is_shown(found, one):
+    if _is_shown(explanation, candidate):
         return ""
-    return one.left_out or ("no room" if found.asked or found.trigger else "the prompt asks for nothing")
+    return candidate.left_out or (
+        "no room" if explanation.asked or explanation.trigger else "the prompt asks for nothing"
+    )
 
 
-def _print(found: Explanation, long: int) -> None:
-    if found.private or found.excluded:
-        why = "the whole prompt is private" if found.private else "the project is excluded"
-        click.echo(f"Nothing would be injected: {why}.")
+def _print(explanation: Explanation, long: int) -> None:
+    if explanation.private or explanation.excluded:
+        reason = "the whole prompt is private" if explanation.private else "the project is excluded"
+        click.echo(f"Nothing would be injected: {reason}.")
         return
-    asked = found.asked
-    told = f' (recognized by "{render.safe(asked.words)}", {asked.language})' if asked else ""
-    once = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
-    click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade] if asked else 'no'}{told}.")
-    click.echo(f"Triggers the once-per-session search: {once.get(found.trigger, 'no')}.")
-    query = render.safe(" ".join(found.query.split()))
-    why = "it asks for the latest work" if asked and asked.grade == SURE else "it names nothing"
-    why = "it asks for the sessions of some days" if found.by_days else why
-    click.echo(f"Searched for: {query or f'nothing, because {why}'}\n")
+    shape = explanation.asked
+    recognized = f' (recognized by "{render.safe(shape.words)}", {shape.language})' if shape else ""
+    reasons = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
+    click.echo(f"Asks for memory: {injections_view.GRADES[shape.grade] if shape else 'no'}{recognized}.")
+    click.echo(f"Triggers the once-per-session search: {reasons.get(explanation.trigger, 'no')}.")
+    query = render.safe(" ".join(explanation.query.split()))
+    reason = "it asks for the latest work" if shape and shape.grade == SURE else "it names nothing"
+    reason = "it asks for the sessions of some days" if explanation.by_days else reason
+    click.echo(f"Searched for: {query or f'nothing, because {reason}'}\n")
     rows = [
         (
-            f"{one.answer.score:.2f}",
-            f"{one.answer.coverage:.0%}",
-            timestamps.readable(one.answer.hits[0].created),
-            one.answer.hits[0].kind,
-            one.answer.hits[0].id,
-            one.answer.hits[0].title,
-            _left_out(found, one),
+            f"{candidate.answer.score:.2f}",
+            f"{candidate.answer.coverage:.0%}",
+            timestamps.readable(candidate.answer.hits[0].created),
+            candidate.answer.hits[0].kind,
+            candidate.answer.hits[0].id,
+            candidate.answer.hits[0].title,
+            _left_out(explanation, candidate),
         )
-        for one in found.found
+        for candidate in explanation.found
     ]
     columns = (render.NUMBER, render.NUMBER, render.WHEN, render.KIND, render.ID, render.TITLE, render.Column("dim"))
     render.table(columns, rows)
-    if not found.block:
+    if not explanation.block:
         click.echo("Nothing would be injected.")
         return
-    click.echo(f"\n{found.block.text}\n")
-    click.echo(f"About {block.tokens(found.block.text)} tokens.", err=True)
+    click.echo(f"\n{explanation.block.text}\n")
+    click.echo(f"About {block.tokens(explanation.block.text)} tokens.", err=True)
 
 
 @click.command()
@@ -213,8 +219,8 @@ def injections(
     ]
     logged = logged[::-1][: limit or None]
     rows.refresh(settings)
-    given = {str(name) for row in logged for name in row.get("ids", ())}
-    cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, given)) or {}
+    ids_given = {str(name) for row in logged for name in row.get("ids", ())}
+    cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, ids_given)) or {}
     for row in logged:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:
@@ -285,15 +291,15 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
 
     A project with a remote is recognized by its remote in any folder, so it is left out.
     """
-    made = []
+    moved = []
     for name in layout.projects(config.vault):
         page = f"journal/{name}/{journal.PROJECT_PAGE}"
-        known = journal.identities(config, name)
-        if any(not one.startswith(_PATH) for one in known):
+        identities = journal.identities(config, name)
+        if any(not identity.startswith(_PATH) for identity in identities):
             continue
         root = str(note.load(config.vault, page).meta.get("root") or "")
-        folders = [one.removeprefix(_PATH) for one in known] or [root]
+        folders = [identity.removeprefix(_PATH) for identity in identities] or [root]
         if all(folder and not Path(folder).expanduser().is_dir() for folder in folders):
-            made.append(MovedProject(name, folders[0], page))
-    here = Path(place.root).name.lower()
-    return sorted(made, key=lambda one: (Path(one.was).name.lower() != here, one.name))[:MOST]
+            moved.append(MovedProject(name, folders[0], page))
+    folder_name = Path(place.root).name.lower()
+    return sorted(moved, key=lambda project: (Path(project.was).name.lower() != folder_name, project.name))[:MOST]

@@ -51,19 +51,19 @@ def decisions(
         raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}, not {unknown[0]}.")
     wanted = kinds or ("decision",)
     note_rows.refresh(settings)
-    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
+    listed = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
     if as_json:
-        render.print_json(found)
+        render.print_json(listed)
         return
-    for one in found:
-        old = f" (superseded by [mem:{one.superseded_by}])" if one.superseded_by else ""
-        where = f"{wording.day(one.created)}  {one.project}".rstrip()
-        click.echo(f"{render.safe(one.title)}{old}  [mem:{one.id}]  {render.safe(where)}")
-        if one.statement:
-            click.echo(f"    {render.safe(one.statement)}")
-        if one.before and not every:
-            click.echo(f"    supersedes: {render.safe('; '.join(one.before))}")
-    if not found:
+    for decision in listed:
+        superseded = f" (superseded by [mem:{decision.superseded_by}])" if decision.superseded_by else ""
+        where = f"{wording.day(decision.created)}  {decision.project}".rstrip()
+        click.echo(f"{render.safe(decision.title)}{superseded}  [mem:{decision.id}]  {render.safe(where)}")
+        if decision.statement:
+            click.echo(f"    {render.safe(decision.statement)}")
+        if decision.before and not every:
+            click.echo(f"    supersedes: {render.safe('; '.join(decision.before))}")
+    if not listed:
         about_it = f" with these words: {render.safe(' '.join(about))}" if about else ""
         click.echo(
             f'No {" or ".join(wanted)} is in force{about_it}. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True
@@ -92,23 +92,23 @@ def todo(
 
     if closed:
         items = [work.mark_done(settings, key, now=options.now()) for key in closed]
-        said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
-        click.echo(render.as_json(items) if as_json else said)
+        closed_lines = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
+        click.echo(render.as_json(items) if as_json else closed_lines)
         return
     note_rows.refresh(settings)
-    found = work.open_work(settings, project or "", now=options.now())
-    found = [item for item in found if find.is_named(session, item.session)] if session else found
+    items = work.open_work(settings, project or "", now=options.now())
+    items = [item for item in items if find.is_named(session, item.session)] if session else items
     if as_json:
-        render.print_json(found[: limit or None])
+        render.print_json(items[: limit or None])
         return
-    rows = [(_todo_row(item)) for item in found[: limit or None]]
+    rows = [(_todo_row(item)) for item in items[: limit or None]]
     render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
-    old = sum(item.is_stale for item in found)
-    if not found:
+    stale = sum(item.is_stale for item in items)
+    if not items:
         click.echo("Nothing is open.", err=True)
-    extent.tell("item", len(rows), len(found))
-    if old:
-        click.echo(f"{plural.number(old, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
+    extent.tell("item", len(rows), len(items))
+    if stale:
+        click.echo(f"{plural.number(stale, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 
 
 def _todo_row(item: OpenItem) -> tuple[str, ...]:
@@ -136,11 +136,11 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
 
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
-    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
+    fixes_found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
     if as_json:
-        render.print_json(found)
+        render.print_json(fixes_found)
         return
-    for fix in found:
+    for fix in fixes_found:
         where = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
         click.echo(f"{render.safe(fix.command)}  [mem:{fix.id}]  {render.safe(where)}")
         click.echo(f"    {render.safe(fix.error)}")
@@ -148,7 +148,7 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         click.echo(f"    solved by {render.safe(', '.join(fix.files))} {edits}, then [mem:{fix.solved}] succeeded")
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
-    if not found:
+    if not fixes_found:
         click.echo("No edit is known to have solved this error." if text else "No fixes yet.", err=True)
 
 
@@ -168,29 +168,29 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
     from mdmem.learn import about as learned
 
     note_rows.refresh(settings)
-    found = learned.about(settings, entity, project=project or "", now=options.now())
+    knowledge = learned.about(settings, entity, project=project or "", now=options.now())
     if as_json:
-        render.print_json(found)
+        render.print_json(knowledge)
         return
-    if found.is_empty:
+    if knowledge.is_empty:
         click.echo(f"Nothing is known about {render.safe(entity)}. `mdmem search` searches for its words.", err=True)
         return
-    for heading, said in _known(found):
-        render.write([[(heading, "bold")], *([(f"  {render.safe(row)}", "")] for row in said)])
+    for heading, rows in _headed_rows(knowledge):
+        render.write([[(heading, "bold")], *([(f"  {render.safe(row)}", "")] for row in rows)])
 
 
-def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
+def _headed_rows(knowledge: Knowledge) -> Iterator[tuple[str, list[str]]]:
     """Yield the parts that are not empty, each with its heading."""
     parts = {
-        "Decisions": [f"{one.title}  [mem:{one.id}]" for one in found.decisions],
-        "Open work": [f"{LABELS[one.kind].lower()}: {one.text}  [mem:{one.id}]" for one in found.open_work],
-        "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
-        "Sessions": [f"{timestamps.readable(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
+        "Decisions": [f"{row.title}  [mem:{row.id}]" for row in knowledge.decisions],
+        "Open work": [f"{LABELS[item.kind].lower()}: {item.text}  [mem:{item.id}]" for item in knowledge.open_work],
+        "Fixes": [f"{fix.error}  [mem:{fix.id}]" for fix in knowledge.fixes],
+        "Sessions": [f"{timestamps.readable(row.latest)}  {row.title}  [mem:{row.note}]" for row in knowledge.sessions],
         "Latest change": [
-            f"{timestamps.readable(one.created)}  {one.title}  [mem:{one.id}]" for one in found.changed[:1]
+            f"{timestamps.readable(row.created)}  {row.title}  [mem:{row.id}]" for row in knowledge.changed[:1]
         ],
-        "Related": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
-        "Together with": [f"{file}  {count}×" for file, count in found.together],
+        "Related": [f"[mem:{link.of}] {link.relation} {link.title}  [mem:{link.id}]" for link in knowledge.links],
+        "Together with": [f"{file}  {count}×" for file, count in knowledge.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)
 
@@ -235,10 +235,11 @@ def digest(
     """
     if session or for_agent:
         _refuse_beside_session(by, when)
-        found, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
+        notes, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
-        found, text = _of_time(settings, project or "", by, when)
-    value, added = found.as_object(), _prose(settings, found) if _wants_prose(settings, prose, for_agent) else None
+        notes, text = _of_time(settings, project or "", by, when)
+    value = notes.as_object()
+    added = _prose(settings, notes) if _wants_prose(settings, prose, for_agent) else None
     if added and added.text:
         value["prose"] = added
         head, _, body = text.partition("\n")
@@ -247,9 +248,9 @@ def digest(
 
 
 def _refuse_beside_session(by: str, when: dict[str, str | None]) -> None:
-    given = ["by"] if by != "session" else [key for key, value in when.items() if value]
-    if given:
-        raise UsageError(f"--{given[0]} does not go with a session: a digest is of one session, or of a time.")
+    options_given = ["by"] if by != "session" else [key for key, value in when.items() if value]
+    if options_given:
+        raise UsageError(f"--{options_given[0]} does not go with a session: a digest is of one session, or of a time.")
 
 
 def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
@@ -258,14 +259,14 @@ def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
     return not for_agent and (settings.settings.learn.prose if prose is None else prose)
 
 
-def _prose(settings: Config, found: DigestNotes) -> DigestProse:
+def _prose(settings: Config, notes: DigestNotes) -> DigestProse:
     """Have a model write the paragraph; if there is none, print why."""
     from mdmem.views.digests import prose
 
-    made = prose.write(settings, found, now=time.time())
-    if made.problem:
-        click.echo(f"No model wrote a paragraph. {made.problem}", err=True)
-    return made
+    paragraph = prose.write(settings, notes, now=time.time())
+    if paragraph.problem:
+        click.echo(f"No model wrote a paragraph. {paragraph.problem}", err=True)
+    return paragraph
 
 
 def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
@@ -273,8 +274,8 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
     if not any(when.values()):
         when["since"] = "1d"
-    found = collected.collect(settings, options.query({**when, "project": project or None}), project)
-    return found, markdown.write(found, by)
+    notes = collected.collect(settings, options.query({**when, "project": project or None}), project)
+    return notes, markdown.write(notes, by)
 
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
@@ -282,12 +283,12 @@ def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -
     from mdmem.views import conversation
     from mdmem.views.digests import collected, markdown
 
-    said = conversation.read(settings, name, project=project)
-    if not said.times:
+    talk = conversation.read(settings, name, project=project)
+    if not talk.times:
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
-    span = Query(since=timestamps.epoch(said.times[0]), until=timestamps.epoch(said.times[-1]) + 1)
-    found = collected.collect(settings, span, said.fact("project"), said.session)
-    return found, markdown.for_agent(settings, said, found) if for_agent else markdown.write(found)
+    span = Query(since=timestamps.epoch(talk.times[0]), until=timestamps.epoch(talk.times[-1]) + 1)
+    notes = collected.collect(settings, span, talk.fact("project"), talk.session)
+    return notes, markdown.for_agent(settings, talk, notes) if for_agent else markdown.write(notes)
 
 
 CHOICES = {
@@ -327,35 +328,40 @@ def proposals(
 
     decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
     decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
-    found = [one for _, one in decided]
+    listed = [proposal for _, proposal in decided]
     if not decided:
         note_rows.refresh(settings)
-        found = learned.waiting(settings, project or "", now=options.now())
+        listed = learned.waiting(settings, project or "", now=options.now())
     if as_json:
-        render.print_json(found)
+        render.print_json(listed)
     elif decided:
-        click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
-    elif found:
-        rows = [(one.key, one.kind, wording.day(one.created), one.project, f"{one.title}: {one.why}") for one in found]
+        click.echo("\n".join(f"{decision}: {render.safe(proposal.title)}" for decision, proposal in decided))
+    elif listed:
+        rows = [_proposal_row(proposal) for proposal in listed]
         render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
     else:
         click.echo("No proposals.", err=True)
 
 
-def ask(settings: Config, found: Iterable[Proposal]) -> None:
+def _proposal_row(proposal: Proposal) -> tuple[str, ...]:
+    day, text = wording.day(proposal.created), f"{proposal.title}: {proposal.why}"
+    return proposal.key, proposal.kind, day, proposal.project, text
+
+
+def ask(settings: Config, proposals: Iterable[Proposal]) -> None:
     """Ask the user about each proposal, and carry out the answers."""
     from mdmem.learn import proposals as learned
 
-    for one in found:
+    for proposal in proposals:
         click.echo()
-        click.secho(f"{render.safe(one.title)}  [mem:{one.id}]", bold=True)
-        click.secho(render.safe(f"{wording.day(one.created)} {one.project}: {one.why}"), dim=True)
-        click.echo(learned.KINDS[one.kind].question)
+        click.secho(f"{render.safe(proposal.title)}  [mem:{proposal.id}]", bold=True)
+        click.secho(render.safe(f"{wording.day(proposal.created)} {proposal.project}: {proposal.why}"), dim=True)
+        click.echo(learned.KINDS[proposal.kind].question)
         answer = options.choose(CHOICES, "s")
         if answer == "quit":
             break
         try:
             if answer != "skip":
-                (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=options.now())
+                (learned.accept if answer == "accept" else learned.dismiss)(settings, proposal.key, now=options.now())
         except MdmemError as error:
             render.warn(str(error))

@@ -46,45 +46,47 @@ class FacetValue(NamedTuple):
 
 def search(request: PageRequest) -> Response:
     """Show the results, or a part of them, best first."""
-    given = chosen(request)
-    filters = {key: value or None for key, value in given.items() if key != "q"}
-    asked = query.with_filters(query.parse(given["q"]), None, **filters)
-    anything = any(given[key] for key in ("q", *KEYS, "since", "on", "is"))
+    form = chosen(request)
+    filters = {key: value or None for key, value in form.items() if key != "q"}
+    asked_query = query.with_filters(query.parse(form["q"]), None, **filters)
+    is_search = any(form[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
     wanted = "newest" if request.query.get("sort") == "newest" else ""
-    sort = "newest" if wanted or not asked.text else "relevance"
+    sort = "newest" if wanted or not asked_query.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
-    found = engine.search(request.config, asked, options)
-    if not found.total and _UNFINISHED.search(given["q"]):
-        begun = query.with_filters(query.parse(f"{given['q']}*"), None, **filters)
-        more = engine.search(request.config, begun, options)
-        if more.total:
+    result = engine.search(request.config, asked_query, options)
+    if not result.total and _UNFINISHED.search(form["q"]):
+        unfinished = query.with_filters(query.parse(f"{form['q']}*"), None, **filters)
+        extended = engine.search(request.config, unfinished, options)
+        if extended.total:
             hint = "No note has these words; these have words that begin like the last one."
-            asked, found = begun, more._replace(hints=(hint, *more.hints), suggestion=found.suggestion)
-    if found.total and not found.hits:  # past the end, as after notes were deleted
-        page = shared.part(found.total, page, SIZE).page
-        found = engine.search(request.config, asked, options._replace(offset=(page - 1) * SIZE))
-    total = found.total if anything else 0
+            asked_query = unfinished
+            result = extended._replace(hints=(hint, *extended.hints), suggestion=result.suggestion)
+    if result.total and not result.hits:  # past the end, as after notes were deleted
+        page = shared.part(result.total, page, SIZE).page
+        result = engine.search(request.config, asked_query, options._replace(offset=(page - 1) * SIZE))
+    total = result.total if is_search else 0
+    other_sort = "" if wanted else "newest"
     return request.page(
         "search",
-        given=given,
-        found=found,
-        hits=[(hit, snippet(hit)) for hit in _each_once(found.hits)] if anything else [],
-        anything=anything,
+        given=form,
+        found=result,
+        hits=[(hit, snippet(hit)) for hit in _each_once(result.hits)] if is_search else [],
+        anything=is_search,
         total=total,
         sort=sort,
-        facets=_facets(request, asked, {**given, "sort": wanted}) if total or not anything else {},
-        other_order=address.query("/search", **{**given, "sort": "" if wanted else "newest"}) if asked.text else "",
-        written=[] if anything else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
+        facets=_facets(request, asked_query, {**form, "sort": wanted}) if total or not is_search else {},
+        other_order=address.query("/search", **{**form, "sort": other_sort}) if asked_query.text else "",
+        written=[] if is_search else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
     )
 
 
 def _each_once(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """Return hits without session pages whose first prompt is a hit too: both have the same title."""
-    shown = list(hits)
-    asked = {(hit.session, hit.title) for hit in shown if hit.kind == "prompt" and hit.session}
-    return [hit for hit in shown if hit.kind != "session" or (hit.session, hit.title) not in asked]
+    listed = list(hits)
+    prompts = {(hit.session, hit.title) for hit in listed if hit.kind == "prompt" and hit.session}
+    return [hit for hit in listed if hit.kind != "session" or (hit.session, hit.title) not in prompts]
 
 
 def chosen(request: PageRequest) -> dict[str, str]:
@@ -93,26 +95,30 @@ def chosen(request: PageRequest) -> dict[str, str]:
     return {"q": request.query.get("q", "")[:MAX_CHARS]} | {key: request.query.get(key, "")[:200] for key in keys}
 
 
-def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> dict[str, list[FacetValue]]:
-    counted = count(request.view, request.config.vault, asked)
+def _facets(request: PageRequest, query: Query, form: dict[str, str]) -> dict[str, list[FacetValue]]:
+    counts = count(request.view, request.config.vault, query)
     ages = {f"since:{value}": key for key, value in (("a day", "1d"), ("7 days", "7d"), ("30 days", "30d"))}
-    made = {key: [_value(given, key, name, total) for name, total in counted[key].items()] for key in KEYS}
-    states = [_value(given, "is", name, total) for name, total in counted["is"].items()]
+    facets_of_notes = {
+        key: [_facet_value(form, key, name, total) for name, total in counts[key].items()] for key in KEYS
+    }
+    states = [_facet_value(form, "is", name, total) for name, total in counts["is"].items()]
     times = [
-        _value(given, "since", name.removeprefix("since:"), total)._replace(label=ages[name])
-        for name, total in counted["time"].items()
+        _facet_value(form, "since", name.removeprefix("since:"), total)._replace(label=ages[name])
+        for name, total in counts["time"].items()
         if name in ages
     ]
-    return {
-        key: values
-        for key, values in {**made, "state": states, "time": times}.items()
-        if len(values) > (key != "state") or any(value.on for value in values)
-    }
+    facets = {**facets_of_notes, "state": states, "time": times}
+    return {key: values for key, values in facets.items() if _is_offered(key, values)}
 
 
-def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue:
-    on = given[key].lower() == name.lower()
-    return FacetValue(name, total, on, address.query("/search", **{**given, key: "" if on else name}))
+def _is_offered(key: str, values: list[FacetValue]) -> bool:
+    """Whether a facet narrows the results: one value of a state does, of others at least two; or it is on."""
+    return len(values) > (key != "state") or any(value.on for value in values)
+
+
+def _facet_value(form: dict[str, str], key: str, name: str, total: int) -> FacetValue:
+    on = form[key].lower() == name.lower()
+    return FacetValue(name, total, on, address.query("/search", **{**form, key: "" if on else name}))
 
 
 def snippet(hit: SearchHit) -> Markup:
@@ -121,8 +127,8 @@ def snippet(hit: SearchHit) -> Markup:
     text, spans = snippets.readable(hit.snippet, hit.spans, hit.kind)
     end = 0
     for start, stop in spans:
-        found = Markup("<mark>{}</mark>").format(text[start:stop])
-        pieces += [markdown.marked(text[end:start]), found]
+        marked = Markup("<mark>{}</mark>").format(text[start:stop])
+        pieces += [markdown.marked(text[end:start]), marked]
         end = stop
     return Markup("").join([*pieces, markdown.marked(text[end:])])
 
@@ -135,23 +141,23 @@ def go(request: PageRequest) -> Response:
     """
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
     ambiguous = None
-    found = rows.titled(request.view, name)
+    titled = rows.titled(request.view, name)
     for reference in (name, f"notes/{name}"):
         try:
             opened = request.note(reference)
         except AmbiguousError as error:
-            ambiguous = error if not found or _is_of_file(name, error.paths) else ambiguous
+            ambiguous = error if not titled or _is_of_file(name, error.paths) else ambiguous
             continue
         except NotFoundError:
             break
-        if found and opened.id != name.lower() and not _is_of_file(name, [opened.path]):
+        if titled and opened.id != name.lower() and not _is_of_file(name, [opened.path]):
             break  # a title may look like the beginning of an id
         return request.back(address.note(opened.id, opened.path))
     if ambiguous is not None:
         raise ambiguous
-    if len(found) > 1:
-        raise AmbiguousError(f"{len(found)} notes have the title “{name}”.", [row.path for row in found])
-    return request.back(address.note(found[0].id, found[0].path) if found else address.search(name))
+    if len(titled) > 1:
+        raise AmbiguousError(f"{len(titled)} notes have the title “{name}”.", [row.path for row in titled])
+    return request.back(address.note(titled[0].id, titled[0].path) if titled else address.search(name))
 
 
 def _is_of_file(name: str, paths: Iterable[str]) -> bool:
@@ -166,10 +172,10 @@ _FILES_OF = 300
 
 def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
     """Count the matches of a query by kind, project, tool and file, highest count first, at most `MOST` of each."""
-    found = matching(view, root, query)
-    made = {key: _by_term(view, key, found) for key in ("project", "tool", "agent")}
-    made["is"] = _most(+Counter({state: _having(view, f"is:{state}", found) for state in STATES}))
-    return {"kind": _by_kind(view, found), **made, "file": _by_file(view, found), "time": _by_age(view, found)}
+    numbers = matching(view, root, query)
+    counts = {key: _by_term(view, key, numbers) for key in ("project", "tool", "agent")}
+    counts["is"] = _highest(+Counter({state: _count_having(view, f"is:{state}", numbers) for state in STATES}))
+    return {"kind": _by_kind(view, numbers), **counts, "file": _by_file(view, numbers), "time": _by_age(view, numbers)}
 
 
 def matching(view: View, root: str, query: Query) -> set[int]:
@@ -178,42 +184,42 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)
-    found = select.with_terms(view, (term for unit in units for term, _ in unit.terms))
-    return found if permitted is None else found & permitted
+    numbers = select.with_terms(view, (term for unit in units for term, _ in unit.terms))
+    return numbers if permitted is None else numbers & permitted
 
 
-def _most(counted: Counter[str]) -> dict[str, int]:
+def _highest(counted: Counter[str]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST])
 
 
-def _by_kind(view: View, found: set[int]) -> dict[str, int]:
+def _by_kind(view: View, numbers: set[int]) -> dict[str, int]:
     flags = view.numbers("flags")
-    places = Counter(flags[number] // KIND_STEP for number in found)
+    places = Counter(flags[number] // KIND_STEP for number in numbers)
     counted = Counter({KINDS[place]: total for place, total in places.items() if KINDS[place]})
     if places[0]:  # kinds without a flag of their own
-        known = {f"kind:{kind}" for kind in KINDS}
-        others = (term for term in view.starting_with("facet", "kind:") if term not in known)
-        counted.update({term[5:]: _having(view, term, found) for term in others})
-    return _most(+counted)
+        flagged = {f"kind:{kind}" for kind in KINDS}
+        others = (term for term in view.starting_with("facet", "kind:") if term not in flagged)
+        counted.update({term[5:]: _count_having(view, term, numbers) for term in others})
+    return _highest(+counted)
 
 
-def _by_term(view: View, key: str, found: set[int]) -> dict[str, int]:
+def _by_term(view: View, key: str, numbers: set[int]) -> dict[str, int]:
     terms = (term for term in view.starting_with("facet", f"{key}:") if len(term) > len(key) + 1)
-    return _most(+Counter({term[len(key) + 1 :]: _having(view, term, found) for term in terms}))
+    return _highest(+Counter({term[len(key) + 1 :]: _count_having(view, term, numbers) for term in terms}))
 
 
-def _having(view: View, facet: str, found: set[int]) -> int:
-    return sum(map(found.__contains__, view.each("facet", facet)))
+def _count_having(view: View, facet: str, numbers: set[int]) -> int:
+    return sum(map(numbers.__contains__, view.each("facet", facet)))
 
 
-def _by_file(view: View, found: set[int]) -> dict[str, int]:
+def _by_file(view: View, numbers: set[int]) -> dict[str, int]:
     created = view.numbers("created")
-    newest = heapq.nlargest(_FILES_OF, found, key=created.__getitem__)
-    return _most(Counter(name for number in newest for name in view.facts(number).get("files", ())))
+    newest = heapq.nlargest(_FILES_OF, numbers, key=created.__getitem__)
+    return _highest(Counter(name for number in newest for name in view.facts(number).get("files", ())))
 
 
-def _by_age(view: View, found: set[int]) -> dict[str, int]:
+def _by_age(view: View, numbers: set[int]) -> dict[str, int]:
     created, now = view.numbers("created"), time.time()
     ages = {"since:1d": 1, "since:7d": 7, "since:30d": 30}
-    counted = {name: sum(created[number] >= now - days * 86_400 for number in found) for name, days in ages.items()}
+    counted = {name: sum(created[number] >= now - days * 86_400 for number in numbers) for name, days in ages.items()}
     return {name: total for name, total in counted.items() if total}

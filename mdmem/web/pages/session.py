@@ -58,23 +58,23 @@ def session(request: PageRequest) -> Response:
     parts = _parts(turns)
     first = len(parts) if "last" in request.query else _part_of(parts, request.number("turn", 0))
     part = shared.part(len(parts), request.number("page", first), 1)
-    log = [one for one in injections.log(request.config) if one.get("session") == row.session]
+    log = [logged for logged in injections.log(request.config) if logged.get("session") == row.session]
     given = injections.read(request.view, log)
-    shown = parts[part.start] if parts else []
-    every = [step for turn in turns for step in turn.rows]
+    turns_shown = parts[part.start] if parts else []
+    steps = [step for turn in turns for step in turn.rows]
     page = note.load(request.config.vault, row.page) if row.page else None
     return request.page(
         "session",
         session=row,
         older=older,
         newer=newer,
-        turns=[_shown(request.config, turn, _given_to(turn, turns, given)) for turn in shown],
-        given_first=[one for one in given if one.event == "SessionStart"],
+        turns=[_shown(request.config, turn, _given_to(turn, turns, given)) for turn in turns_shown],
+        given_first=[injection for injection in given if injection.event == "SessionStart"],
         part_of=part,
         outline=_outline(parts),
-        resume=_resume(request.view, row, every),
+        resume=_resume(request.view, row, steps),
         files=_files(request.view, row),
-        commits=_commits(request, every),
+        commits=_commits(request, steps),
         words=_own_words(page.body) if page else "",
         page_path=row.page,
     )
@@ -88,15 +88,15 @@ def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, Sessio
     row = next((row for row in table if conversation.term_of(row.session) == term), None)
     if row is None:
         raise NotFoundError(f"There is no session {name!r:.60}.")
-    home = [one for one in table if one.project == row.project]
-    place = home.index(row)
-    older = home[place + 1] if place + 1 < len(home) else None
-    return row, older, home[place - 1] if place else None
+    of_project = [session for session in table if session.project == row.project]
+    place = of_project.index(row)
+    older = of_project[place + 1] if place + 1 < len(of_project) else None
+    return row, older, of_project[place - 1] if place else None
 
 
-def _part_of(parts: list[list[SessionTurn]], turn: int) -> int:
-    """Return the number of the part that shows a turn, from 1; the first if none does."""
-    return next((page for page, held in enumerate(parts, 1) if any(one.number == turn for one in held)), 1)
+def _part_of(parts: list[list[SessionTurn]], number: int) -> int:
+    """Return the number of the part, from 1, that shows the turn with this number; the first if none does."""
+    return next((page for page, part in enumerate(parts, 1) if any(turn.number == number for turn in part)), 1)
 
 
 def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
@@ -114,43 +114,43 @@ def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
     return parts
 
 
-def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTurn:
-    said: list[tuple[list[NoteRow], ShownStep | None]] = []
+def _shown(config: Config, turn: SessionTurn, injected: list[Injection]) -> ShownTurn:
+    steps: list[tuple[list[NoteRow], ShownStep | None]] = []
     runs: list[NoteRow] = []
     for row in turn.rows:
         if row.kind == "observation":
             runs.append(row)
             continue
         parsed = note.load(config.vault, row.path)
-        said.append((runs, ShownStep(row, markdown.render(parsed.body, row.path.rpartition("/")[0]))))
+        steps.append((runs, ShownStep(row, markdown.render(parsed.body, row.path.rpartition("/")[0]))))
         runs = []
     if runs:
-        said.append((runs, None))
-    return ShownTurn(turn.number, any(row.kind == "prompt" for row in turn.rows), said, given)
+        steps.append((runs, None))
+    return ShownTurn(turn.number, any(row.kind == "prompt" for row in turn.rows), steps, injected)
 
 
 def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
     """Return the prompts of a session, each with the part that shows it."""
-    return [
-        OutlinedTurn(
-            turn.number, row.title, page, any(one.kind == "response" and one.success is False for one in turn.rows)
-        )
-        for page, held in enumerate(parts, 1)
-        for turn in held
-        for row in [row for row in turn.rows if row.kind == "prompt"][:1]
-    ]
+    outline: list[OutlinedTurn] = []
+    for page, turns in enumerate(parts, 1):
+        for turn in turns:
+            prompt = next((row for row in turn.rows if row.kind == "prompt"), None)
+            if prompt is not None:
+                failed = any(row.kind == "response" and row.success is False for row in turn.rows)
+                outline.append(OutlinedTurn(turn.number, prompt.title, page, failed))
+    return outline
 
 
-def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection]) -> list[Injection]:
+def _given_to(turn: SessionTurn, turns: list[SessionTurn], injected: list[Injection]) -> list[Injection]:
     """Return the injections of a turn: those between its prompt and the next one, whose number need not follow."""
-    place = [one.number for one in turns].index(turn.number)
+    place = [each.number for each in turns].index(turn.number)
     first, last = turn.rows[0].created, turns[place + 1].rows[0].created if place + 1 < len(turns) else "~"
-    return [one for one in given if one.event != "SessionStart" and first <= one.time < last]
+    return [injection for injection in injected if injection.event != "SessionStart" and first <= injection.time < last]
 
 
-def _resume(view: View, row: SessionRow, every: list[NoteRow]) -> str:
+def _resume(view: View, row: SessionRow, steps: list[NoteRow]) -> str:
     """Return the command that resumes a session in its folder; "" if its agent has none."""
-    first = view.find(every[0].path) if every else None
+    first = view.find(steps[0].path) if steps else None
     cwd = view.facts(first).get("cwd", "") if first is not None else ""
     return known.resume_command(row.agent, row.session, str(cwd))
 
@@ -161,9 +161,9 @@ def _files(view: View, row: SessionRow) -> list[str]:
     return list(dict.fromkeys(map(str, names)))[:40]
 
 
-def _commits(request: PageRequest, every: list[NoteRow]) -> list[tuple[str, str, NoteRow]]:
+def _commits(request: PageRequest, steps: list[NoteRow]) -> list[tuple[str, str, NoteRow]]:
     """Return id, subject and tool run of each commit. Only runs whose title mentions a commit are read."""
-    likely = [row for row in every if row.kind == "observation" and "commit" in row.title][:20]
+    likely = [row for row in steps if row.kind == "observation" and "commit" in row.title][:20]
     made = {str(note.load(request.config.vault, row.path).meta.get("made_commit") or ""): row for row in likely[::-1]}
     return [(*text.partition(": ")[::2], row) for text, row in reversed(made.items()) if text]
 
