@@ -47,13 +47,13 @@ OLD_SECONDS = 3600
 
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: front matter, tags, and leftovers of merges."""
-    found = _Found(scope)
+    findings = _NoteFindings(scope)
     for folder in shut.every(config.vault) if scope.is_whole else ():
-        named = shlex.quote(str(Path(config.vault, folder)))
+        quoted_folder = shlex.quote(str(Path(config.vault, folder)))
         text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
-        found.add("", warning(text, f"`sudo chown $USER {named}; chmod u+rwx {named}`"))
-    yield from _passed_over(config) if scope.is_whole else ()
-    remembered = SessionMemories(config)
+        findings.add("", warning(text, f"`sudo chown $USER {quoted_folder}; chmod u+rwx {quoted_folder}`"))
+    yield from _skipped_links(config) if scope.is_whole else ()
+    memories = SessionMemories(config)
     marks = array("q")
     count = 0
     paths = _paths(config, scope)
@@ -63,28 +63,28 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         try:
             data = disk.read_path(config.vault, path)
         except PermissionError as failed:
-            found.add("", _unreadable(config, path, failed))
+            findings.add("", _unreadable(config, path, failed))
             continue
         if data is None:
             continue
         count += 1
         parsed = notes.parse(data)
-        for problem in (*_problems(path, data, parsed), *remembered.problems(path, data, parsed)):
-            found.add(path, problem)
+        for problem in (*_problems(path, data, parsed), *memories.problems(path, data, parsed)):
+            findings.add(path, problem)
         name = str(parsed.meta.get("id", ""))
         for other in twins(scope.view, path, name) if scope.view and name else ():
-            found.add(path, _doubled(config, path, name, other))
+            findings.add(path, _doubled(config, path, name, other))
         marks[-1] = hash(name) if name and not scope.view else 0
     for path, name, other in _with_same_id(config, paths, marks):
-        found.add(path, _doubled(config, path, name, other))
+        findings.add(path, _doubled(config, path, name, other))
     for path in _cut_off(config, paths):
-        found.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
-    yield from found.listed
-    if found.count > MOST:
-        yield warning(f"and {found.count - MOST} more notes like these.", "Fix those and run the check again.")
-    if not found.count and scope.view is None:
+        findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
+    yield from findings.listed
+    if findings.count > MOST:
+        yield warning(f"and {findings.count - MOST} more notes like these.", "Fix those and run the check again.")
+    if not findings.count and scope.view is None:
         yield fine(f"{plural.number(count, 'file')}, all readable")
-    elif not found.count and scope.view is not None:
+    elif not findings.count and scope.view is not None:
         yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
 
 
@@ -107,12 +107,12 @@ def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _passed_over(config: Config) -> Iterator[HealthFinding]:
+def _skipped_links(config: Config) -> Iterator[HealthFinding]:
     """Find links, which lead out of the vault or to a second place of a note."""
-    found = list(_links(config))
-    if found:
-        some = f"{', '.join(found[:MOST])}{f' and {len(found) - MOST} more' if len(found) > MOST else ''}"
-        text = f"{plural.number(len(found), 'link')} passed over: no link is searched or committed: {some}."
+    skipped = list(_links(config))
+    if skipped:
+        listed = f"{', '.join(skipped[:MOST])}{f' and {len(skipped) - MOST} more' if len(skipped) > MOST else ''}"
+        text = f"{plural.number(len(skipped), 'link')} passed over: no link is searched or committed: {listed}."
         yield note(text, "Put the note or folder itself there, or ignore this.")
 
 
@@ -126,7 +126,7 @@ def _links(config: Config) -> Iterator[str]:
                 yield Path(where, name).relative_to(config.vault).as_posix()
 
 
-class _Found:
+class _NoteFindings:
     """Findings in notes: the first ones, and the total number."""
 
     def __init__(self, scope: CheckScope) -> None:
@@ -134,11 +134,11 @@ class _Found:
         self.count = 0
         self._scope = scope
 
-    def add(self, path: str, one: HealthFinding) -> None:
+    def add(self, path: str, finding: HealthFinding) -> None:
         """Add a finding in a note. path: "" for a note that cannot be read."""
         self.count += 1
         if self.count <= MOST:
-            self.listed.append(one)
+            self.listed.append(finding)
         if path:
             self._scope.wrong.add(path)
 
@@ -147,23 +147,23 @@ def _paths(config: Config, scope: CheckScope) -> Collection[str]:
     """Return the notes to read, folder by folder, sorted by name."""
     if scope.paths is not None:
         return scope.paths
-    every = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
-    return PackedPaths(chain.from_iterable(sorted(some) for _, some in every))
+    by_folder = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
+    return PackedPaths(chain.from_iterable(sorted(paths) for _, paths in by_folder))
 
 
 def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:
     """Yield each note with the id of an earlier one, the id, and that one. marks: hashes of the ids, 0 for none."""
-    often = {one for one, following in pairwise(sorted(marks)) if one == following and one}
-    first: dict[str, str] = {}
-    for path, mark in zip(paths, marks, strict=True) if often else ():
-        name = str(notes.load(config.vault, path).meta.get("id", "")) if mark in often else ""
-        if name and first.setdefault(name, path) != path:
-            yield path, name, first[name]
+    repeated = {mark for mark, following in pairwise(sorted(marks)) if mark == following and mark}
+    first_path: dict[str, str] = {}
+    for path, mark in zip(paths, marks, strict=True) if repeated else ():
+        name = str(notes.load(config.vault, path).meta.get("id", "")) if mark in repeated else ""
+        if name and first_path.setdefault(name, path) != path:
+            yield path, name, first_path[name]
 
 
 def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     text = f"{path} has the id {name}, and so has {other}."
-    moved = next((one for one in (path, other) if _is_moved_page(config, one)), "")
+    moved = next((place for place in (path, other) if _is_moved_page(config, place)), "")
     if not moved and all(map(journal.is_projects_page, (path, other))):
         return _two_pages(config, text, path, other)
     if not moved:
@@ -175,12 +175,12 @@ def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
 def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
     """Keep one of two pages for a project: the one whose folder was renamed from the name that mdmem gave it."""
     pages = [(path, notes.load(config.vault, path).meta) for path in sorted(paths)]
-    (kept, meta), (later, its) = sorted(pages, key=lambda page: journal.has_first_name(*page))
-    both = list(dict.fromkeys(journal.identities_in(meta) + journal.identities_in(its)))
+    (kept, meta), (later, later_meta) = sorted(pages, key=lambda page: journal.has_first_name(*page))
+    identities = list(dict.fromkeys(journal.identities_in(meta) + journal.identities_in(later_meta)))
 
     def fix() -> None:
-        if both != journal.identities_in(meta):
-            user_notes.set_keys(config, kept, {"identity": both})
+        if identities != journal.identities_in(meta):
+            user_notes.set_keys(config, kept, {"identity": identities})
         user_notes.set_keys(config, later, {"id": None, "identity": None})
 
     return warning(text, f"`mdmem doctor --fix` makes {kept} the page of this project. No note is moved.", fix)
@@ -202,19 +202,21 @@ def _to_edit(path: str) -> str:
 def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     edit = _to_edit(path)
     if parsed.problem:
-        line, colon, what = parsed.problem.partition(": ")
+        line, colon, problem = parsed.problem.partition(": ")
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
-        text = f"{where}: {what or parsed.problem}. The note is searchable, its front matter is not."
+        text = f"{where}: {problem or parsed.problem}. The note is searchable, its front matter is not."
         yield warning(text, edit)
     if b"\0" in data:
         text = f"{path} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched, nor committed."
         yield warning(text, "Save it as UTF-8, without NUL bytes.")
     if notes.has_two_versions(data):
-        at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
-        yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
+        line_number = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
+        yield warning(
+            f"{path}:{line_number}: a merge left two versions in this note.", "Keep what is right, delete the marks."
+        )
     if EARLIER_MARK in data:
-        at = data.partition(EARLIER_MARK)[0].count(b"\n") + 1
-        text = f"{path}:{at}: an earlier version of mdmem marked two versions of these lines."
+        line_number = data.partition(EARLIER_MARK)[0].count(b"\n") + 1
+        text = f"{path}:{line_number}: an earlier version of mdmem marked two versions of these lines."
         yield warning(text, f"{edit}: keep what is right, and delete the lines with `mdmem:both`.")
     if parsed.meta.get("source_changed"):
         text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
@@ -222,19 +224,19 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     if parsed.meta.get("kind") in notes.CAPTURED and privacy.holds_memory(data.decode("utf-8", "replace")):
         text = f"{path} contains memories that mdmem injected; searches would find them as new."
         yield warning(text, f"{edit} and delete the block, or `mdmem forget {shlex.quote(path)}`.")
-    yield from _skeleton(path, parsed)
+    yield from _missing_parts(path, parsed)
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
         yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not allow.", "Use a dash.")
 
 
-_SKELETON = {
+_PARTS = {
     "a reason": ("why", "because", "since", "reason", "warum", "weil"),
     "how to apply it": ("how to apply", "apply"),
 }
 
 
-def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
+def _missing_parts(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     """Check an agent's proposal, accepted or not, for its parts: one statement, why, how to apply it."""
     meta = parsed.meta
     unverified = meta.get("unverified")
@@ -244,7 +246,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     if meta.get("kind") not in decisions.KINDS or not (meta.get("status") == "proposed" or meta.get("accepted")):
         return
     text = parsed.body.lower()
-    missing = [what for what, words in _SKELETON.items() if not any(word in text for word in words)]
+    missing = [part for part, signs in _PARTS.items() if not any(word in text for word in signs)]
     statement = next((line for line in parsed.body.splitlines() if line.strip(" #>*-")), "")
     if not statement or len(statement) > decisions.MAX_STATEMENT_CHARS:
         missing.insert(0, "a statement in its first line")
@@ -264,22 +266,22 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     else:
         rebuild = partial(engine.rebuild, config)
         yield warning(f"The index {_differs(report)}.", "`mdmem index --rebuild`", rebuild)
-    old = _unused(Path(config.index_dir))
+    old = _old_index_files(Path(config.index_dir))
     if old:
         size = wording.size(sum(path.stat().st_size for path in old))
         yield note(f"{size} of indexes left by older versions.", "`mdmem doctor --fix`", partial(remove, old))
 
 
-def _unused(folder: Path) -> list[Path]:
+def _old_index_files(folder: Path) -> list[Path]:
     """Return files that belong to no index in use; the next change of the index would delete them."""
     from mdmem.search.index import DamagedError, contents
 
     try:
-        found = contents.load(str(folder))
+        loaded = contents.load(str(folder))
     except DamagedError:
         return []
     used = {contents.NAME, contents.LOCK, contents.FOLDERS, contents.TURN}
-    names = tuple(segment.name for segment in found.segments) if found else ()
+    names = tuple(segment.name for segment in loaded.segments) if loaded else ()
     files = [path for path in folder.glob("*") if path.name not in used and not path.name.startswith(names or ("",))]
     return [path for path in files if path.is_file() and time.time() - path.stat().st_mtime > OLD_SECONDS]
 
@@ -296,23 +298,23 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the links in people's notes and on generated pages."""
     lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
-    here = part.of(config.vault)
+    vault_part = part.of(config.vault)
     folders = shut.ShutFolders(config.vault)
     count = 0
-    for path in chain(["README.md"], (one for one in _paths(config, scope) if one != "README.md")):
-        text = _linking(config, path)
-        for one in note_links.written(text) if text else ():
-            if one.how != "id":  # an id may be that of a forgotten note
+    for path in chain(["README.md"], (path for path in _paths(config, scope) if path != "README.md")):
+        text = _text_with_links(config, path)
+        for link in note_links.written(text) if text else ():
+            if link.how != "id":  # an id may be that of a forgotten note
                 count += 1
-                if not _is_there(config.vault, here, folders, one, path.rpartition("/")[0]):
-                    pending.append((path, one))
+                if not _leads_somewhere(config.vault, vault_part, folders, link, path.rpartition("/")[0]):
+                    pending.append((path, link))
         if len(pending) > AT_ONCE:
             lost += _leading_nowhere(config, pending)
             pending.clear()
     lost += _leading_nowhere(config, pending)
     scope.wrong.update(path for path, _ in lost)
-    for path, one in lost[:MOST]:
-        yield _finding(config, path, _linking(config, path), one)
+    for path, link in lost[:MOST]:
+        yield _broken_link(config, path, _text_with_links(config, path), link)
     if len(lost) > MOST:
         yield warning(f"and {plural.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
     if not lost:
@@ -320,7 +322,7 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield fine(f"{plural.number(count, 'link')}{where}, all lead to a file")
 
 
-def _linking(config: Config, path: str) -> str:
+def _text_with_links(config: Config, path: str) -> str:
     """Return the text of a note to check for links; "" for captured notes. A page's title is blanked out."""
     data = disk.readable(config.vault, path) or b""
     text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
@@ -335,31 +337,31 @@ def _linking(config: Config, path: str) -> str:
     return "" if "digest" in parsed.meta else text
 
 
-def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFinding:
+def _broken_link(config: Config, path: str, text: str, link: WrittenLink) -> HealthFinding:
     """Return the finding for a broken link: a person has to edit theirs, a generated part is rebuilt."""
-    said = f"{path}:{one.line}: the link to {one.target!r:.120} leads nowhere."
-    cut = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
-    if cut and len(cut[0]) < one.line <= len(cut[0]) + len(cut[1]):
+    finding = f"{path}:{link.line}: the link to {link.target!r:.120} leads nowhere."
+    parts = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
+    if parts and len(parts[0]) < link.line <= len(parts[0]) + len(parts[1]):
         return warning(
-            said,
+            finding,
             "`mdmem doctor --fix` rebuilds the page.",
             lambda: upkeep.refresh(config, now=time.time(), everything=True),
         )
-    return warning(said, _to_edit(path))
+    return warning(finding, _to_edit(path))
 
 
 def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
     """Return the links that lead to no file, folder or title, in one walk that keeps only names in question."""
-    meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
-    names = {name for name, _ in meant} - {""}
-    paths = {path for _, every in meant for path in every}
-    there = _existing(config.vault, names, paths) if pending else frozenset()
+    targets_of = [_targets(link, path.rpartition("/")[0]) for path, link in pending]
+    names = {name for name, _ in targets_of} - {""}
+    paths = {path for _, paths_meant in targets_of for path in paths_meant}
+    existing = _existing_targets(config.vault, names, paths) if pending else frozenset()
     lost = [
         link
-        for link, (name, every) in zip(pending, meant, strict=True)
-        if f"*{name}" not in there and not any(path in there for path in every)
+        for link, (name, paths_meant) in zip(pending, targets_of, strict=True)
+        if f"*{name}" not in existing and not any(path in existing for path in paths_meant)
     ]
-    titles = _titles(config, {one.target for _, one in lost if one.how == "wiki"})
+    titles = _titles(config, {link.target for _, link in lost if link.how == "wiki"})
     return [link for link in lost if link[1].how != "wiki" or link[1].target not in titles]
 
 
@@ -374,18 +376,18 @@ def _titles(config: Config, names: set[str]) -> set[str]:
         return set()  # the index check reports it
 
 
-def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:
+def _targets(link: WrittenLink, folder: str) -> tuple[str, list[str]]:
     """Return a link's possible targets in lower case: a name anywhere ("" for none), and paths."""
-    target = one.target.lower().rstrip("/\\ ")
+    target = link.target.lower().rstrip("/\\ ")
     path = posixpath.normpath(posixpath.join(folder.lower(), target))
-    if one.how != "wiki":
+    if link.how != "wiki":
         return "", ["" if path == "." else path]
     return target, [target, path] if "/" in target else [target]
 
 
-def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
+def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
     """Return those of the paths that exist in the vault, and those of the names, each prefixed by `*`."""
-    found = {""}
+    existing = {""}
     above = {path[: end + 1] for path in paths for end, letter in enumerate(path) if letter == "/"} | {""}
     for where, folders, files in os.walk(root):
         relative = where[len(root) :].replace(os.sep, "/").strip("/").lower()
@@ -393,24 +395,28 @@ def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         inside = [name.lower() for name in (*folders, *files)]
         if prefix in above:
-            found.update(paths.intersection(prefix + one for name in inside for one in (name, note_links.stem(name))))
+            existing.update(
+                paths.intersection(prefix + form for name in inside for form in (name, note_links.stem(name)))
+            )
         if names:
-            found.update(f"*{one}" for name in inside for one in (name, note_links.stem(name)) if one in names)
+            existing.update(f"*{form}" for name in inside for form in (name, note_links.stem(name)) if form in names)
         else:
             folders[:] = [name for name in folders if f"{prefix}{name.lower()}/" in above]
-    return found
+    return existing
 
 
-def _is_there(root: str, here: VaultPart | None, folders: ShutFolders, one: WrittenLink, folder: str) -> bool:
+def _leads_somewhere(
+    root: str, vault_part: VaultPart | None, folders: ShutFolders, link: WrittenLink, folder: str
+) -> bool:
     """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
 
     So does a link to what the part of a vault that is here leaves out: another machine has that. A link into one of
     the folders that cannot be read may lead to a file, too.
     """
-    path = posixpath.normpath(posixpath.join(folder, one.target))
+    path = posixpath.normpath(posixpath.join(folder, link.target))
     inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
-    if one.how != "markdown" or not inside:
+    if link.how != "markdown" or not inside:
         return False
     if os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path):
         return True
-    return folders.hold(path) or not part.is_part(here, path)
+    return folders.hold(path) or not part.is_part(vault_part, path)

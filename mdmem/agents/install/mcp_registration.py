@@ -30,11 +30,11 @@ def register(client: str, scope: str = "user", *, vault: str | None = None, dry_
         UsageError: when there is no such client or scope.
         ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
-    found, place, file = _open(client, scope)
-    _present(found, file, place)  # raises for somebody else's server
-    text = _registered(found, file.text or "", file.path, place, vault)
-    keep_first = not (found.is_state(scope) or _is_ours_alone(found, file, place))
-    change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "unchanged", note=found.note)
+    mcp_client, place, file = _open(client, scope)
+    _present(mcp_client, file, place)  # raises for somebody else's server
+    text = _registered(mcp_client, file.text or "", file.path, place, vault)
+    keep_first = not (mcp_client.is_state(scope) or _is_ours_alone(mcp_client, file, place))
+    change = SettingsChange(client, f"{mcp_client.title} (MCP)", scope, file.path, "unchanged", note=mcp_client.note)
     return put(change, file, text, keep_first=keep_first, dry_run=dry_run)
 
 
@@ -45,17 +45,17 @@ def unregister(client: str, scope: str = "user") -> SettingsChange:
         UsageError: when there is no such client or scope.
         ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
-    found, place, file = _open(client, scope)
-    change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "removed", file.backup())
-    present = _present(found, file, place)
+    mcp_client, place, file = _open(client, scope)
+    change = SettingsChange(client, f"{mcp_client.title} (MCP)", scope, file.path, "removed", file.backup())
+    present = _present(mcp_client, file, place)
     if file.text is None or present is None:
         return change._replace(action="unchanged")
     before = file.text_before()
-    if before is not None and _registered(found, before, file.path, place, vault_of(present)) == file.text:
+    if before is not None and _registered(mcp_client, before, file.path, place, vault_of(present)) == file.text:
         file.restore()
         return change._replace(backup="")
-    text = _without(found, file.text, file.path, place)
-    if before is None and not found.is_state(scope) and _loads(found, text, file.path) == {}:
+    text = _without(mcp_client, file.text, file.path, place)
+    if before is None and not mcp_client.is_state(scope) and _loads(mcp_client, text, file.path) == {}:
         file.delete()
         file.remove_empty_folders(_folder(client))
         return change._replace(action="deleted")
@@ -68,15 +68,15 @@ def status(client: str, scope: str = "user") -> Status:
 
     Raises UsageError when there is no such client or scope.
     """
-    path = _path(known(client), scope)
-    row = Status(client, f"{known(client).title} (MCP)", scope, path, "absent")
+    path = _path(client_of(client), scope)
+    row = Status(client, f"{client_of(client).title} (MCP)", scope, path, "absent")
     try:
-        found, place, file = _open(client, scope)
-        present = _present(found, file, place)
+        mcp_client, place, file = _open(client, scope)
+        present = _present(mcp_client, file, place)
         if present is None:
             return row
         named = vault_of(present)
-        text = _registered(found, file.text or "", file.path, place, named)
+        text = _registered(mcp_client, file.text or "", file.path, place, named)
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     return row._replace(state="registered" if text == file.text else "outdated", vault=named or "")
@@ -93,12 +93,12 @@ def entry(vault: str | None = None, registered: str = "") -> dict[str, Any]:
 
 def vault_of(present: Mapping[str, Any]) -> str | None:
     """Return the vault that a registered server serves, or None."""
-    words = _words(present)
-    at = words.index("--vault") + 1 if "--vault" in words else len(words)
-    return str(words[at]) if at < len(words) else None
+    arguments = _program_and_arguments(present)
+    at = arguments.index("--vault") + 1 if "--vault" in arguments else len(arguments)
+    return str(arguments[at]) if at < len(arguments) else None
 
 
-def _words(present: Mapping[str, Any]) -> list[str]:
+def _program_and_arguments(present: Mapping[str, Any]) -> list[str]:
     """Return the program and arguments of a registered server."""
     command, args = present.get("command"), present.get("args")
     parts = [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
@@ -118,77 +118,81 @@ def _folder(client: str) -> str:
     return os.path.dirname(located(CLIENTS[client].file, "user"))
 
 
-def known(client: str) -> McpClient:
+def client_of(client: str) -> McpClient:
     """Return the row of a client. Raises UsageError when there is no such client."""
     if client not in CLIENTS:
         raise UsageError(f"mdmem cannot register its MCP server with {client!r}; it can with {', '.join(CLIENTS)}.")
     return CLIENTS[client]
 
 
-def _path(found: McpClient, scope: str) -> str:
-    path = located(found.file, scope)
+def _path(mcp_client: McpClient, scope: str) -> str:
+    path = located(mcp_client.file, scope)
     if not path:
-        raise UsageError(f"{found.title} has no MCP settings for the scope {scope!r}.")
+        raise UsageError(f"{mcp_client.title} has no MCP settings for the scope {scope!r}.")
     return path
 
 
 def _open(client: str, scope: str) -> tuple[McpClient, tuple[str, ...], SettingsFile]:
-    found = known(client)
-    return found, found.place(scope, os.getcwd()), SettingsFile(_path(found, scope))
+    mcp_client = client_of(client)
+    return mcp_client, mcp_client.place(scope, os.getcwd()), SettingsFile(_path(mcp_client, scope))
 
 
-def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:
+def _present(mcp_client: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:
     """Return mdmem's server entry in the file, or None. Raises ConfigError for somebody else's."""
-    value = json_text.at(_loads(found, file.text or "", file.path), (*place, SERVER))
+    value = json_text.at(_loads(mcp_client, file.text or "", file.path), (*place, SERVER))
     if value is None:
         return None
-    words = _words(value) if isinstance(value, dict) else []
-    if "mcp" not in words[1:] or "mdmem" not in " ".join(words):
+    arguments = _program_and_arguments(value) if isinstance(value, dict) else []
+    if "mcp" not in arguments[1:] or "mdmem" not in " ".join(arguments):
         raise ConfigError(f"{file.path} has another server called {SERVER!r}. Nothing was changed. Rename it first.")
     return dict(value)
 
 
-def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> bool:
+def _is_ours_alone(mcp_client: McpClient, file: SettingsFile, place: tuple[str, ...]) -> bool:
     """Whether the file contains only mdmem's hooks or server, so that mdmem has created it."""
-    if file.text is None or found.is_toml:
+    if file.text is None or mcp_client.is_toml:
         return False
     try:
-        given = json_text.loads(file.text)
-        rest = json_text.loads(entries.merged(file.text, file.path, {}, {}))
+        parsed = json_text.loads(file.text)
+        without_hooks = json_text.loads(entries.merged(file.text, file.path, {}, {}))
     except (ConfigError, ValueError):
         return False
-    return _others(rest, place) == {} and (rest != given or _present(found, file, place) is not None)
+    return _others(without_hooks, place) == {} and (
+        without_hooks != parsed or _present(mcp_client, file, place) is not None
+    )
 
 
-def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
+def _registered(mcp_client: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
     """Return `text` with the server registered."""
-    before = _loads(found, text, path)
+    before = _loads(mcp_client, text, path)
     present = json_text.at(before, (*place, SERVER))
-    wanted = entry(vault, next(iter(_words(present)), "") if isinstance(present, dict) else "")
-    if found.is_one_list:
+    wanted = entry(vault, next(iter(_program_and_arguments(present)), "") if isinstance(present, dict) else "")
+    if mcp_client.is_one_list:
         wanted = {"command": [wanted["command"], *wanted["args"]]}
     with settings_file.changing(path):
-        if found.is_toml:
+        if mcp_client.is_toml:
             changed = toml_text.with_table(text, (*place, SERVER), wanted)
         else:
-            changed = _json_with(text if text.strip() else "{}\n", place, {**found.extra, **wanted})
-        after = _decoded(found, changed)
-        made = json_text.at(after, (*place, SERVER))
-    if _others(after, place) != _others(before, place) or any(made[key] != value for key, value in wanted.items()):
+            changed = _json_with(text if text.strip() else "{}\n", place, {**mcp_client.extra, **wanted})
+        after = _decoded(mcp_client, changed)
+        registered = json_text.at(after, (*place, SERVER))
+    if _others(after, place) != _others(before, place) or any(
+        registered[key] != value for key, value in wanted.items()
+    ):
         raise settings_file.touches_others(path)
     return changed
 
 
-def _without(found: McpClient, text: str, path: str, place: tuple[str, ...]) -> str:
-    before = _loads(found, text, path)
-    if found.is_toml:
+def _without(mcp_client: McpClient, text: str, path: str, place: tuple[str, ...]) -> str:
+    before = _loads(mcp_client, text, path)
+    if mcp_client.is_toml:
         changed = toml_text.without_table(text, (*place, SERVER))
     else:
         changed = json_text.remove(text, (*place, SERVER))
         for depth in range(len(place), 0, -1):
             if json_text.at(json_text.loads(changed), place[:depth]) == {}:
                 changed = json_text.remove(changed, place[:depth])
-    if _others(_loads(found, changed, path), place) != _others(before, place):
+    if _others(_loads(mcp_client, changed, path), place) != _others(before, place):
         raise settings_file.touches_others(path)
     return changed
 
@@ -202,33 +206,33 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
     present = json_text.at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, wanted, SERVER)
-    kept = {**present, **wanted}  # keep an `env` or a time limit that a person added
-    return text if kept == present else json_text.replace(text, (*place, SERVER), kept)
+    merged = {**present, **wanted}  # keep an `env` or a time limit that a person added
+    return text if merged == present else json_text.replace(text, (*place, SERVER), merged)
 
 
 def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings without mdmem's entry and the objects that this empties."""
     if not place:
         return {key: value for key, value in data.items() if key != SERVER}
-    rest = dict(data)
-    inner = rest.pop(place[0], {})
-    kept = _others(inner, place[1:]) if isinstance(inner, dict) else inner
-    return rest if kept == {} else {**rest, place[0]: kept}
+    others = dict(data)
+    inner = others.pop(place[0], {})
+    inner_others = _others(inner, place[1:]) if isinstance(inner, dict) else inner
+    return others if inner_others == {} else {**others, place[0]: inner_others}
 
 
-def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
+def _loads(mcp_client: McpClient, text: str, path: str) -> dict[str, Any]:
     """Parse the settings in `text`, the content of `path`."""
     try:
-        data = _decoded(found, text)
+        data = _decoded(mcp_client, text)
     except ValueError as error:
-        form = "TOML" if found.is_toml else "JSON"
+        form = "TOML" if mcp_client.is_toml else "JSON"
         raise ConfigError(f"{path} is not valid {form}: {error}. It was not changed. Fix it and try again.") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} does not have the structure of a settings file. It was not changed.")
     return data
 
 
-def _decoded(found: McpClient, text: str) -> Any:
-    if not found.is_toml and not found.takes_comments and json_text.has_comments(text):
+def _decoded(mcp_client: McpClient, text: str) -> Any:
+    if not mcp_client.is_toml and not mcp_client.takes_comments and json_text.has_comments(text):
         raise ValueError("it has comments")
-    return toml_text.loads(text) if found.is_toml else json_text.loads(text if text.strip() else "{}")
+    return toml_text.loads(text) if mcp_client.is_toml else json_text.loads(text if text.strip() else "{}")

@@ -67,17 +67,17 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
-    found, file = open_settings(agent, scope)
-    own = _lines(found, file)
-    is_ours_alone = bool(own) and _is_empty_without(found, file)
+    known_agent, file = open_settings(agent, scope)
+    command_lines = _command_lines(known_agent, file)
+    is_ours_alone = bool(command_lines) and _is_empty_without(known_agent, file)
     shared = scope == "project"
-    text = _registered(found, file.text or "", file.path, vault or "", shared=shared)
+    text = _registered(known_agent, file.text or "", file.path, vault or "", shared=shared)
     if not dry_run:
         _use_launcher(file.path)
-    was = _vault(own)
-    moved = f"Before, it stored to {was}." if was and vault and was != vault else ""
-    note = " ".join(filter(None, [moved, found.note, _SHARED if shared else ""]))
-    change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note=note)
+    earlier_vault = _vault(command_lines)
+    moved_note = f"Before, it stored to {earlier_vault}." if earlier_vault and vault and earlier_vault != vault else ""
+    note = " ".join(filter(None, [moved_note, known_agent.note, _SHARED if shared else ""]))
+    change = SettingsChange(agent, known_agent.title, scope, file.path, "unchanged", note=note)
     return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
 
 
@@ -106,30 +106,30 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be parsed or written; they are left alone.
     """
-    found, file = open_settings(agent, scope)
-    change = SettingsChange(agent, found.title, scope, file.path, "removed")
-    own = _lines(found, file)
-    if not own or file.text is None:
+    known_agent, file = open_settings(agent, scope)
+    change = SettingsChange(agent, known_agent.title, scope, file.path, "removed")
+    command_lines = _command_lines(known_agent, file)
+    if not command_lines or file.text is None:
         return change._replace(action="unchanged", backup=file.backup())
-    change = _taken_out(found, file, change, _vault(own))
+    change = _remove_entries(known_agent, file, change, _vault(command_lines))
     if change.action == "deleted":
-        file.remove_empty_folders(found.module.folder(os.environ))
+        file.remove_empty_folders(known_agent.module.folder(os.environ))
     launcher.leave(file.path)
     return change
 
 
-def _taken_out(found: KnownAgent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
+def _remove_entries(known_agent: KnownAgent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
     """Remove mdmem's entries from a file that has some."""
-    if found.plugin or file.text is None:
+    if known_agent.plugin or file.text is None:
         file.delete()
         return change._replace(action="deleted")
-    if _is_empty_without(found, file):
-        trust.forget(found.name, file.path)
+    if _is_empty_without(known_agent, file):
+        trust.forget(known_agent.name, file.path)
     before = file.text_before()
-    if before is not None and _leads_to(file, found, before, vault, shared=change.scope == "project"):
+    if before is not None and _registers_as(file, known_agent, before, vault, shared=change.scope == "project"):
         file.restore()
         return change
-    if before is None and _is_empty_without(found, file):
+    if before is None and _is_empty_without(known_agent, file):
         file.delete()
         return change._replace(action="deleted")
     file.write(entries.merged(file.text, file.path, {}, {}))
@@ -146,12 +146,14 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
     path = _path(known(agent), scope)
     row = Status(agent, known(agent).title, scope, path, "absent")
     try:
-        found, file = open_settings(agent, scope)
-        own = _lines(found, file)
-        if not own or file.text is None:
+        known_agent, file = open_settings(agent, scope)
+        command_lines = _command_lines(known_agent, file)
+        if not command_lines or file.text is None:
             return row
-        named = _vault(own)
-        text = _registered(found, file.text, file.path, named if vault is None else vault, shared=scope == "project")
+        named = _vault(command_lines)
+        text = _registered(
+            known_agent, file.text, file.path, named if vault is None else vault, shared=scope == "project"
+        )
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     problem = trust.unreviewed(agent, path, file.text)
@@ -176,36 +178,36 @@ def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
         UsageError: when there is no such agent or scope.
         ConfigError: when the file cannot be read, or has comments that the agent does not accept.
     """
-    found = known(agent)
-    file = SettingsFile(_path(found, scope))
-    if not found.plugin and not found.mcp.takes_comments and json_text.has_comments(file.text or ""):
+    known_agent = known(agent)
+    file = SettingsFile(_path(known_agent, scope))
+    if not known_agent.plugin and not known_agent.mcp.takes_comments and json_text.has_comments(file.text or ""):
         raise ConfigError(
             f"{file.path} is not valid JSON: it has comments. It was not changed. Remove them and try again."
         )
-    return found, file
+    return known_agent, file
 
 
-def _path(found: KnownAgent, scope: str) -> str:
-    path = located(found.settings, scope)
+def _path(known_agent: KnownAgent, scope: str) -> str:
+    path = located(known_agent.settings, scope)
     if not path:
-        raise UsageError(f"{found.title} has no settings for the scope {scope!r}.")
+        raise UsageError(f"{known_agent.title} has no settings for the scope {scope!r}.")
     return path
 
 
-def _lines(found: KnownAgent, file: SettingsFile) -> list[str]:
+def _command_lines(known_agent: KnownAgent, file: SettingsFile) -> list[str]:
     """Return mdmem's command lines in the file."""
     if file.text is None:
         return []
-    read = plugin_file.lines if found.plugin else entries.lines
+    read = plugin_file.lines if known_agent.plugin else entries.lines
     return read(file.text, file.path)
 
 
-def _is_empty_without(found: KnownAgent, file: SettingsFile) -> bool:
+def _is_empty_without(known_agent: KnownAgent, file: SettingsFile) -> bool:
     """Whether the file contains only mdmem's entries, so that mdmem has created it."""
-    if found.plugin:
+    if known_agent.plugin:
         return True
-    rest = entries.merged(file.text or "", file.path, {}, {})
-    return entries.parsed(rest, file.path) in ({}, found.skeleton)
+    remaining = entries.merged(file.text or "", file.path, {}, {})
+    return entries.parsed(remaining, file.path) in ({}, known_agent.skeleton)
 
 
 def _use_launcher(path: str) -> None:
@@ -215,21 +217,24 @@ def _use_launcher(path: str) -> None:
         raise ConfigError(f"{launcher.path()} cannot be written ({error}). Nothing was registered.") from error
 
 
-def _vault(own: list[str]) -> str:
-    return next((vault for line in own if (vault := vault_of(line))), "")
+def _vault(command_lines: list[str]) -> str:
+    return next((vault for line in command_lines if (vault := vault_of(line))), "")
 
 
-def _leads_to(file: SettingsFile, found: KnownAgent, before: str, vault: str, *, shared: bool) -> bool:
+def _registers_as(file: SettingsFile, known_agent: KnownAgent, before: str, vault: str, *, shared: bool) -> bool:
     """Whether `before` has no entries of mdmem's, and registering in it gives the file's text."""
     try:
         path = file.path
-        return not entries.lines(before, path) and _registered(found, before, path, vault, shared=shared) == file.text
+        return (
+            not entries.lines(before, path)
+            and _registered(known_agent, before, path, vault, shared=shared) == file.text
+        )
     except ConfigError:
         return False
 
 
-def _registered(found: KnownAgent, text: str, path: str, vault: str, *, shared: bool) -> str:
+def _registered(known_agent: KnownAgent, text: str, path: str, vault: str, *, shared: bool) -> str:
     """Return `text` with mdmem registered."""
-    if found.plugin:
-        return plugin_file.render(found, vault, shared=shared)
-    return entries.merged(text, path, entries.wanted(found, vault, shared=shared), found.skeleton)
+    if known_agent.plugin:
+        return plugin_file.render(known_agent, vault, shared=shared)
+    return entries.merged(text, path, entries.wanted(known_agent, vault, shared=shared), known_agent.skeleton)

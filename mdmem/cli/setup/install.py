@@ -213,7 +213,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     names = list(asked.agents) if asked.agents or with_unit else _found(asked)
     settings = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
-        mcp_registration.known(name) if asked.with_mcp else known.known(name)
+        mcp_registration.client_of(name) if asked.with_mcp else known.known(name)
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:

@@ -53,18 +53,18 @@ def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.argument("key", shell_complete=keys)
 @options.as_json("an object with the value, its default, where it comes from, and its meaning")
 @click.pass_obj
-def get(given_vault: str | None, key: str, as_json: bool) -> None:
+def get(vault: str | None, key: str, as_json: bool) -> None:
     """Print the value of KEY.
 
     \b
     Example:  mdmem config get inject.chars
     """
     row = known(key)
-    found = config.load(given_vault)
-    warn(found)
-    value = printed(found, row)
+    loaded = config.load(vault)
+    warn(loaded)
+    value = printed(loaded, row)
     if as_json:
-        render.print_json(_as_object(found, row))
+        render.print_json(_as_object(loaded, row))
     else:
         click.echo(value if isinstance(value, str) else render.toml(value))
 
@@ -76,7 +76,7 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
 @click.option("--add", is_flag=True, help="Add to the list that is set now.")
 @options.as_json("the new value as `get` does, and the file")
 @click.pass_obj
-def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
+def set_value(vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
     """Set KEY to VALUES; only a list takes more than one. The file keeps its comments and layout.
 
     \b
@@ -84,7 +84,7 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
               mdmem config set capture.exclude_tools --add WebSearch
     """
     row = known(key)
-    found = config.load(given_vault)
+    loaded = config.load(vault)
     value = read_value(row, values)
     unfit = checks.unfit(row, value)
     if unfit:
@@ -92,8 +92,8 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
     if add:
         if not isinstance(value, list):
             raise UsageError(f"{row.key} is not a list, so --add does not apply.")
-        value = list(dict.fromkeys([*found.settings.values[row.key], *value]))
-    _change(found, given_vault, row, value, user=user, as_json=as_json)
+        value = list(dict.fromkeys([*loaded.settings.values[row.key], *value]))
+    _change(loaded, vault, row, value, user=user, as_json=as_json)
 
 
 @config_group.command("unset", short_help="Set KEY back to its default.")
@@ -101,30 +101,28 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
 @click.option("--user", is_flag=True, help="Change your own config.toml, not the vault's mdmem.toml.")
 @options.as_json("the new value as `get` does, and the file")
 @click.pass_obj
-def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
+def unset(vault: str | None, key: str, user: bool, as_json: bool) -> None:
     """Set KEY back to its default, in the file that sets it; where both do, in the vault's.
 
     \b
     Example:  mdmem config unset capture.max_lines
     """
-    row, found = known(key), config.load(given_vault)
-    in_vault, in_user = (row.key in config_file.values(files(found)[name]) for name in ("vault", "user"))
-    _change(found, given_vault, row, None, user=user or (in_user and not in_vault), as_json=as_json)
+    row, loaded = known(key), config.load(vault)
+    in_vault, in_user = (row.key in config_file.values(files(loaded)[name]) for name in ("vault", "user"))
+    _change(loaded, vault, row, None, user=user or (in_user and not in_vault), as_json=as_json)
 
 
-def _change(
-    found: Config, given_vault: str | None, row: Setting[Any], value: Any, *, user: bool, as_json: bool
-) -> None:
-    own = user or row.user_only or row.key in _OWN
-    in_user = own or (value is not None and _loosens(found, row, value))
-    if not in_user and not Path(found.vault).is_dir():
-        raise ConfigError(f"No vault at {found.vault}. Run `mdmem init`, or use --user for your own config.toml.")
-    path = files(found)["user" if in_user else "vault"]
+def _change(loaded: Config, vault: str | None, row: Setting[Any], value: Any, *, user: bool, as_json: bool) -> None:
+    must_be_own = user or row.user_only or row.key in _OWN
+    in_user = must_be_own or (value is not None and _loosens(loaded, row, value))
+    if not in_user and not Path(loaded.vault).is_dir():
+        raise ConfigError(f"No vault at {loaded.vault}. Run `mdmem init`, or use --user for your own config.toml.")
+    path = files(loaded)["user" if in_user else "vault"]
     config_file.change(path, row.key, value, render.toml(row.default))
-    now = config.load(given_vault)
+    changed = config.load(vault)
     wanted = row.default if value is None else value
     if as_json:
-        render.print_json({**_as_object(now, row), "file": path})
+        render.print_json({**_as_object(changed, row), "file": path})
     elif value is None:
         click.echo(f"{row.key} = {render.toml(wanted)}, the default; it is not set in {path}")
     else:
@@ -133,11 +131,11 @@ def _change(
         click.echo(_why_own(row), err=True)
     if row is VAULT and not Path(wanted).expanduser().is_dir():
         click.echo(f"There is no vault at {wanted} yet: run `mdmem init`.", err=True)
-    if row is not VAULT and value_of(now, row) != wanted:
-        where = source(now, row)
+    if row is not VAULT and value_of(changed, row) != wanted:
+        where = source(changed, row)
         tip = f" `mdmem config unset {row.key}` removes that." if value is None and where == "your config.toml" else ""
-        click.echo(f"The value in use is {render.toml(value_of(now, row))}: {where} sets it.{tip}", err=True)
-    warn(now)
+        click.echo(f"The value in use is {render.toml(value_of(changed, row))}: {where} sets it.{tip}", err=True)
+    warn(changed)
 
 
 _OWN = ("privacy.patterns",)
@@ -155,49 +153,49 @@ def _why_own(row: Setting[Any]) -> str:
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
 @options.as_json("an array of the objects that `get` prints")
 @click.pass_obj
-def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None:
+def list_settings(vault: str | None, changed: bool, as_json: bool) -> None:
     """List every setting with its value, where the value comes from, and its meaning.
 
     \b
     Example:  mdmem config list --changed
     """
-    found = config.load(given_vault)
-    warn(found)
-    shown = [row for row in SETTINGS if not changed or found.settings.values[row.key] != row.default]
+    loaded = config.load(vault)
+    warn(loaded)
+    shown = [row for row in SETTINGS if not changed or loaded.settings.values[row.key] != row.default]
     if as_json:
-        render.print_json([_as_object(found, row) for row in shown])
+        render.print_json([_as_object(loaded, row) for row in shown])
         return
-    render.write(line for row in shown for line in _lines(found, row))
+    render.write(line for row in shown for line in _lines(loaded, row))
     if not shown:
         click.echo("Every setting is at its default.", err=True)
 
 
-def _lines(found: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
+def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
     """Write a setting as a line of a file, and its meaning below."""
-    where = source(found, row)
+    where = source(loaded, row)
     named = [] if where == "default" else [(f"  ({where})", "green")]
-    yield [(row.key, "bold"), (f" = {render.toml(printed(found, row))}", ""), *named]
+    yield [(row.key, "bold"), (f" = {render.toml(printed(loaded, row))}", ""), *named]
     yield [(f"    {row.meaning}", "dim")]
 
 
 @config_group.command("path")
 @options.as_json("an object with every path")
 @click.pass_obj
-def path(given_vault: str | None, as_json: bool) -> None:
+def path(vault: str | None, as_json: bool) -> None:
     """Print where settings, index, state and log are.
 
     \b
     Example:  mdmem config path
     """
-    found = config.load(given_vault)
-    state = Path(found.state_dir)
+    loaded = config.load(vault)
+    state = Path(loaded.state_dir)
     where = {
-        "vault": found.vault,
-        "vault settings": files(found)["vault"],
-        "your settings": files(found)["user"],
-        "index": found.index_dir,
-        "state": found.state_dir,
-        "runtime": found.runtime_dir,
+        "vault": loaded.vault,
+        "vault settings": files(loaded)["vault"],
+        "your settings": files(loaded)["user"],
+        "index": loaded.index_dir,
+        "state": loaded.state_dir,
+        "runtime": loaded.runtime_dir,
         "log": str(state / "log"),
     }
     if as_json:
@@ -218,26 +216,26 @@ def known(key: str) -> Setting[Any]:
 
     Raises ConfigError when there is none; the message suggests the nearest.
     """
-    found = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
-    if len(found) == 1:
-        return found[0]
+    matching = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
+    if len(matching) == 1:
+        return matching[0]
     near = checks.nearest(key)
     tip = f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
     raise ConfigError(f"There is no setting {key!r:.60}. {tip}")
 
 
-def read_value(row: Setting[Any], words: tuple[str, ...]) -> Any:
+def read_value(row: Setting[Any], typed: tuple[str, ...]) -> Any:
     """Parse a value as a person types it: TOML, a bare text, yes or no, or a list word by word.
 
     Raises ConfigError when it has the wrong type or is not among the choices.
     """
     if isinstance(row.default, list):
-        single = _toml(words[0]) if len(words) == 1 else None
+        single = _toml(typed[0]) if len(typed) == 1 else None
         if isinstance(single, list):
             return config.check(row, single)
-        parts = words if row.key in _NEVER_SPLIT else [part.strip() for word in words for part in word.split(",")]
+        parts = typed if row.key in _NEVER_SPLIT else [part.strip() for word in typed for part in word.split(",")]
         return config.check(row, [part for part in parts if part])
-    text = " ".join(words)
+    text = " ".join(typed)
     if isinstance(row.default, str):
         value = _toml(text)
         return config.check(row, value if isinstance(value, str) else text)
@@ -258,35 +256,35 @@ def _toml(text: str) -> Any:
         return text
 
 
-def value_of(found: Config, row: Setting[Any]) -> Any:
+def value_of(loaded: Config, row: Setting[Any]) -> Any:
     """Return the value of a setting that is in effect."""
-    return found.vault if row is VAULT else found.settings.values[row.key]
+    return loaded.vault if row is VAULT else loaded.settings.values[row.key]
 
 
-def printed(found: Config, row: Setting[Any]) -> Any:
+def printed(loaded: Config, row: Setting[Any]) -> Any:
     """Return the value of a setting as it may be printed: an API key becomes its provider's name."""
-    value = value_of(found, row)
+    value = value_of(loaded, row)
     return [f"{str(item).split(' ')[0]} …" for item in value] if row.secret else value
 
 
-def _loosens(found: Config, row: Setting[Any], value: Any) -> bool:
+def _loosens(loaded: Config, row: Setting[Any], value: Any) -> bool:
     """Whether the vault's file could not set a value, because it is looser than the user's own or the default."""
-    user = config_file.values(files(found)["user"])
+    user = config_file.values(files(loaded)["user"])
     return row.stricter is not neither and config.stricter(row, user, value) != value
 
 
-def files(found: Config) -> dict[str, str]:
+def files(loaded: Config) -> dict[str, str]:
     """Return the two settings files."""
-    return {"vault": str(Path(found.vault) / "mdmem.toml"), "user": config.user_file(os.environ)}
+    return {"vault": str(Path(loaded.vault) / "mdmem.toml"), "user": config.user_file(os.environ)}
 
 
-def source(found: Config, row: Setting[Any]) -> str:
+def source(loaded: Config, row: Setting[Any]) -> str:
     """Return where a value comes from: a variable, `your config.toml`, `mdmem.toml`, both files, or `default`."""
     variable = config.variable(row, os.environ)
     if variable:
         return variable
-    counts = value_of(found, row)
-    user, vault = (config_file.values(files(found)[name]).get(row.key) for name in ("user", "vault"))
+    counts = value_of(loaded, row)
+    user, vault = (config_file.values(files(loaded)[name]).get(row.key) for name in ("user", "vault"))
     if user is not None and (user == counts or row.user_only):
         return "your config.toml"
     if row.user_only or vault is None or (user is None and vault != counts and counts == row.default):
@@ -294,17 +292,17 @@ def source(found: Config, row: Setting[Any]) -> str:
     return "mdmem.toml" if vault == counts or user is None else "your config.toml and mdmem.toml"
 
 
-def warn(found: Config) -> None:
+def warn(loaded: Config) -> None:
     """Print the warnings on stderr."""
-    for text in checks.warnings(found):
+    for text in checks.warnings(loaded):
         click.echo(f"mdmem: {text}", err=True)
 
 
-def _as_object(found: Config, row: Setting[Any]) -> dict[str, Any]:
+def _as_object(loaded: Config, row: Setting[Any]) -> dict[str, Any]:
     return {
         "key": row.key,
-        "value": printed(found, row),
+        "value": printed(loaded, row),
         "default": row.default,
-        "source": source(found, row),
+        "source": source(loaded, row),
         **{key: getattr(row, key) for key in ("meaning", "choices", "user_only", "env")},
     }

@@ -92,29 +92,32 @@ def waiting(config: Config) -> list[OpenChoice]:
     Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    named = [(oid, place) for oid, name in _named(config, repo) if (place := _parse(name))]
+    named = [(oid, place) for oid, name in _undecided_places(config, repo) if (place := _parse(name))]
     texts = _texts(repo, [f"{oid}:{place.path}" for oid, place in named])
-    found: dict[OpenChoice, list[tuple[str, str]]] = {}
-    for was, (oid, place) in zip(texts, named, strict=True):
-        choice = _open(config, was, place) if was is not None else None
+    named_by: dict[OpenChoice, list[tuple[str, str]]] = {}
+    for merged_text, (oid, place) in zip(texts, named, strict=True):
+        choice = _open_choice(config, merged_text, place) if merged_text is not None else None
         if choice:  # two machines may have made the same merge
-            found.setdefault(choice, []).append((oid, place.name))
+            named_by.setdefault(choice, []).append((oid, place.name))
     return sorted(
-        choice._replace(named=tuple(dict.fromkeys(name for _, name in made)), merge=made[0][0])
-        for choice, made in found.items()
+        choice._replace(named=tuple(dict.fromkeys(name for _, name in names)), merge=names[0][0])
+        for choice, names in named_by.items()
     )
 
 
 def hint(config: Config) -> str:
     """Return a sentence about the undecided places and what to do; "" when there are none."""
     try:
-        found = waiting(config)
+        choices = waiting(config)
     except (VaultError, GitError):
         return ""
-    names = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" if one.line else one.path for one in found[:MOST]))
-    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-    said = f"Where two machines changed the same place, both versions are kept: {names}{more}"
-    return f"{said}; `mdmem review` asks which one stays." if found else ""
+    if not choices:
+        return ""
+    marks = (f"{choice.path}:{choice.line}" if choice.line else choice.path for choice in choices[:MOST])
+    names = ", ".join(dict.fromkeys(marks))
+    more = f" and {len(choices) - MOST} more" if len(choices) > MOST else ""
+    kept_places = f"Where two machines changed the same place, both versions are kept: {names}{more}"
+    return f"{kept_places}; `mdmem review` asks which one stays."
 
 
 def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
@@ -122,8 +125,8 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
 
     Raises what `rewrite.apply` raises.
     """
-    settled = "".join(f"{DECIDED}: {name}\n" for name in choice.named)
-    text = f"Review: keep {'one version' if keep else 'both versions'} in {choice.path}\n\n{settled}"
+    trailer_lines = "".join(f"{DECIDED}: {name}\n" for name in choice.named)
+    text = f"Review: keep {'one version' if keep else 'both versions'} in {choice.path}\n\n{trailer_lines}"
     if keep:
         before = disk.read_path(config.vault, choice.path)
         after = _without(before, choice, keep) if before is not None else None
@@ -137,56 +140,56 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
         return writer.write(repo, branch, head, [CommitDraft(text, {})], lock_fd)
 
 
-class _Known(NamedTuple):
+class _Undecided(NamedTuple):
     """The undecided places in the history up to `tip`, each with the commit that names it."""
 
     tip: str
     places: list[tuple[str, str]]
 
 
-def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
+def _undecided_places(config: Config, repo: Repository) -> list[tuple[str, str]]:
     """Return (commit, name) of the places that no later commit has decided, newest commit first.
 
     The result is stored in the state folder, so that only newer commits are read next time.
     """
     tip = writer.tip(repo, "HEAD")
     state = str(Path(config.state_dir, "kept-both"))
-    known = _known(state)
-    if known.tip == tip or not tip:
-        return known.places if tip else []
-    if known.tip and repository.attempt(repo, "merge-base", "--is-ancestor", known.tip, tip).status:
-        known = _Known("", [])  # history was rewritten
+    stored = _load_undecided(state)
+    if stored.tip == tip or not tip:
+        return stored.places if tip else []
+    if stored.tip and repository.attempt(repo, "merge-base", "--is-ancestor", stored.tip, tip).status:
+        stored = _Undecided("", [])  # history was rewritten
     arguments = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
-    done = repository.attempt(repo, *arguments, tip, *([f"^{known.tip}"] if known.tip else []))
+    log = repository.attempt(repo, *arguments, tip, *([f"^{stored.tip}"] if stored.tip else []))
     decided: set[str] = set()
-    found: list[tuple[str, str]] = []
-    for row in os.fsdecode(done.out).split("\0"):
-        oid, _, rest = row.partition("\x1e")
-        kept, _, settled = rest.partition("\x1e")
-        decided.update(settled.strip().split("\x1f"))
-        found += [(oid.strip(), name) for name in kept.strip().split("\x1f") if name and name not in decided]
-    found += [place for place in known.places if place[1] not in decided]
-    if not done.status:
+    undecided: list[tuple[str, str]] = []
+    for row in os.fsdecode(log.out).split("\0"):
+        oid, _, fields = row.partition("\x1e")
+        kept_both, _, decisions = fields.partition("\x1e")
+        decided.update(decisions.strip().split("\x1f"))
+        undecided += [(oid.strip(), name) for name in kept_both.strip().split("\x1f") if name and name not in decided]
+    undecided += [place for place in stored.places if place[1] not in decided]
+    if not log.status:
         with suppress(OSError):
-            files.replace(state, json.dumps(_Known(tip, found)).encode())
-    return found
+            files.replace(state, json.dumps(_Undecided(tip, undecided)).encode())
+    return undecided
 
 
-def _known(path: str) -> _Known:
+def _load_undecided(path: str) -> _Undecided:
     with suppress(OSError, ValueError, TypeError):
         tip, places = json.loads(files.read_own(path, MAX_STATE_BYTES))
-        return _Known(str(tip), [(str(oid), str(name)) for oid, name in places])
-    return _Known("", [])
+        return _Undecided(str(tip), [(str(oid), str(name)) for oid, name in places])
+    return _Undecided("", [])
 
 
 def _parse(value: str) -> KeptPlace | None:
-    found = _PLACE.fullmatch(value)
-    if not found:
+    match = _PLACE.fullmatch(value)
+    if not match:
         return None
-    if found[6]:
-        return KeptPlace(found[1], None, found[6])
-    numbers = [int(number) for number in found.groups()[1:5]]
-    return KeptPlace(found[1], KeptBoth((numbers[0], numbers[1]), (numbers[2], numbers[3])))
+    if match[6]:
+        return KeptPlace(match[1], None, match[6])
+    numbers = [int(number) for number in match.groups()[1:5]]
+    return KeptPlace(match[1], KeptBoth((numbers[0], numbers[1]), (numbers[2], numbers[3])))
 
 
 def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
@@ -197,27 +200,30 @@ def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
     return [data for _, data in objects.printed(io.BytesIO(out))]
 
 
-def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
-    """Return the choice if the note, now possibly elsewhere, still has both versions. was: the note after the merge."""
+def _open_choice(config: Config, merged_note: bytes, place: KeptPlace) -> OpenChoice | None:
+    """Return the choice if the note, possibly elsewhere by now, still has both versions.
+
+    merged_note: the note as the merge left it.
+    """
     path = place.path
-    now = disk.read_path(config.vault, path)
-    if now is None:
-        path = _moved(config, was)
-        now = disk.read_path(config.vault, path) if path else None
-    if now is None:
+    current = disk.read_path(config.vault, path)
+    if current is None:
+        path = _moved_path(config, merged_note)
+        current = disk.read_path(config.vault, path) if path else None
+    if current is None:
         return None
     if place.lines is None:
-        meta = note.parse(now).meta
+        meta = note.parse(current).meta
         one, other = (meta.get(key) for key in (place.key, place.key + OTHER))
         return OpenChoice(path, 0, str(one), str(other), place.key) if None not in (one, other) else None
-    lines = was.decode("utf-8", "surrogateescape").split("\n")
+    lines = merged_note.decode("utf-8", "surrogateescape").split("\n")
     texts = ["\n".join(lines[first - 1 : last]) for first, last in place.lines]
-    at = line_of(now.decode("utf-8", "surrogateescape"), texts[0])
-    held = at and line_of(now.decode("utf-8", "surrogateescape"), texts[1])
-    return OpenChoice(path, at, texts[0], texts[1]) if held else None
+    line = line_of(current.decode("utf-8", "surrogateescape"), texts[0])
+    has_other = line and line_of(current.decode("utf-8", "surrogateescape"), texts[1])
+    return OpenChoice(path, line, texts[0], texts[1]) if has_other else None
 
 
-def _moved(config: Config, data: bytes) -> str:
+def _moved_path(config: Config, data: bytes) -> str:
     """Return the current path of a note by its id; "" when it has none or is deleted."""
     name = str(note.parse(data).meta.get("id", ""))
     if name:
@@ -241,16 +247,17 @@ def _without(data: bytes, choice: OpenChoice, keep: str) -> bytes | None:
         values = {choice.key: meta[choice.key if keep == "one" else choice.key + OTHER], choice.key + OTHER: None}
         return editing.set_keys(data, values)
     text = data.decode("utf-8", "surrogateescape")
-    kept, gone = (choice.one, choice.other) if keep == "one" else (choice.other, choice.one)
-    place, rest = line_of(text, kept), line_of(text, gone)
-    if not (place and rest):
+    kept, dropped = (choice.one, choice.other) if keep == "one" else (choice.other, choice.one)
+    kept_line, dropped_line = line_of(text, kept), line_of(text, dropped)
+    if not (kept_line and dropped_line):
         return None
     lines = text.split("\n")
-    size, more = kept.count("\n") + 1, gone.count("\n") + 1
-    begin, end = min(place, rest) - 1, max(place - 1 + size, rest - 1 + more)
-    between = lines[min(place - 1 + size, rest - 1 + more) : max(place, rest) - 1]
+    kept_size, dropped_size = kept.count("\n") + 1, dropped.count("\n") + 1
+    kept_begin, dropped_begin = kept_line - 1, dropped_line - 1
+    kept_end, dropped_end = kept_begin + kept_size, dropped_begin + dropped_size
+    between = lines[min(kept_end, dropped_end) : max(kept_begin, dropped_begin)]
     if not any(line.strip() for line in between):  # still next to each other, as the merge put them
-        lines[begin:end] = kept.split("\n")
+        lines[min(kept_begin, dropped_begin) : max(kept_end, dropped_end)] = kept.split("\n")
     else:
-        del lines[rest - 1 : rest - 1 + more]
+        del lines[dropped_begin:dropped_end]
     return "\n".join(lines).encode("utf-8", "surrogateescape")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -19,19 +18,10 @@ from mdmem.history import find, pages, past, rewrite
 from mdmem.history.git import checked_out, filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
-from mdmem.history.purging import purge_record, unpurged
+from mdmem.history.purging import patterns, purge_record, unpurged
 from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore
-from mdmem.slug import slug
-from mdmem.vault import disk, journal, layout, note, packed
-
-NOTHING = re.compile(rb"(?!)")
-
-CUT_CHARS = 30
-"""Minimum length of the part of a title that a commit's subject contains."""
-
-RENAMED = b"redacted"
-"""Replaces the text in file names."""
+from mdmem.vault import disk, journal, layout, note
 
 
 class PurgePlan(NamedTuple):
@@ -54,7 +44,7 @@ class PurgePlan(NamedTuple):
     objects: int
     caches: list[str]
     keep: bool = False
-    names: re.Pattern[bytes] = NOTHING
+    names: re.Pattern[bytes] = patterns.NOTHING
     marks: frozenset[str] = frozenset()
     found: frozenset[bytes] = frozenset()
     other_case: int = 0
@@ -70,7 +60,7 @@ class PurgePlan(NamedTuple):
     @property
     def rules(self) -> tuple[tuple[re.Pattern[bytes], bytes], ...]:
         """Return the patterns for texts, each with its replacement."""
-        return ((self.names, RENAMED), (self.pattern, self.instead))
+        return ((self.names, patterns.RENAMED), (self.pattern, self.instead))
 
     def place(self, path: str) -> str:
         """Return a file's path after the purge; "" for a dropped one."""
@@ -103,25 +93,25 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
         VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    ever = _paths_ever(config, repo)
+    known_paths = _paths_ever(config, repo)
     report("Searching files and history", 0, 0)
     if kind == "path":
-        return _out_of_history(config, repo, ever, target)
+        return _out_of_history(config, repo, known_paths, target)
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
-    names = NOTHING
+    names = patterns.NOTHING
     marks: frozenset[str] = frozenset()
     if kind == "id":
-        now = "" if find.by_id(ever, target) else find.path_of(config, target)
-        target = find.id_of(config, now) if now else target
-        drop = tuple(path for path in ever if find.by_id([path], target)) or (now,)
-        pattern = _of_note(target)
-        messages = _titled(repo, drop, pattern.pattern)
+        current_path = "" if find.by_id(known_paths, target) else find.path_of(config, target)
+        target = find.id_of(config, current_path) if current_path else target
+        drop = tuple(path for path in known_paths if find.by_id([path], target)) or (current_path,)
+        pattern = patterns.of_note(target)
+        messages = _in_messages(repo, drop, pattern.pattern)
         marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)
     else:
-        pattern = messages = _literal(target) if kind == "text" else _expression(target)
-        names = _in_names(target) if kind == "text" else NOTHING
-        rename = {path: new for path in ever if (new := _renamed(path, names, pattern)) != path}
+        pattern = messages = patterns.literal(target) if kind == "text" else patterns.expression(target)
+        names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
+        rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
     planned = PurgePlan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
     return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
@@ -130,14 +120,15 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
 def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
     """Plan what another machine purged: texts, and notes, given by the hashes of their ids."""
     repo = repository.open_vault(config.vault)
-    ever = _paths_ever(config, repo)
-    drop = tuple(path for path in ever if marks and purge_record.mark(find.id_in(path)) in marks)
+    known_paths = _paths_ever(config, repo)
+    drop = tuple(path for path in known_paths if marks and purge_record.mark(find.id_in(path)) in marks)
     literals = [os.fsdecode(text) for text in sorted(texts, key=len, reverse=True)]
-    patterns = [_literal(text).pattern for text in literals] + [_of_note(find.id_in(path)).pattern for path in drop]
-    pattern = re.compile(b"(?m)" + b"|".join(one.removeprefix(b"(?m)") for one in patterns)) if patterns else NOTHING
-    named = [one.pattern for one in map(_in_names, literals) if one is not NOTHING]
-    names = re.compile(b"|".join(named)) if named else NOTHING
-    rename = {path: new for path in ever if (new := _renamed(path, names, pattern)) != path and path not in drop}
+    of_texts = [patterns.literal(text).pattern for text in literals]
+    of_notes = [patterns.of_note(find.id_in(path)).pattern for path in drop]
+    pattern = patterns.any_of([*of_texts, *of_notes])
+    names = patterns.any_of(patterns.in_names(text).pattern for text in literals)
+    staying = (path for path in known_paths if path not in drop)
+    rename = {path: new for path in staying if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
     return PurgePlan(pattern, pattern, instead, drop, rename, {}, 0, [], names=names)
 
@@ -166,9 +157,9 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, lock_fd: int) -> Repos
     with suppress(GitError):
         repo = objects.complete(repo)
         if filtering.is_installed():
-            with _filtered(repo, planned, keep_named=True) as done:
-                if done.moved and writer.tip(repo, checked_out.branch(repo)) not in done.moved:
-                    filtering.fetch_back(repo, done, lock_fd)
+            with _filtered(repo, planned, keep_named=True) as rewritten:
+                if rewritten.moved and writer.tip(repo, checked_out.branch(repo)) not in rewritten.moved:
+                    filtering.fetch_back(repo, rewritten, lock_fd)
                     filtering.restore_remote_refs(repo)
     return repo
 
@@ -177,23 +168,11 @@ def _filtered(repo: Repository, planned: PurgePlan, *, keep_named: bool = False)
     return filtering.rewritten(
         repo,
         texts=planned.rules,
-        messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
+        messages=((planned.names, patterns.RENAMED), (planned.messages, planned.instead)),
         drop=planned.drop,
         rename=planned.rename,
         keep_named=keep_named,
     )
-
-
-def _of_note(name: str) -> re.Pattern[bytes]:
-    """Match a note in an archive, a whole list line with its id, and the id itself."""
-    known = re.escape(name.encode())
-    return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b" % (_packed(name), known, known))
-
-
-def _packed(name: str) -> bytes:
-    """Return the expression for a note in an archive whose file name contains `name`."""
-    mark = packed.MARK.replace(b"\n", rb"\n")
-    return rb"(?<=%b)[^\n]*%b[^\n]* -->\n(?s:.*?)(?=%b)" % (mark, re.escape(name.encode()), mark)
 
 
 def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = b"") -> PurgePlan:
@@ -202,7 +181,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
     def has_other(data: bytes) -> bool:
         return bool(low) and low in data.lower() and low in planned.cleaned(data).lower()
 
-    other = sum(has_other(data) for _, data in _files(config)) if low else 0
+    other_case = sum(has_other(data) for _, data in _files(config)) if low else 0
     files = {
         path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
         for path, data in _files(config)
@@ -210,7 +189,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
     }
     count, matched = 0, set[bytes]()
     for _, data in objects.every(repo):
-        other += has_other(data)
+        other_case += has_other(data)
         if planned.finds(data):
             count += 1
             matched.update(match.group() for match in planned.pattern.finditer(data))
@@ -219,7 +198,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
         objects=count,
         found=frozenset() if planned.drop else frozenset(matched),
         caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
-        other_case=other,
+        other_case=other_case,
     )
 
 
@@ -243,58 +222,26 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
     git_index.heal(repo)
     git_index.catch_up(repo, lock_fd)
     report("Rewriting history", 0, 0)
-    with _filtered(repo, planned) as done:
-        told = unpurged.of_purge(repo, done.moved)  # while we still know what remotes have
+    with _filtered(repo, planned) as rewritten:
+        remote_advice = unpurged.of_purge(repo, rewritten.moved)  # while we still know what remotes have
         # Files first: if we are killed here, the next purge finishes, and no commit in the meantime can
         # restore what history no longer has.
         report("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
-        if done.moved:
-            filtering.fetch_back(repo, done, lock_fd)
+        if rewritten.moved:
+            filtering.fetch_back(repo, rewritten, lock_fd)
             _unstage(repo, planned)
-        if done.moved or planned.marks:
-            purge_record.write(repo, done.moved, planned.marks, planned.found, lock_fd)
+        if rewritten.moved or planned.marks:
+            purge_record.write(repo, rewritten.moved, planned.marks, planned.found, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     report("Removing old objects", 0, 0)
     filtering.scrub(repo)
     _clean_caches(config, planned)
     repository.attempt(repo, "update-index", "--no-untracked-cache")  # it contains folder names
     report("Searching for what is left", 0, 0)
-    left, searched = _prove(config, repo, planned)
+    remaining, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
-    return Purged(changed, len(done.moved), searched, left, [*lost, *told])
-
-
-def _literal(text: str) -> re.Pattern[bytes]:
-    """Match a text literally, with line breaks of either kind, and as YAML and JSON escape it."""
-    if not text.strip():
-        raise UsageError("The text to purge is empty.")
-    text = text.replace("\r\n", "\n")
-    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
-    longest_first = sorted(forms, key=len, reverse=True)
-    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\\\n", rb"\r?\n") for form in longest_first))
-
-
-def _expression(text: str) -> re.Pattern[bytes]:
-    try:
-        pattern = re.compile(os.fsencode(text))
-    except re.error as error:
-        raise UsageError(f"This is not a regular expression: {error}.") from error
-    if pattern.search(b"") or "\n" in text:
-        raise UsageError("This expression matches an empty text, or has a line break: make it more specific.")
-    return pattern
-
-
-def _in_names(text: str) -> re.Pattern[bytes]:
-    """Match a text in the form it has in file names, as part of such a name."""
-    words = re.escape(slug(text).encode())
-    rest = rb"(?=[^/\s()<>]{0,120}(?:\.md|-[0-9a-z]{8}(?![0-9a-z])))"
-    return re.compile(rb"(?<![0-9A-Za-z])" + words + rest) if len(words) > 3 else NOTHING
-
-
-def _renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> str:
-    """Remove the text from a path, also in the form it has in file names."""
-    return os.fsdecode(pattern.sub(RENAMED, names.sub(RENAMED, os.fsencode(path))))
+    return Purged(changed, len(rewritten.moved), searched, remaining, [*lost, *remote_advice])
 
 
 def _paths_ever(config: Config, repo: Repository) -> list[str]:
@@ -306,39 +253,32 @@ def _paths_in_history(repo: Repository) -> set[str]:
     return {path for path in repository.each(repo, *arguments) if path}
 
 
-def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:
+def _out_of_history(config: Config, repo: Repository, known_paths: list[str], target: str) -> PurgePlan:
     """Plan to drop files from history, and from the pages and messages that name them."""
     place = find.inside(config, target) or target
-    drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
+    drop = tuple(path for path in known_paths if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
     if any(disk.is_packed(config.vault, path) for path in drop):
         raise UsageError(f"{target} is archived. Unpack it first: mdmem archive --undo YEAR")
-    named = [
+    file_names = [
         name for folder, name in map(layout.split, drop) if not any(page in drop for page in journal.page_paths(folder))
     ]
-    sections = [_packed(name) for folder, name in map(layout.split, drop) if layout.archive_of(folder)]
-    linked = (pages.links(named).pattern, pages.links_to(drop[0] if len(drop) == 1 else place).pattern)
-    pattern = re.compile(b"(?m)" + b"|".join([*sections, *linked]))
+    sections = [patterns.archived(name) for folder, name in map(layout.split, drop) if layout.archive_of(folder)]
+    linked = (pages.links(file_names).pattern, pages.links_to(drop[0] if len(drop) == 1 else place).pattern)
+    pattern = patterns.any_of([*sections, *linked])
     marker = config.settings.privacy.marker.encode()
-    messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
+    messages = _in_messages(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
     return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))
 
 
-def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
+def _in_messages(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
     """Extend a pattern for messages by the lines that name a note by any title it has had."""
     arguments = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
     texts = past.objects_of(repo, sorted(oids)).values()
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
-    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^(?:[^:\n]+: )?%b(?= \()"
-    lines = [where % (re.escape(title.encode()), _cut_short(title)) for title in sorted(titles)]
-    return re.compile(b"(?m)" + b"|".join([*lines, pattern.removeprefix(b"(?m)")]))
-
-
-def _cut_short(title: str) -> bytes:
-    """Match a title as in a subject, where its end may be cut off."""
-    return re.escape(title.encode()) if len(title) < CUT_CHARS else re.escape(title[:CUT_CHARS].encode()) + rb"[^\n]*?"
+    return patterns.any_of([*patterns.lines_naming(titles), pattern])
 
 
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
@@ -351,15 +291,15 @@ def _files(config: Config) -> Iterator[tuple[str, bytes]]:
 
 def _paths(config: Config) -> Iterator[str]:
     root = Path(config.vault)
-    for folder, names, found in os.walk(root):
+    for folder, names, file_names in os.walk(root):
         names[:] = [name for name in names if name != ".git"]
-        below = os.path.relpath(folder, root)
-        yield from found if below == "." else (f"{Path(below).as_posix()}/{name}" for name in found)
+        relative = os.path.relpath(folder, root)
+        yield from file_names if relative == "." else (f"{Path(relative).as_posix()}/{name}" for name in file_names)
 
 
 def _caches(config: Config) -> list[Path]:
-    found = {path for folder in (config.state_dir, config.runtime_dir) for path in Path(folder).rglob("*")}
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    paths = {path for folder in (config.state_dir, config.runtime_dir) for path in Path(folder).rglob("*")}
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
 
 
 def _bytes(path: Path) -> bytes:
@@ -396,10 +336,10 @@ def _write_as(config: Config, path: str, data: bytes) -> bool:
 
     False when somebody else writes there meanwhile. A killed purge may have written the file already.
     """
-    there = disk.read_path(config.vault, path)
-    if there == data:
+    existing = disk.read_path(config.vault, path)
+    if existing == data:
         return True
-    if there is not None:
+    if existing is not None:
         stem, dot, ending = path.rpartition(".")
         path = f"{stem or path}-{hashlib.sha256(data).hexdigest()[:8]}{dot}{ending if stem else ''}"
     return rewrite.take(config, RewriteStep(path, None, data)) or disk.read_path(config.vault, path) == data
@@ -433,17 +373,21 @@ def _clean_caches(config: Config, planned: PurgePlan) -> None:
 def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[str], int]:
     """Search again all files, objects, git's own files and state; return what is left, and the number of objects."""
     kept = planned.drop if planned.keep else ()
-    left = [f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)]
-    was = {*planned.drop, *planned.rename}
-    now = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in was}
-    stays = was & _paths_in_history(repo) | now
-    left += [f"The path {path} still exists, or is in history." for path in sorted(stays)]
-    searched, having = 0, set[str]()
+    remaining = [
+        f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)
+    ]
+    old_paths = {*planned.drop, *planned.rename}
+    existing = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in old_paths}
+    leftover_paths = old_paths & _paths_in_history(repo) | existing
+    remaining += [f"The path {path} still exists, or is in history." for path in sorted(leftover_paths)]
+    searched, matching = 0, set[str]()
     for oid, data in objects.every(repo):
         searched += 1
         if planned.finds(data):
-            having.add(oid)
-    left += unpurged.in_git(repo, having) if having else []
-    own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
-    left += [f"{path} still contains it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
-    return left, searched
+            matching.add(oid)
+    remaining += unpurged.in_git(repo, matching) if matching else []
+    git_files = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
+    remaining += [
+        f"{path} still contains it." for path in [*git_files, *_caches(config)] if planned.finds(_bytes(path))
+    ]
+    return remaining, searched

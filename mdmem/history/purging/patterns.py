@@ -1,0 +1,89 @@
+"""What a purge matches: a text, a regular expression, a note, or the titles of notes in commit messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+
+from mdmem.errors import UsageError
+from mdmem.slug import slug
+from mdmem.vault import packed
+
+NOTHING = re.compile(rb"(?!)")
+"""Matches no text at all."""
+
+CUT_CHARS = 30
+"""Minimum length of the part of a title that a commit's subject contains."""
+
+RENAMED = b"redacted"
+"""Replaces the text in file names."""
+
+
+def any_of(patterns: Iterable[bytes]) -> re.Pattern[bytes]:
+    """Match what one of these patterns matches; without any, nothing."""
+    joined = b"|".join(pattern.removeprefix(b"(?m)") for pattern in patterns)
+    return re.compile(b"(?m)" + joined) if joined else NOTHING
+
+
+def literal(text: str) -> re.Pattern[bytes]:
+    """Match a text literally, with line breaks of either kind, and as YAML and JSON escape it.
+
+    Raises UsageError when the text is empty.
+    """
+    if not text.strip():
+        raise UsageError("The text to purge is empty.")
+    text = text.replace("\r\n", "\n")
+    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    longest_first = sorted(forms, key=len, reverse=True)
+    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\\\n", rb"\r?\n") for form in longest_first))
+
+
+def expression(text: str) -> re.Pattern[bytes]:
+    """Compile a regular expression.
+
+    Raises UsageError when it is invalid, matches an empty text, or has a line break.
+    """
+    try:
+        pattern = re.compile(os.fsencode(text))
+    except re.error as error:
+        raise UsageError(f"This is not a regular expression: {error}.") from error
+    if pattern.search(b"") or "\n" in text:
+        raise UsageError("This expression matches an empty text, or has a line break: make it more specific.")
+    return pattern
+
+
+def in_names(text: str) -> re.Pattern[bytes]:
+    """Match a text in the form it has in file names, as part of such a name."""
+    escaped = re.escape(slug(text).encode())
+    following = rb"(?=[^/\s()<>]{0,120}(?:\.md|-[0-9a-z]{8}(?![0-9a-z])))"
+    return re.compile(rb"(?<![0-9A-Za-z])" + escaped + following) if len(escaped) > 3 else NOTHING
+
+
+def renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> str:
+    """Remove the text from a path, also in the form it has in file names."""
+    return os.fsdecode(pattern.sub(RENAMED, names.sub(RENAMED, os.fsencode(path))))
+
+
+def of_note(name: str) -> re.Pattern[bytes]:
+    """Match a note in an archive, a whole list line with its id, and the id itself."""
+    escaped = re.escape(name.encode())
+    return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b" % (archived(name), escaped, escaped))
+
+
+def archived(name: str) -> bytes:
+    """Return the expression for a note in an archive whose file name contains `name`."""
+    mark = packed.MARK.replace(b"\n", rb"\n")
+    return rb"(?<=%b)[^\n]*%b[^\n]* -->\n(?s:.*?)(?=%b)" % (mark, re.escape(name.encode()), mark)
+
+
+def lines_naming(titles: Iterable[str]) -> list[bytes]:
+    """Return the patterns for the lines of commit messages that name a note by one of these titles."""
+    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^(?:[^:\n]+: )?%b(?= \()"
+    return [where % (re.escape(title.encode()), _cut_short(title)) for title in sorted(titles)]
+
+
+def _cut_short(title: str) -> bytes:
+    """Match a title as in a subject, where its end may be cut off."""
+    return re.escape(title.encode()) if len(title) < CUT_CHARS else re.escape(title[:CUT_CHARS].encode()) + rb"[^\n]*?"
