@@ -566,9 +566,9 @@ def test_what_two_commits_changed_is_merged_as_if_all_files_were_looked_at(
     was_near = []
     for _ in range(6):
         ours, theirs = change("ours"), change("theirs")
-        near = join._near(repo, base, ours, theirs)
+        near = join._join_changed_only(repo, base, ours, theirs)
         with monkeypatch.context() as patch:
-            patch.setattr(join, "_near", lambda *_: None)
+            patch.setattr(join, "_join_changed_only", lambda *_: None)
             whole = join.join(repo, base, ours, theirs)
         was_near.append(near is not None)
         if near:

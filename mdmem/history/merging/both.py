@@ -50,7 +50,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     if base and journal.is_page(path):
         ours, theirs = _with_one_title(ours, base, theirs)
     is_ahead = followed_copies.is_ahead(ours, theirs)
-    sides = [_cut(text) for text in _with_one_generated_part(ours, base or b"", theirs)]
+    sides = [_split(text) for text in _with_one_generated_part(ours, base or b"", theirs)]
     heads = _Heads(*(_entries(head) for head, _ in sides))
     is_written = _is_written_by_mdmem(path)
     earliest = (front_matter.EARLIEST_WINS if base else MADE_TWICE) if is_written else frozenset[str]()
@@ -59,8 +59,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     front = f"---\n{head}---\n".encode() if head else b""
     bodies = [body for _, body in sides]
     if is_ahead is not None:
-        return Both(_followed(front, bodies[0] if is_ahead else bodies[2], ours, theirs))
-    (our, was, their), gap = _without_gaps(*bodies)
+        return Both(_as_followed_copy(front, bodies[0] if is_ahead else bodies[2], ours, theirs))
+    (our, was, their), gap = _without_gap(*bodies)
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
         our, their = (_headed(body, side, head) for body, side in ((our, heads.ours), (their, heads.theirs)))
     # On a generated page, lines that both sides changed are both kept without a mark.
@@ -99,17 +99,17 @@ def _with_one_generated_part(ours: bytes, base: bytes, theirs: bytes) -> list[st
     Only its line on the last review has no other source: the part with the later review is used.
     """
     sides = (generated.inside(ours), generated.inside(theirs))
-    like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
-    return [_text(generated.replaced(data, like)) or "" for data in (ours, base, theirs)]
+    latest = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
+    return [_text(generated.replaced(data, latest)) or "" for data in (ours, base, theirs)]
 
 
 def _headed(body: str, side: dict[str, str], head: str) -> str:
     """Replace the heading of a side's body, its title, by the merged title."""
-    own, new = (_value(entries.get("title", ""), "title") or "" for entries in (side, _entries(head)))
-    return body.replace(f"# {own}\n", f"# {new}\n", 1)
+    old_title, new_title = (_value(entries.get("title", ""), "title") or "" for entries in (side, _entries(head)))
+    return body.replace(f"# {old_title}\n", f"# {new_title}\n", 1)
 
 
-def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
+def _as_followed_copy(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
     """Return a followed file's note with one side's text; if a person has edited that, record the other's digest."""
     sides = [note.parse(side) for side in (ours, theirs)]
     edited, other = sorted(sides, key=followed_copies.is_edited, reverse=True)
@@ -126,10 +126,12 @@ def _with_one_title(ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, byt
     """
     metas = [note.parse(data).meta for data in (ours, base, theirs)]
     our, was, their = (str(meta.get("title", "")) for meta in metas)
-    made = [title for meta, title in zip(metas, (our, was, their), strict=True) if meta.get("aliases") == [title]]
-    if was in (our, their) or our == their or not {our, their}.intersection(made):
+    generated_titles = [
+        title for meta, title in zip(metas, (our, was, their), strict=True) if meta.get("aliases") == [title]
+    ]
+    if was in (our, their) or our == their or not {our, their}.intersection(generated_titles):
         return ours, theirs
-    new = min((our, their), key=lambda title: (title in made, title.startswith("Session of "), title))
+    new = min((our, their), key=lambda title: (title in generated_titles, title.startswith("Session of "), title))
     return _retitled(ours, our, new), _retitled(theirs, their, new)
 
 
@@ -152,7 +154,7 @@ def _text(data: bytes) -> str | None:
     return None if broken or "\0" in text else text
 
 
-def _cut(text: str) -> tuple[str, str]:
+def _split(text: str) -> tuple[str, str]:
     """Split a text into its front matter, without fences, and the rest."""
     if not text.startswith("---\n"):
         return "", text
@@ -160,23 +162,23 @@ def _cut(text: str) -> tuple[str, str]:
     return text[4 : end + 1], text[end + 5 :]
 
 
-def _without_gaps(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
+def _without_gap(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
     """Remove the blank line after the front matter from three bodies; return it if the merged note has one."""
     bodies = (ours, base, theirs)
-    has = [body.startswith("\n") for body in bodies]
-    gap = has[2] if has[0] == has[1] else has[0]
+    has_gap = [body.startswith("\n") for body in bodies]
+    gap = has_gap[2] if has_gap[0] == has_gap[1] else has_gap[0]
     return [body.removeprefix("\n") for body in bodies], b"\n" * gap
 
 
 def _entries(head: str) -> dict[str, str]:
     """Split front matter into key -> all its lines; a comment belongs to the key above it."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     key = ""
     for line in head.splitlines(keepends=True):
         if line[0] not in " \t#-\n" and ":" in line:
             key = line.partition(":")[0]
-        found[key] = found.get(key, "") + line
-    return found
+        entries[key] = entries.get(key, "") + line
+    return entries
 
 
 class _Heads(NamedTuple):

@@ -42,18 +42,18 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     changed. A rename on one side applies to the other as well.
     """
     if base == ours:
-        return _followed(repo, ours, theirs)
-    if near := _near(repo, base, ours, theirs):
-        return near
-    was, strange = tree(repo, base) if base else ({}, [])
-    held, _ = _since(repo, base, was, strange, ours)
-    come, refused = _since(repo, base, was, strange, theirs)
-    trees = _taken_apart(repo, was, held, come)
+        return _fast_forward(repo, ours, theirs)
+    if joined := _join_changed_only(repo, base, ours, theirs):
+        return joined
+    base_files, strange = tree(repo, base) if base else ({}, [])
+    ours_packed, _ = _since(repo, base, base_files, strange, ours)
+    theirs_packed, refused = _since(repo, base, base_files, strange, theirs)
+    trees = _taken_apart(repo, base_files, ours_packed, theirs_packed)
     places = renames.align(repo, base, trees[0], (ours, trees[1]), (theirs, trees[2]))
-    return _joined(repo, trees, places, held)._replace(refused=refused)
+    return _join_trees(repo, trees, places, ours_packed)._replace(refused=refused)
 
 
-def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
+def _join_changed_only(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
     """Merge two commits by their changed files alone; None when that is not enough, as after a rename."""
     was: Tree = {}
     refused: list[str] = []
@@ -72,11 +72,11 @@ def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
             return None
     our, their = ({path: oid for path, oid in {**was, **side}.items() if oid} for side in sides)
     places = renames.align(repo, base, was, (ours, our), (theirs, their))
-    return None if any(places) else _joined(repo, (was, our, their), places, our)._replace(refused=refused)
+    return None if any(places) else _join_trees(repo, (was, our, their), places, our)._replace(refused=refused)
 
 
-def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves], held: Tree) -> Joined:
-    """Merge three trees after renaming files. held: our tree with sessions still archived."""
+def _join_trees(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves], ours_packed: Tree) -> Joined:
+    """Merge three trees after renaming files. ours_packed: our tree with sessions still archived."""
     was, our, their = (
         {to.get(path, path): oid for path, oid in files.items()} if to else files
         for files, to in zip(trees, places, strict=True)
@@ -89,7 +89,7 @@ def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves
             final[path] = chosen
         elif path in our and path in their:
             clashing.append(path)
-    for path in _deleted_days(repo, was, our, their):
+    for path in _deleted_day_pages(repo, was, our, their):
         final.pop(path, None)
     conflicts: list[str] = []
     kept: list[KeptPlace] = []
@@ -97,13 +97,13 @@ def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves
     for path in aside.files_in_the_way(final, of=(path for path in final if was.get(path) != final[path])):
         final[aside.conflict_path(path, our.get(path) or their[path])] = final.pop(path)
         conflicts.append(path)
-    puts = Texts(repo, {path: final[path] for path in sorted(final) if held.get(path) != final[path]})
-    deletes = tuple(path for path in sorted(held) if path not in final)
+    puts = Texts(repo, {path: final[path] for path in sorted(final) if ours_packed.get(path) != final[path]})
+    deletes = tuple(path for path in sorted(ours_packed) if path not in final)
     moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
     return Joined(puts, deletes, sorted(conflicts), [], moved, tuple(kept))
 
 
-def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
+def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
     """Fast-forward from our commit to a descendant, reading only the files that differ."""
     was: Tree = {}
     now: Tree = {}
@@ -124,28 +124,28 @@ def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
 
 def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
     """Return the same as `tree`, reusing the strings of the base for unchanged files to save memory."""
-    found, refused = dict(was), dict.fromkeys(strange)
+    accepted, refused = dict(was), dict.fromkeys(strange)
     for path, before, after in git_index.files_changed(repo, base, oid):
         if before:
-            found.pop(path, None)
+            accepted.pop(path, None)
             refused.pop(path, None)
         if after and _is_file(after[0], path):
-            found[path] = after[1]
+            accepted[path] = after[1]
         elif after:
             refused[path] = None
-    return found, list(refused)
+    return accepted, list(refused)
 
 
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
     """Return the files of a commit, and the paths that a vault does not accept."""
-    found: Tree = {}
+    accepted: Tree = {}
     refused: list[str] = []
     for mode, blob, path in objects.listed(repo, oid):
         if _is_file(mode, path):
-            found[path] = blob
+            accepted[path] = blob
         else:
             refused.append(path)
-    return found, refused
+    return accepted, refused
 
 
 def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
@@ -170,12 +170,12 @@ def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
     return None
 
 
-def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[str]:
+def _deleted_day_pages(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[str]:
     """Return the day pages that one side deleted, and the other changed in the generated part at most."""
-    once = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
-    left = {path: (was[path], our.get(path) or their[path]) for path in once}
-    texts = past.objects_of(repo, sorted({oid for oids in left.values() for oid in oids})) if left else {}
-    return {path for path, oids in left.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}
+    on_one_side = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
+    blobs = {path: (was[path], our.get(path) or their[path]) for path in on_one_side}
+    texts = past.objects_of(repo, sorted({oid for oids in blobs.values() for oid in oids})) if blobs else {}
+    return {path for path, oids in blobs.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}
 
 
 def _resolve(
@@ -185,17 +185,17 @@ def _resolve(
     was, our, their = trees
     oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
     texts = past.objects_of(repo, sorted(oids))
-    done: dict[str, bytes] = {}
+    resolved: dict[str, bytes] = {}
     for path in sorted(paths):
         base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]
         merged = both.merge_note(repo, path, ours, base, theirs)
         if merged is None:
-            done |= {path: ours, aside.conflict_path(path, their[path]): theirs}
+            resolved |= {path: ours, aside.conflict_path(path, their[path]): theirs}
             conflicts.append(path)
         else:
-            done[path] = merged.data
+            resolved[path] = merged.data
             kept += undecided.places(path, merged)
-    return done
+    return resolved
 
 
 # -- sessions that one side archived while the other changed them: merged note by note ------------------
@@ -209,13 +209,13 @@ def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple
         return trees
     tags = {_tag(path) for path in packs}
     states = [_states(tree, tags) for tree in trees]
-    both = {tag for tag in tags if len({frozenset(state.get(tag, ())) for state in states}) == len(trees)}
-    wanted = {path for path in packs if _tag(path) in both}
-    if not wanted:
+    changed_twice = {tag for tag in tags if len({frozenset(state.get(tag, ())) for state in states}) == len(trees)}
+    to_unpack = {path for path in packs if _tag(path) in changed_twice}
+    if not to_unpack:
         return trees
-    texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in wanted & tree.keys()}))
-    one, other, third = (_with_notes(repo, tree, wanted & tree.keys(), texts) for tree in trees)
-    return one, other, third
+    texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in to_unpack & tree.keys()}))
+    base, our_tree, their_tree = (_with_notes(repo, tree, to_unpack & tree.keys(), texts) for tree in trees)
+    return base, our_tree, their_tree
 
 
 def _tag(path: str) -> str:
@@ -226,23 +226,23 @@ def _tag(path: str) -> str:
 
 def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
     """Return the files that a tree has of each of these sessions."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_tag: dict[str, list[tuple[str, str]]] = {}
     for path, oid in tree.items():
         if layout.is_in_session(path) or layout.archived_in(path):
             tag = _tag(path)
             if tag in tags:
-                found.setdefault(tag, []).append((path, oid))
-    return found
+                by_tag.setdefault(tag, []).append((path, oid))
+    return by_tag
 
 
 def _with_notes(repo: Repository, tree: Tree, packs: Iterable[str], texts: dict[str, bytes]) -> Tree:
     """Return a tree with these archives unpacked; a note's own file takes precedence over the packed one."""
-    made = dict(tree)
+    unpacked = dict(tree)
     for path in sorted(packs):
         folder = layout.archived_in(path)
-        for name, data in archives.contents(folder, texts[made.pop(path)]).items():
-            made.setdefault(f"{folder}/{name}", _stored(repo, data))
-    return made
+        for name, data in archives.contents(folder, texts[unpacked.pop(path)]).items():
+            unpacked.setdefault(f"{folder}/{name}", _stored(repo, data))
+    return unpacked
 
 
 def _stored(repo: Repository, data: bytes) -> str:

@@ -73,10 +73,10 @@ def three_way(
         paths = [Path(folder, name) for name in ("ours", "base", "theirs")]
         for path, data in zip(paths, (ours, base, theirs), strict=True):
             path.write_bytes(data)
-        done = repository.attempt(repo, *arguments, *map(str, paths))
-    if not 0 <= done.status <= 127:  # negative: a signal ended it
-        raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(done)}")
-    return _with_both(done.out, added) if done.status and not union else Merged(done.out)
+        result = repository.attempt(repo, *arguments, *map(str, paths))
+    if not 0 <= result.status <= 127:  # negative: a signal ended it
+        raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(result)}")
+    return _with_both_versions(result.out, added) if result.status and not union else Merged(result.out)
 
 
 class _Place(NamedTuple):
@@ -87,7 +87,7 @@ class _Place(NamedTuple):
     theirs: list[bytes]
 
 
-def _with_both(data: bytes, added: bool) -> Merged:
+def _with_both_versions(data: bytes, added: bool) -> Merged:
     """Replace each of git's conflict blocks by both versions, one after the other."""
     fences = [mark * MARK_CHARS for mark in (b"<", b"|", b"=", b">")]
     parts: list[Versions] = []
@@ -96,7 +96,7 @@ def _with_both(data: bytes, added: bool) -> Merged:
     for line in data.split(b"\n"):
         fence = fences.index(line[:MARK_CHARS]) + 1 if line[:MARK_CHARS] in fences else 0
         if fence == len(fences):
-            parts += _settled(place, added)
+            parts += _resolve(place, added)
             place, at = _Place([], [], []), 0
         elif fence:
             at = fence
@@ -104,62 +104,58 @@ def _with_both(data: bytes, added: bool) -> Merged:
             place[at - 1].append(line)
         else:
             parts += _agreed([line])
-    lines, kept = _joined(parts)
+    lines, kept = _join(parts)
     return Merged(b"\n".join(lines), kept)
 
 
-def _settled(place: _Place, added: bool) -> list[Versions]:
+def _resolve(place: _Place, added: bool) -> list[Versions]:
     """Resolve one conflict block into lines on which both sides agree, and versions for a person to choose."""
-    together = _together(place) if added else None
+    together = _with_all_changes(place) if added else None
     if together is not None:
         return _agreed(together)
-    ours, _, theirs = place
-    before = _shared(ours, theirs)
-    after = _shared(ours[before:][::-1], theirs[before:][::-1])
-    middle = Versions(ours[before : len(ours) - after], theirs[before : len(theirs) - after])
+    head, middle, tail = _around_difference(place.ours, place.theirs)
     if added or not place.base:  # no line was deleted by one side and changed by the other
-        whole = _longer(middle)
-        middle = middle if whole is None else Versions(whole, whole)
+        longer = _longer(middle)
+        middle = middle if longer is None else Versions(longer, longer)
     middles = _agreed(middle.ours) if middle.agree else [middle]
-    return [*_agreed(ours[:before]), *middles, *_agreed(ours[len(ours) - after :])]
+    return [*_agreed(head), *middles, *_agreed(tail)]
 
 
-def _together(place: _Place) -> list[bytes] | None:
+def _with_all_changes(place: _Place) -> list[bytes] | None:
     """Apply both sides' changes; None where both replaced the same line."""
     ours, base, theirs = place
     if not base:
-        before = _shared(ours, theirs)
-        after = _shared(ours[before:][::-1], theirs[before:][::-1])
-        middles = sorted(lines[before : len(lines) - after] for lines in (ours, theirs))
-        return [*ours[:before], *middles[0], *middles[1], *ours[len(ours) - after :]]
-    one, other = _aligned(base, ours), _aligned(base, theirs)
-    kept = {at for at, _ in one} & {at for at, _ in other}
-    is_gone_twice = len({at for at, _ in (*one, *other)}) < len(base)
-    if is_gone_twice and len(ours) > len(one) and len(theirs) > len(other):
+        head, middle, tail = _around_difference(ours, theirs)
+        first, second = sorted(middle)
+        return [*head, *first, *second, *tail]
+    our_pairs, their_pairs = _aligned(base, ours), _aligned(base, theirs)
+    unchanged = {at for at, _ in our_pairs} & {at for at, _ in their_pairs}
+    both_dropped_a_line = len({at for at, _ in (*our_pairs, *their_pairs)}) < len(base)
+    if both_dropped_a_line and len(ours) > len(our_pairs) and len(theirs) > len(their_pairs):
         return None
-    new: list[list[list[bytes]]] = [[] for _ in range(len(base) + 1)]
-    for lines, pairs in ((ours, one), (theirs, other)):
+    added_at: list[list[list[bytes]]] = [[] for _ in range(len(base) + 1)]
+    for lines, pairs in ((ours, our_pairs), (theirs, their_pairs)):
         ends = zip([(-1, -1), *pairs], [*pairs, (len(base), len(lines))], strict=True)
         for (before, start), (_, end) in ends:
-            new[before + 1].append(lines[start + 1 : end])
-    made: list[bytes] = []
-    for at, additions in enumerate(new):
-        made += [line for lines in sorted(additions) for line in lines]
-        made += [base[at]] if at in kept else []
-    return made
+            added_at[before + 1].append(lines[start + 1 : end])
+    merged: list[bytes] = []
+    for at, additions in enumerate(added_at):
+        merged += [line for lines in sorted(additions) for line in lines]
+        merged += [base[at]] if at in unchanged else []
+    return merged
 
 
 def _aligned(base: list[bytes], lines: list[bytes]) -> list[tuple[int, int]]:
     """Return the pairs of positions at which two lists have the same line."""
-    if (places := _found(base, lines)) is not None:
+    if (places := _positions(base, lines)) is not None:
         return list(enumerate(places))
-    if (places := _found(lines, base)) is not None:
+    if (places := _positions(lines, base)) is not None:
         return [(at, number) for number, at in enumerate(places)]
-    found = SequenceMatcher(None, base, lines, autojunk=False).get_matching_blocks()
-    return [(block.a + more, block.b + more) for block in found for more in range(block.size)]
+    blocks = SequenceMatcher(None, base, lines, autojunk=False).get_matching_blocks()
+    return [(block.a + more, block.b + more) for block in blocks for more in range(block.size)]
 
 
-def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
+def _positions(lines: list[bytes], among: list[bytes]) -> list[int] | None:
     """Return the positions of `lines` as a subsequence of `among`; None when they are not one."""
     places: list[int] = []
     at = -1
@@ -172,9 +168,17 @@ def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
     return places
 
 
-def _shared(one: list[bytes], other: list[bytes]) -> int:
+def _around_difference(ours: list[bytes], theirs: list[bytes]) -> tuple[list[bytes], Versions, list[bytes]]:
+    """Split two lists of lines into their common beginning, what differs, and their common end."""
+    before = _common_prefix(ours, theirs)
+    after = _common_prefix(ours[before:][::-1], theirs[before:][::-1])
+    middle = Versions(ours[before : len(ours) - after], theirs[before : len(theirs) - after])
+    return ours[:before], middle, ours[len(ours) - after :]
+
+
+def _common_prefix(one: list[bytes], other: list[bytes]) -> int:
     """Return the length of the common prefix of two lists."""
-    same = (at for at, (line, like) in enumerate(zip(one, other, strict=False)) if line != like)
+    same = (at for at, (line, other_line) in enumerate(zip(one, other, strict=False)) if line != other_line)
     return next(same, min(len(one), len(other)))
 
 
@@ -188,18 +192,18 @@ def _agreed(lines: list[bytes]) -> list[Versions]:
 
 def _longer(versions: Versions) -> list[bytes] | None:
     """Return the version that contains all lines of the other; None when each has lines of its own."""
-    one, other = sorted(versions, key=lambda lines: (-len(lines), lines))
-    return one if Counter(other) <= Counter(one) else None
+    longer, shorter = sorted(versions, key=lambda lines: (-len(lines), lines))
+    return longer if Counter(shorter) <= Counter(longer) else None
 
 
-def _joined(parts: list[Versions]) -> tuple[list[bytes], tuple[KeptBoth, ...]]:
+def _join(parts: list[Versions]) -> tuple[list[bytes], tuple[KeptBoth, ...]]:
     """Join parts into one text; also return the places that have both versions.
 
     Swapping the sides gives the same result. Versions that are separate paragraphs stay separate.
     """
     lines: list[bytes] = []
     kept: list[KeptBoth] = []
-    parts = _whole(parts)
+    parts = _widen_to_blocks(parts)
     fence = b""
     for at, part in enumerate(parts):
         if part.agree:
@@ -217,25 +221,29 @@ def _joined(parts: list[Versions]) -> tuple[list[bytes], tuple[KeptBoth, ...]]:
 def _in_turn(versions: Versions, *, is_alone: bool) -> tuple[list[bytes], KeptBoth]:
     """Return one version followed by the other; lines in which they overlap appear once."""
     first, second = sorted(versions, key=lambda lines: (_fence_after(lines, b"") != b"", lines))
-    for one, other in ((first, second), (second, first)):
-        shared = next(
-            size for size in range(min(len(one), len(other)), -1, -1) if one[len(one) - size :] == other[:size]
-        )
-        if shared:
-            begin = len(one) - shared + 1
-            return [*one, *other[shared:]], KeptBoth((1, len(one)), (begin, begin + len(other) - 1))
+    for upper, lower in ((first, second), (second, first)):
+        overlap = _overlap(upper, lower)
+        if overlap:
+            begin = len(upper) - overlap + 1
+            return [*upper, *lower[overlap:]], KeptBoth((1, len(upper)), (begin, begin + len(lower) - 1))
     are_apart = is_alone and first and second and not (_ITEM.match(first[-1]) and _ITEM.match(second[0]))
     gap = [b"\r" if first[-1].endswith(b"\r") else b""] if are_apart else []
     begin = len(first) + len(gap) + 1
     return [*first, *gap, *second], KeptBoth((1, len(first)), (begin, begin + len(second) - 1))
 
 
-def _whole(parts: list[Versions]) -> list[Versions]:
+def _overlap(upper: list[bytes], lower: list[bytes]) -> int:
+    """Return how many lines at the end of one list are also the beginning of the other."""
+    sizes = range(min(len(upper), len(lower)), 0, -1)
+    return next((size for size in sizes if upper[-size:] == lower[:size]), 0)
+
+
+def _widen_to_blocks(parts: list[Versions]) -> list[Versions]:
     """Widen places with two versions to whole blocks.
 
     A fence is closed in the version that opens it; two places in one paragraph or fence become one.
     """
-    done: list[Versions] = []
+    widened: list[Versions] = []
     fence = b""
     at = 0
     while at < len(parts):
@@ -245,10 +253,10 @@ def _whole(parts: list[Versions]) -> list[Versions]:
             while (more := _same_block(parts, end, fence)) >= end:
                 end = _closed(parts, more, fence)
         ours, theirs = ([line for part in parts[at:end] for line in part[side]] for side in (0, 1))
-        done.append(Versions(ours, theirs))
+        widened.append(Versions(ours, theirs))
         fence = _fence_after(ours, fence)
         at = end
-    return done
+    return widened
 
 
 def _closed(parts: list[Versions], at: int, fence: bytes) -> int:
@@ -275,9 +283,9 @@ def _same_block(parts: list[Versions], end: int, fence: bytes) -> int:
 def _fence_after(lines: list[bytes], fence: bytes) -> bytes:
     """Return the fence that is open after these lines, b"" for none. fence: the one open before them."""
     for line in lines:
-        found = _FENCE.match(line.rstrip())
-        if found and not fence:
-            fence = found[1]
-        elif found and not found[2].strip() and found[1].startswith(fence):
+        mark = _FENCE.match(line.rstrip())
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and not mark[2].strip() and mark[1].startswith(fence):
             fence = b""
     return fence

@@ -52,11 +52,11 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
         ):
             mapping[now] = target
     our_new, their_new = _added(was, our, their), _added(was, their, our)
-    doubled, joined = _made_twice(repo, our, our_new, their, their_new)
+    doubled, joined = _find_made_twice(repo, our, our_new, their, their_new)
     for mapping, added in ((our_to, our_new), (their_to, their_new)):
         placed = ((path, doubled.get(place) or _within(place, joined)) for path, place in added.items())
         mapping |= {path: new for path, new in placed if new != path}
-    return [_moved(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
+    return [_applicable(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
 
 
 def _side(repo: Repository, base: str, was: Tree, oid: str, files: Tree) -> Side:
@@ -66,40 +66,42 @@ def _side(repo: Repository, base: str, was: Tree, oid: str, files: Tree) -> Side
 
 def _added(was: Tree, side: Side, other: Side) -> Moves:
     """Return what a side has added, and where that goes along with a folder that the other one moved."""
-    moved, along = set(side.moves.values()), _following(side, other)
+    moved, along = set(side.moves.values()), _folders_to_follow(side, other)
     return {path: _within(path, along) for path in side.files if path not in was and path not in moved}
 
 
-def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves:
+def _moves(repo: Repository, base: str, base_files: Tree, oid: str, files: Tree) -> Moves:
     """Match files that left their path with new ones: by id, by equal content, by similar content."""
-    gone = {path: blob for path, blob in was.items() if path not in now}
-    new = {path: blob for path, blob in now.items() if path not in was} if gone else {}
-    if not new:
+    left_paths = {path: blob for path, blob in base_files.items() if path not in files}
+    new_paths = {path: blob for path, blob in files.items() if path not in base_files} if left_paths else {}
+    if not new_paths:
         return {}
-    named = _identities(repo, gone) | _identities(repo, new)
-    found: Moves = {}
-    for keys in (lambda path, _: named.get(path, ""), lambda _, blob: blob):
+    identities = _identities(repo, left_paths) | _identities(repo, new_paths)
+    moves: Moves = {}
+    for key_of in (lambda path, _: identities.get(path, ""), lambda _, blob: blob):
         places: dict[str, list[str]] = {}
-        for path in sorted(set(new) - set(found.values())):
-            places.setdefault(keys(path, new[path]), []).append(path)
-        for path in sorted(set(gone) - set(found)):
-            like = places.get(keys(path, gone[path]) or " ", [])
-            best = _best(path, like)
+        for path in sorted(set(new_paths) - set(moves.values())):
+            places.setdefault(key_of(path, new_paths[path]), []).append(path)
+        for path in sorted(set(left_paths) - set(moves)):
+            candidates = places.get(key_of(path, left_paths[path]) or " ", [])
+            best = _best_match(path, candidates)
             if best:
-                found[path] = best
-                like.remove(best)
-    return found | _alike(repo, base, oid, set(gone) - set(found), set(new) - set(found.values()))
+                moves[path] = best
+                candidates.remove(best)
+    return moves | _similar(repo, base, oid, set(left_paths) - set(moves), set(new_paths) - set(moves.values()))
 
 
-def _alike(repo: Repository, base: str, oid: str, gone: set[str], new: set[str]) -> Moves:
+def _similar(repo: Repository, base: str, oid: str, left_paths: set[str], new_paths: set[str]) -> Moves:
     """Have git match files without an id that were moved and changed."""
-    if not gone or not new:
+    if not left_paths or not new_paths:
         return {}
     arguments = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
     fields = os.fsdecode(repository.run(repo, *arguments)).split("\0")
     rows = zip(fields[1::3], fields[2::3], strict=False)
     return {
-        old: path for old, path in rows if old in gone and path in new and not (_captured_id(old) or _captured_id(path))
+        old: path
+        for old, path in rows
+        if old in left_paths and path in new_paths and not (_captured_id(old) or _captured_id(path))
     }
 
 
@@ -115,8 +117,8 @@ def _identity(path: str, data: bytes) -> str:
         return ""
     meta = note.parse(data).meta
     if path.rpartition("/")[2] == journal.PROJECT_PAGE and meta.get("identity"):
-        held = meta["identity"]
-        return f"{_PROJECT}{held[0] if isinstance(held, list) else held}"
+        identity = meta["identity"]
+        return f"{_PROJECT}{identity[0] if isinstance(identity, list) else identity}"
     return str(meta.get("id") or _captured_id(path))
 
 
@@ -129,10 +131,13 @@ def _is_note(path: str) -> bool:
     return path.endswith(MARKDOWN)
 
 
-def _best(path: str, like: list[str]) -> str:
+def _best_match(path: str, candidates: list[str]) -> str:
     """Pick a candidate with the same file name, else the first."""
     name = path.rpartition("/")[2]
-    return next((one for one in like if one.rpartition("/")[2] == name), like[0] if like else "")
+    return next(
+        (candidate for candidate in candidates if candidate.rpartition("/")[2] == name),
+        candidates[0] if candidates else "",
+    )
 
 
 def _folders(moves: Moves, now: Tree) -> Moves:
@@ -141,8 +146,8 @@ def _folders(moves: Moves, now: Tree) -> Moves:
     for old, new in moves.items():
         for left, right in _differing(old, new):
             votes.setdefault(left, Counter())[right] += 1
-    held = {folder for path in now for folder in _above(path)} if votes else set()
-    return {old: counted.most_common(1)[0][0] for old, counted in votes.items() if old not in held}
+    present = {folder for path in now for folder in _above(path)} if votes else set()
+    return {old: counted.most_common(1)[0][0] for old, counted in votes.items() if old not in present}
 
 
 def _differing(old: str, new: str) -> Iterable[tuple[str, str]]:
@@ -173,10 +178,12 @@ def _target(path: str, side: Side, folders: Moves) -> str:
     return _within(path, folders) if new == _within(path, side.folders) else new
 
 
-def _following(side: Side, other: Side) -> Moves:
+def _folders_to_follow(side: Side, other: Side) -> Moves:
     """Return where one side's folders go because the other moved them; a folder that both moved gets one name."""
-    both = {side.folders[old]: min(side.folders[old], new) for old, new in other.folders.items() if old in side.folders}
-    return {**other.folders, **both}
+    moved_by_both = {
+        side.folders[old]: min(side.folders[old], new) for old, new in other.folders.items() if old in side.folders
+    }
+    return {**other.folders, **moved_by_both}
 
 
 def _within(path: str, folders: Mapping[str, str]) -> str:
@@ -184,28 +191,29 @@ def _within(path: str, folders: Mapping[str, str]) -> str:
     return folders[above] + path.removeprefix(above) if above else path
 
 
-def _made_twice(repo: Repository, our: Side, our_new: Moves, their: Side, their_new: Moves) -> tuple[Moves, Moves]:
+def _find_made_twice(repo: Repository, our: Side, our_new: Moves, their: Side, their_new: Moves) -> tuple[Moves, Moves]:
     """Find notes that both sides made under different names, and sessions' and projects' folders made twice.
 
     Paths are those after the other side's moves.
     """
     if not our_new or not their_new:
         return {}, {}
-    fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda one: len(one[1]))
+    fewer, more = sorted(((our.files, our_new), (their.files, their_new)), key=lambda side: len(side[1]))
     ids = [_ids(repo, *fewer)]
     ids.append(_ids(repo, *more, among=ids[0]))
     paths: Moves = {}
     folders: Moves = {}
     for name in ids[0].keys() & ids[1].keys():
-        made = {
-            places[known[name]]: files[known[name]] for (files, places), known in zip((fewer, more), ids, strict=True)
+        blob_of = {
+            places[path_of[name]]: files[path_of[name]]
+            for (files, places), path_of in zip((fewer, more), ids, strict=True)
         }
-        pair = sorted(made)
+        pair = sorted(blob_of)
         if len(pair) == 1:
             continue
         is_project = all(journal.is_projects_page(path) for path in pair)
         if is_project:
-            pages = Texts(repo, made)
+            pages = Texts(repo, blob_of)
             pair.sort(key=lambda path: journal.has_first_name(path, note.parse(pages[path]).meta))
         paths[pair[1]] = pair[0]
         kept, other = (path.rpartition("/")[0] for path in pair)
@@ -221,13 +229,13 @@ def _ids(repo: Repository, files: Tree, paths: Collection[str], among: Container
     unnamed = [path for path in paths if _is_note(path) and not _captured_id(path)]
     unnamed += [path for path in paths if _is_page(path)]
     named = _identities(repo, {path: files[path] for path in unnamed})
-    found: dict[str, list[str]] = {}
+    paths_of: dict[str, list[str]] = {}
     for path in paths:
         name = named[path] if path in named else _captured_id(path)
         is_away = name.startswith(_PROJECT) and not journal.is_projects_page(path)
         if name and not is_away and _is_note(path) and (among is None or name in among):
-            found.setdefault(name, []).append(path)
-    return {name: like[0] for name, like in found.items() if len(like) == 1}
+            paths_of.setdefault(name, []).append(path)
+    return {name: holders[0] for name, holders in paths_of.items() if len(holders) == 1}
 
 
 def _is_page(path: str) -> bool:
@@ -235,13 +243,13 @@ def _is_page(path: str) -> bool:
     return folder.startswith("journal/") and journal.page_of([name], folder) == name
 
 
-def _moved(files: Tree, to: Moves) -> Moves:
+def _applicable(files: Tree, to: Moves) -> Moves:
     """Return the renames that apply to a tree; a file whose new name is taken keeps its own."""
     moving = sorted(path for path, new in to.items() if path in files and new != path)
     taken = files.keys() - moving if moving else set()
-    done: Moves = {}
+    renamed: Moves = {}
     for path in moving:
         if to[path] not in taken:
-            done[path] = to[path]
-        taken.add(done.get(path, path))
-    return done
+            renamed[path] = to[path]
+        taken.add(renamed.get(path, path))
+    return renamed
