@@ -7,7 +7,7 @@ at the end is an open end. After a compaction, the session itself is shown, prom
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import accumulate, islice
 
 from mdmem import timestamps
 from mdmem.inject import excerpts
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 MAX_SESSIONS = 5
 MAX_PROMPTS = 8
 MAX_OPEN = 3
-_MAX_FILES = 8
+_FILES_CHARS = 120
+"""Maximum length of the list of files that a session touched."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
-_OUTCOME_CHARS = 120, 400
+_OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
 
 Parts = tuple[str, ...]
@@ -99,7 +100,7 @@ class Visit:
         room = min(max(self._config.settings.inject.bullet_chars - taken, _OUTCOME_CHARS[0]), _OUTCOME_CHARS[1])
         return cut(excerpts.outcome(self._gate.stored(self.read(name).body[:_ANSWER_CHARS]), (), room), room)
 
-    def item(self, name: str, text: str, *marks: str) -> Item | None:
+    def item(self, name: str, text: str, *marks: str, room: int = 0) -> Item | None:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
         parsed = self.page if name == self.page_name else self.read(name)
         meta = parsed.meta
@@ -112,6 +113,7 @@ class Visit:
             date=timestamps.readable(str(meta.get("created", ""))),
             text=text,
             marks=marks,
+            room=room,
         )
 
     def files(self) -> list[str]:
@@ -187,12 +189,21 @@ def done(visit: Visit) -> Item | None:
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last), 80))}")
     files = visit.files()
     if files:
-        more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
-        parts.insert(0, f"Files: {', '.join(files[:_MAX_FILES])}{more}.")
+        parts.insert(0, f"Files: {listed(files, _FILES_CHARS)}.")
     if answers:
         ended = "It ended with: "
         parts.append(ended + visit.outcome(answers[-1], len(" ".join([*parts, ended]))))
-    return visit.item(visit.page_name, " ".join(parts))
+    text = " ".join(parts)
+    return visit.item(visit.page_name, text, room=len(text))
+
+
+def listed(paths: list[str], chars: int) -> str:
+    """Return as many paths as fit, at least one, and the number of others; names alone if not all paths fit."""
+    names = paths if len(", ".join(paths)) <= chars else list(dict.fromkeys(map(os.path.basename, paths)))
+    ends = accumulate(len(name) + len(", ") for name in names)
+    shown = max(sum(end - len(", ") <= chars for end in ends), 1)
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"{', '.join(names[:shown])}{more}"
 
 
 def left_open(visits: list[Visit]) -> Section:
@@ -222,7 +233,7 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
 def before_compaction(visit: Visit) -> Section:
     """Return what this session was about: its page, then its prompts with their answers, newest first."""
     files = visit.files()
-    page = visit.item(visit.page_name, f"Files touched: {', '.join(files[: 2 * _MAX_FILES])}" if files else "")
+    page = visit.item(visit.page_name, f"Files touched: {listed(files, 2 * _FILES_CHARS)}" if files else "")
     answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}
     items = [page]
     for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):

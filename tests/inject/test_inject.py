@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem import agents, config
 from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
-from mdmem.inject import citations, context, injection_log, process
+from mdmem.inject import citations, context, injection_log, process, recent
 from mdmem.search import freshness, index
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
 from tests.helpers.few import few
@@ -113,6 +115,39 @@ def test_a_session_begins_with_what_was_last_done_in_its_project(talk: Talk) -> 
     assert "It ended with: The uploader retries five times" in text
     assert "Files: dates.py" in text
     assert ".md" not in text
+
+
+def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Talk) -> None:
+    folder = "src/main/java/com/acme/shop/returns"
+    names = [f"Return{part}.java" for part in ("Controller", "Event", "Label", "Mapper", "Policy", "Refund", "Service")]
+    busy = new_session(past, 1)
+    busy.says("Add a returns flow to the shop")
+    for name in names:
+        busy.edits(f"{folder}/{name}")
+    busy.answers("The returns flow works.")
+    busy.says("and limit returns to 30 days")
+    ended = (
+        "Returns are accepted for 30 days after delivery. Later requests get status 422 with the code WINDOW_CLOSED."
+    )
+    busy.answers(ended)
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    assert f"Files: {', '.join(names[:6])} and 1 more. 2 prompts, the last: and limit" in text
+    assert ended in text.replace("\n  > ", " ")
+
+
+@given(st.lists(st.text("ab/.", min_size=1, max_size=30), min_size=1, max_size=30), st.integers(1, 120))
+def test_a_list_of_files_has_a_bounded_length_and_counts_the_rest(paths: list[str], chars: int) -> None:
+    shown, _, more = recent.listed(paths, chars).partition(" and ")
+    names = shown.split(", ")
+    assert len(shown) <= max(chars, len(names[0]))
+    if len(", ".join(paths)) <= chars:
+        assert names == paths
+    else:
+        names_alone = list(dict.fromkeys(path.rpartition("/")[2] for path in paths))
+        assert names == names_alone[: len(names)]
+        assert more == (f"{len(names_alone) - len(names)} more" if len(names) < len(names_alone) else "")
 
 
 def test_a_project_without_memories_gets_nothing(past: Talk, tmp_path: Path) -> None:
