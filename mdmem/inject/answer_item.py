@@ -29,7 +29,8 @@ MAX_BETWEEN = 2
 """Maximum number of commands shown between the failed and the successful one."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
-MAX_FILES = 4
+FILES_CHARS = 88
+"""Maximum length of a list of files in a remark."""
 MAX_FILE_BYTES = 1024 * 1024
 """Larger files are not compared with their remembered content."""
 ABOVE = "given above"
@@ -238,14 +239,13 @@ def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
     files = [file for file in every if not excerpts.is_scratch(file)] or every
     if files:
-        more = f" and {len(files) - MAX_FILES} more" if len(files) > MAX_FILES else ""
-        yield f"changed {', '.join(files[:MAX_FILES])}{more}"
+        yield f"changed {recent.listed(files, FILES_CHARS)}"
     if hit.project in at.names:
         later, gone = since(at.place.worktree, changes)
         if later:
-            yield f"different by now: {', '.join(later[:MAX_FILES])}"
+            yield f"different by now: {recent.listed(later, FILES_CHARS)}"
         if gone:
-            yield f"no longer there: {', '.join(gone[:MAX_FILES])}"
+            yield f"no longer there: {recent.listed(gone, FILES_CHARS)}"
 
 
 def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:

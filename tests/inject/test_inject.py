@@ -132,7 +132,9 @@ def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Tal
     busy.answers(ended)
 
     text = occur(new_session(past, 2), "SessionStart", source="startup")
+    answer = ask(new_session(past, 3), "What did we do about the returns flow?")
 
+    assert f"(changed {', '.join(names[:4])} and 3 more)" in answer
     assert f"Files: {', '.join(names[:6])} and 1 more. 2 prompts, the last: and limit" in text
     assert ended in text.replace("\n  > ", " ")
 
