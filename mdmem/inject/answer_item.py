@@ -107,10 +107,11 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
         return None, reason
     words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
     body = at.gate.stored(excerpts.unlinked(words))
-    text = " ".join(body.split()) if len(body) <= room else excerpts.outcome(body, terms, room)
+    text = excerpts.prose(body) if len(body) <= room else excerpts.outcome(body, terms, room)
+    code = [line for _, lines in excerpts.fences(body) for line in lines if line.strip()]
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]
-    return item_of(at, hit, title, text, room=room, marks=marks), ""
+    return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:

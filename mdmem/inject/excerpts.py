@@ -7,7 +7,7 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _CUES = frozenset(
     [
@@ -20,7 +20,8 @@ _CUES = frozenset(
 _ANNOUNCED = (
     " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
     " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
-    " next best step ", " next action ", " it's important to ", " final step would ",
+    " next best step ", " next action ", " it's important to ", " final step would ", " would you like ",
+    " do you want ", " let me know ", " shall i ",
 )  # fmt: skip
 """Phrases in sentences that say what may be done, not what was done."""
 _UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])
@@ -30,8 +31,35 @@ _FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks",
 _MAX_BODY_CHARS = 12_000
 
 
-def sentences(body: str) -> Iterator[str]:
-    """Split prose into sentences. Code fences are skipped; a heading, row or list item is a sentence of its own."""
+def sentences(body: str) -> Iterator[tuple[str, str]]:
+    """Split prose into sentences, each with the label of its section: the heading above it, "" for none or a long one.
+
+    Code fences are skipped; a row or list item is a sentence of its own. Headings are, if there is nothing else.
+    """
+    headings: list[str] = []
+    label = ""
+    said = False
+    for heading, paragraph in _paragraphs(body):
+        if heading:
+            headings.append(heading)
+            label = "" if heading.lower() in _SAY_NOTHING or len(heading.split()) > _LABEL_WORDS else heading
+        for sentence in _parts(paragraph):
+            if any(map(str.isalnum, sentence)):
+                yield label, sentence
+                said = True
+    if not said:
+        yield from (("", heading) for heading in headings)
+
+
+_LABEL_WORDS = 6
+_SAY_NOTHING = frozenset(
+    ["summary", "changes", "what changed", "what i did", "overview", "result", "results", "details"]
+)
+"""Headings that tell nothing about their section."""
+
+
+def _paragraphs(body: str) -> Iterator[tuple[str, str]]:
+    """Yield each heading, and each paragraph, row or list item; the other of the two is ""."""
     fence = False
     paragraph: list[str] = []
     for line in [*body[:_MAX_BODY_CHARS].splitlines(), ""]:
@@ -39,16 +67,32 @@ def sentences(body: str) -> Iterator[str]:
         if bare.startswith(("```", "~~~")):
             fence = not fence
             bare = ""
-        number = bare.partition(" ")[0]
-        listed = number[:-1].isdigit() and number[-1:] in (".", ")")
-        own = listed or bare.startswith(("#", "- ", "* ", "|"))
-        if fence or not bare or own:
-            yield from _parts(" ".join(paragraph))
+        heading, item = _heading(bare), _item(bare)
+        if fence or not bare or heading or item:
+            yield "", " ".join(paragraph)
             paragraph = []
-        if fence or not bare or set(bare) <= set("|-=:# "):
-            continue
-        paragraph.append(bare[len(number) :].strip() if listed else bare.lstrip("#*-> ").strip() if own else bare)
-    yield from _parts(" ".join(paragraph))
+        if heading:
+            yield heading, ""
+        elif not fence and set(bare) - set("|-=:# "):
+            paragraph.append(item or bare)
+    yield "", " ".join(paragraph)
+
+
+def _heading(line: str) -> str:
+    """Return the text of a heading, or of a short line that is all bold, as agents write headings too; else ""."""
+    if line.startswith("#") and line.lstrip("#")[:1] == " ":
+        return line.strip("#*: ")
+    bold = line.strip("*: ")
+    is_bold = line.startswith("**") and line.rstrip(": ").endswith("**") and "**" not in bold
+    return bold if is_bold and len(bold.split()) <= _LABEL_WORDS and bold[-1:] not in (".", "!", "?") else ""
+
+
+def _item(line: str) -> str:
+    """Return the text of a list item or a table's row; else ""."""
+    mark, _, text = line.partition(" ")
+    if mark in ("-", "*", "+") or (mark[:-1].isdigit() and mark[-1:] in (".", ")")):
+        return text.strip()
+    return line.strip("| ") if line.startswith("|") else ""
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -67,20 +111,42 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
 
     terms: the question's terms, as in the index.
     """
-    found = [sentence for sentence in sentences(body) if sentence]
-    worth = [_worth(sentence, terms, at, len(found)) for at, sentence in enumerate(found)]
+    found = list(sentences(body))
+    is_first = [at == 0 or found[at - 1][0] != label for at, (label, _) in enumerate(found)]
+    worth = [
+        _worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(found))
+        for at, (label, sentence) in enumerate(found)
+    ]
     telling = [at for at, one in enumerate(worth) if one > _NOTHING_SAID] or range(len(found))
-    ranked = sorted(telling, key=lambda at: (-worth[at], at))
     kept: list[int] = []
+    labels: set[str] = set()
     room = chars
-    for at in ranked:
-        if len(found[at]) + 1 > room and kept:
+    for at in sorted(telling, key=lambda at: (-worth[at], at)):
+        label, sentence = found[at]
+        width = len(sentence) + 1 + (len(label) + 2 if label and label not in labels else 0)
+        if width > room and kept:
             continue
         kept.append(at)
-        room -= len(found[at]) + 1
+        labels.add(label)
+        room -= width
         if room <= 0:
             break
-    *others, last = [found[at] for at in sorted(kept)] or [""]
+    return _joined([found[at] for at in sorted(kept)])
+
+
+def prose(body: str) -> str:
+    """Return a text's sentences on one line, without its code."""
+    return _joined(list(sentences(body)))
+
+
+def _joined(told: Sequence[tuple[str, str]]) -> str:
+    """Join sentences, the first of each section behind its label."""
+    pieces: list[str] = []
+    above = ""
+    for label, sentence in told:
+        pieces.append(f"{label}: {sentence}" if label and label != above else sentence)
+        above = label
+    *others, last = pieces or [""]
     return " ".join([*map(_ended, others), last])
 
 
@@ -92,9 +158,9 @@ def unlinked(text: str) -> str:
 
 
 def first(body: str) -> str:
-    """Return the first sentence that is not a heading."""
+    """Return the first sentence; that of a text with nothing but headings is ""."""
     lines = "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("#"))
-    return next(sentences(lines), "")
+    return next((sentence for _, sentence in sentences(lines)), "")
 
 
 def _ended(sentence: str) -> str:
@@ -105,11 +171,13 @@ _NOTHING_SAID = -1.0
 """Worth of a sentence such as "Done.", shown only if an answer has no other."""
 
 
-def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
+def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: int) -> float:
+    """Return how much a sentence tells. labeled: the same behind its label, if it is its section's first."""
     words = [word.strip(".,:;!?()`'\"").lower() for word in sentence.split()]
-    if len(words) < 4 and (_FILLER.intersection(words) or sentence.rstrip("*_").endswith(":")):
+    is_opening = sentence.rstrip("*_").endswith(":")
+    if (len(words) < 4 and (_FILLER.intersection(words) or is_opening)) or (is_opening and words[0] in _HERE):
         return _NOTHING_SAID
-    matched = len(terms & analysis.counts(sentence).keys()) if terms else 0
+    matched = len(terms & analysis.counts(labeled).keys()) if terms else 0
     said = f" {' '.join(words)} ".replace(" let's encrypt ", " ")  # the authority
     if words[:1] == ["before"] or any(announced in said for announced in _ANNOUNCED):
         return _NOTHING_SAID if matched < _MANY else 0.0
@@ -118,6 +186,9 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
     place = 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
     unsure = 0.0 if _UNSURE.isdisjoint(words) else 0.5
     return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place - unsure
+
+
+_HERE = ("here", "here's", "here’s")
 
 
 # -- diffs -----------------------------------------------------------------------------------------
@@ -155,7 +226,7 @@ Place = tuple[str, int]
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
     """Return the hunks of the diffs in a note; a new file in a fence is one hunk of added lines."""
     found: list[ExcerptHunk] = []
-    for language, lines in _fences(body):
+    for language, lines in fences(body):
         if language != "diff":
             found.append(ExcerptHunk(file, [f"+{line}" for line in lines]))
             continue
@@ -170,7 +241,7 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
     return [hunk for hunk in found if any(line[:1] in "+-" for line in hunk.lines)]
 
 
-def _fences(body: str) -> Iterator[tuple[str, list[str]]]:
+def fences(body: str) -> Iterator[tuple[str, list[str]]]:
     """Yield language and lines of each code fence; an unclosed one ends with the text."""
     fence, language = "", ""
     held: list[str] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from mdmem.inject import excerpts
 from mdmem.inject.excerpts import ExcerptHunk
 
@@ -10,6 +13,54 @@ def test_a_sentence_that_says_nothing_is_left_out_unless_it_is_all_there_is() ->
     assert excerpts.outcome("Done. The export pages through the rows.", (), 300) == "The export pages through the rows."
     assert excerpts.outcome("**Next steps:** Page through the rows.", (), 300).count("..") == 0
     assert excerpts.outcome("Done.", (), 300) == "Done."
+
+
+ANSWER = """I've limited the rate of the public API. Here's what I did:
+
+## Changes
+
+1. A token bucket in `src/rate.ts`
+- **Keys**: hashed with SHA-256
+
+## Decision
+
+We chose it because our Redis is small.
+
+| Approach | Memory |
+|---|---|
+| Bucket | 48 B |
+
+**Verification**
+- `npm test`: 214 passed
+
+✅
+
+Would you like me to open a PR? Let me know!
+"""
+
+
+def test_an_answer_with_headings_a_table_and_an_offer_reads_as_prose() -> None:
+    assert excerpts.outcome(ANSWER, (), 400) == (
+        "I've limited the rate of the public API. A token bucket in `src/rate.ts`. **Keys**: hashed with SHA-256."
+        " Decision: We chose it because our Redis is small. Approach | Memory. Bucket | 48 B."
+        " Verification: `npm test`: 214 passed"
+    )
+    assert excerpts.outcome("## Root cause\n\nSort as text.\n\n## Fix\n\nCast it.", ["root"], 30) == (
+        "Root cause: Sort as text."
+    )
+    assert excerpts.outcome("# Nothing\n\n## But headings", (), 300) == "Nothing. But headings"
+
+
+TEXTS = st.lists(st.sampled_from(["# A b", "## C", "**D e:**", "f g. H!", "- i", "| j | k |", "```", "", "1. l", "**"]))
+
+
+@given(TEXTS.map("\n".join), st.integers(1, 80))
+def test_an_outcome_is_made_of_the_texts_words_and_keeps_to_its_size(text: str, chars: int) -> None:
+    sentences = [sentence for _, sentence in excerpts.sentences(text)]
+    told = excerpts.outcome(text, (), chars)
+    assert len(told) <= max(chars, *map(len, sentences), 0) + len(sentences)
+    assert set(told) - set(text) <= {".", ":", " "}
+    assert all(word in excerpts.prose(text) for sentence in sentences for word in sentence.split())
 
 
 def test_a_change_that_stands_above_is_known_as_repeated() -> None:

@@ -117,6 +117,15 @@ def test_a_session_begins_with_what_was_last_done_in_its_project(talk: Talk) -> 
     assert ".md" not in text
 
 
+def test_a_note_with_headings_and_code_reads_as_prose_with_its_code_below(talk: Talk) -> None:
+    body = "## Deploys\n\n- Only on Tuesdays\n- Never by hand\n\n```sh\nmake deploy ENV=prod\n```"
+    write(talk.vault, "notes/deploys.md", body, project="notes-app", title="How we deploy", kind="lesson")
+
+    text = ask(talk, "What did we say about deploys?")
+
+    assert "How we deploy\n  > Deploys: Only on Tuesdays. Never by hand\n    make deploy ENV=prod\n" in text
+
+
 def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Talk) -> None:
     folder = "src/main/java/com/acme/shop/returns"
     names = [f"Return{part}.java" for part in ("Controller", "Event", "Label", "Mapper", "Policy", "Refund", "Service")]
