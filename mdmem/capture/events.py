@@ -9,7 +9,7 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases
-from mdmem.capture import pending, store, turn
+from mdmem.capture import pending, store, titles, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
@@ -315,7 +315,7 @@ def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
     if not text:
         return None
     body = _cut(at, text)
-    title = _first_line(text, at.config.settings.privacy.marker)
+    title = titles.first_line(text, at.config.settings.privacy.marker)
     filled = template.fill(template.load("notes/prompt.md", at.config.vault), {"title": title, "body": body})
     return note.Draft(title, title, meta, filled)
 
@@ -344,7 +344,7 @@ def _said(at: Capture, said: Said) -> Outcome:
             return None
         body = _cut(at, text)
         marker = at.config.settings.privacy.marker
-        title = _first_line(_without_headings(text) if kind == "summary" else text, marker)
+        title = titles.telling_line(titles.without_headings(text) if kind == "summary" else text, marker)
         values = {"title": title, "body": body}
         return note.Draft(title, title, {}, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
 
@@ -387,27 +387,6 @@ def _without_analysis(text: str) -> str:
     """Return a compaction's summary without the agent's analysis before it."""
     _, found, rest = text.partition("<summary>")
     return rest.partition("</summary>")[0] if found else text
-
-
-def _without_headings(text: str) -> str:
-    """Return a compaction's summary without its standard numbered headings."""
-    lines = []
-    for line in text[:20_000].splitlines():
-        number, dot, rest = line.strip().strip("*# ").partition(".")
-        label, colon, said = rest.partition(":")
-        is_heading = bool(dot and colon) and number.isdecimal() and len(label) < 60
-        lines.append(said.strip(" *") if is_heading else "" if line.strip().strip("*").endswith(":") else line)
-    return "\n".join(lines) if any(map(str.strip, lines)) else text
-
-
-def _first_line(text: str, marker: str) -> str:
-    """Return the first line with words other than the private marker, without markdown, as a title."""
-    for line in text[:20_000].splitlines():
-        words = line.strip().lstrip("#>*- \t").rstrip("* \t")
-        bare = words.replace(marker, "") if marker else words
-        if any(c.isalnum() for c in bare):
-            return note.one_line(words, 120)
-    return note.one_line(text, 120)
 
 
 def _is_typed(at: Capture) -> bool:

@@ -534,6 +534,24 @@ def test_runs_without_ids_are_told_by_what_they_say(vault: Path) -> None:
     assert places(notes(vault)) == ["000-001-bash", "000-002-bash", "000-003-bash"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ("Done! ✅\n\n### Summary\n- Dates are sorted as numbers.\n- Two tests.", "Dates are sorted as numbers."),
+        ("Perfect! All 12 tests pass.\n\nMore.", "Perfect! All 12 tests pass."),
+        ("Here's what I did:\n\n**Sorted dates** as numbers.", "Sorted dates as numbers."),
+        ("All done!", "All done!"),
+        ("Done.\n```js\nsort(dates)\n```", "Done."),
+        ("Here are three ways. Choose one:\n- sort", "sort"),
+    ],
+)
+def test_the_title_of_an_answer_is_its_first_telling_line(vault: Path, answer: str, title: str) -> None:
+    capture(prompt("Sort the dates"))
+    capture(payload("Stop", last_assistant_message=answer))
+    (stored,) = vault.rglob("*-response-*.md")
+    assert frontmatter.loads(stored.read_text("utf-8"))["title"] == title
+
+
 def test_a_prompt_can_have_several_answers(vault: Path) -> None:
     capture(prompt("go"))
     for text in ("half", "half", "whole"):

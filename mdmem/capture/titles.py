@@ -1,0 +1,57 @@
+"""Titles: the line of a prompt or an answer that becomes its note's title."""
+
+from __future__ import annotations
+
+from mdmem.vault import note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def first_line(text: str, marker: str) -> str:
+    """Return the first line with words other than the private marker, without markdown, as a title."""
+    return note.one_line(next(_lines_with_words(text, marker), text), 120)
+
+
+def telling_line(text: str, marker: str) -> str:
+    """Return an answer's first line that is more than an opening such as "Done!", as a title; else its first line."""
+    lines = list(_lines_with_words(text.partition("\n```")[0], marker))
+    return note.one_line(next((line for line in lines if not _is_opening(line)), lines[0] if lines else text), 120)
+
+
+def _lines_with_words(text: str, marker: str) -> Iterator[str]:
+    """Yield the lines with words other than the private marker, without markdown."""
+    for line in text[:20_000].splitlines():
+        words = line.strip().lstrip("#>*- \t").rstrip("* \t")
+        if words.count("**") % 2:
+            words = words.replace("**", "", 1)  # the end of a bold beginning
+        bare = words.replace(marker, "") if marker else words
+        if any(c.isalnum() for c in bare):
+            yield words
+
+
+def _is_opening(line: str) -> bool:
+    """Whether a line says nothing of an answer that it begins: "All done! ✅", "Summary", "Here's what I did:"."""
+    words = "".join(c if c.isalnum() else " " for c in line[:_LONGEST_OPENING].lower()).split()
+    return _OPENINGS.issuperset(words) or (words[:1] == ["here"] and line[-1:] == ":")
+
+
+_OPENINGS = frozenset(
+    """
+    all done fixed finished complete completed ready good great nice perfect excellent awesome ok okay sure yes right
+    absolutely certainly understood got it thanks thank you no problem summary overview result results
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
+_LONGEST_OPENING = 80
+
+
+def without_headings(text: str) -> str:
+    """Return a compaction's summary without its standard numbered headings."""
+    lines = []
+    for line in text[:20_000].splitlines():
+        number, dot, rest = line.strip().strip("*# ").partition(".")
+        label, colon, said = rest.partition(":")
+        is_heading = bool(dot and colon) and number.isdecimal() and len(label) < 60
+        lines.append(said.strip(" *") if is_heading else "" if line.strip().strip("*").endswith(":") else line)
+    return "\n".join(lines) if any(map(str.strip, lines)) else text
