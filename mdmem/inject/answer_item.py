@@ -9,6 +9,7 @@ from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
 from mdmem.search import recall, turn_groups
 from mdmem.search.asking import failures
+from mdmem.search.text import analysis
 from mdmem.values import Value
 from mdmem.vault import journal, layout, note, people
 
@@ -107,8 +108,10 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
         return None, reason
     words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
     body = at.gate.stored(excerpts.unlinked(words))
-    text = excerpts.prose(body) if len(body) <= room else excerpts.outcome(body, terms, room)
     code = [line for _, lines in excerpts.fences(body) for line in lines if line.strip()]
+    if is_long := len(body) > room:
+        code = [line for line in code if not analysis.counts(line).keys().isdisjoint(terms)]
+    text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]
     return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""

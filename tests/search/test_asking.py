@@ -338,15 +338,30 @@ def test_memory_and_session_belong_to_the_topic_where_they_are_part_of_a_program
         "what's in your notes about retries",
         "do your notes mention Kafka?",
         "according to your journal, which port is it?",
+        "what do my notes say about conflicts when syncing?",
+        "do my notes mention the staging port?",
+        "according to my notes, which port is it?",
+        "look in my notes: how are conflicts merged?",
+        "ask mdmem how we deploy",
+        "what does mdmem know about the parser?",
     ],
 )
-def test_the_agents_own_notes_are_asked(prompt: str) -> None:
+def test_the_notes_of_the_user_or_the_agent_are_asked(prompt: str) -> None:
     found = shape.of(prompt)
     assert found is not None
     assert found.grade == SURE
 
 
-@pytest.mark.parametrize("prompt", ["put the token in your notes", "does our journal table need an index?"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "put the token in your notes",
+        "does our journal table need an index?",
+        "why do my notes disappear after sync?",
+        "look into my notes component",
+        "what do the release notes say about 2.0?",
+    ],
+)
 def test_an_order_about_notes_and_a_journal_of_a_program_do_not_ask_surely(prompt: str) -> None:
     found = shape.of(prompt)
     assert found is None or found.grade < SURE
