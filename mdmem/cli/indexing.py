@@ -41,7 +41,7 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
         else:
             made = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.report)
             said, value = _of_changes(made), made._asdict()
-    completion.done(settings)
+    completion.record_complete(settings)
     if as_json:
         render.print_json({**value, "written": home.written, "waiting": len(retry_queue.waiting(settings))})
     else:

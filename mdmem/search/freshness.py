@@ -75,7 +75,7 @@ def bring_up_to_date(
             return BUSY, (_in_background(config),)
         return BUSY, (f"{error} The newest notes may be missing here.",)
     except OSError as error:
-        if paths is None and budget_seconds is None and _built_elsewhere(config, error):
+        if paths is None and budget_seconds is None and _use_stopgap(config, error):
             changes = index.update(config, most=most)
             return changes, (_ELSEWHERE.format(error.filename or "The index", error.strerror),)
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
@@ -88,7 +88,7 @@ def bring_up_to_date(
 _ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doctor --only state` says what to do."
 
 
-def _built_elsewhere(config: Config, error: OSError) -> bool:
+def _use_stopgap(config: Config, error: OSError) -> bool:
     """Use another folder for the index, until this process ends, if its own folder cannot be read."""
     if not isinstance(error, PermissionError) or _has_index(config):
         return False
@@ -98,7 +98,7 @@ def _built_elsewhere(config: Config, error: OSError) -> bool:
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:
-    """Return what `index.glance` does, without a scan where a watcher has added all changes to the index."""
+    """Return the view of `index.glance`; without a scan if a watcher in this process has indexed all changes."""
     return index.opened(config) if is_followed(config) else index.glance(config, without_session, share)
 
 
@@ -113,7 +113,7 @@ def check_all(config: Config) -> tuple[str, ...]:
     view = index.opened(config)
     if view is None or not index.is_large(view):
         return ()
-    return (CHECKING,) if completion.look(config) else (NOT_CHECKED,)
+    return (CHECKING,) if completion.check_files(config) else (NOT_CHECKED,)
 
 
 followers: dict[str, Callable[[], bool]] = {}

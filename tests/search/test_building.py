@@ -65,7 +65,7 @@ def test_a_tool_answers_at_once_and_says_that_the_index_is_being_built(
     assert (answer["total"], answer["hints"]) == (5, [TOLD])
     assert not timers, "the server does the work that another process does"
     index.update(large)
-    completion.done(large)
+    completion.record_complete(large)
     again = server.call("search", {"query": "alpha"}).value
     assert (again["total"], again["hints"]) == (30, [])
 
@@ -88,7 +88,7 @@ def test_pages_in_the_vault_are_made_when_the_index_is_whole(large: Config, caps
     assert not made.exists()
 
     index.update(large)
-    completion.done(large)
+    completion.record_complete(large)
 
     upkeep.refresh(large, now=NOW)
     assert made.exists()
@@ -111,7 +111,7 @@ def test_the_pages_show_what_there_is_while_the_index_is_being_built(large: Conf
     assert not live._index(None), "it is looked at again when the index is whole"
     assert live.view().live == 5
 
-    completion.done(large)
+    completion.record_complete(large)
     assert live._index(None)
     assert live.view().live == 30
 
@@ -128,7 +128,7 @@ def test_a_note_is_found_by_its_id_before_it_is_indexed(large: Config) -> None:
         index.resolve(large, "zzzzz")
 
     index.update(large)
-    completion.done(large)
+    completion.record_complete(large)
     with pytest.raises(NotFoundError, match="`mdmem search` finds notes"):
         index.resolve(large, "zzzzz")
 
@@ -138,12 +138,12 @@ def test_a_note_that_was_moved_is_found_by_its_id_in_a_large_vault(
     large: Config, monkeypatch: pytest.MonkeyPatch, look: bool
 ) -> None:
     monkeypatch.setattr(scan_record, "MOST_AT_ONCE", 20)
-    monkeypatch.setattr(completion, "look", lambda _: True)
+    monkeypatch.setattr(completion, "check_files", lambda _: True)
     own = Path(large.vault, "notes", "release.md")
     own.parent.mkdir(exist_ok=True)
     own.write_text("---\nid: m1n2p3q4r5\n---\nOn Tuesdays.\n", "utf-8")
     index.update(large)
-    completion.done(large)
+    completion.record_complete(large)
     assert index.resolve(large, "m1n2p3q4r5") == "notes/release.md"
     own.rename(own.with_name("How we release.md"))
 
@@ -169,7 +169,7 @@ def test_a_mark_that_nobody_renews_is_of_a_process_that_has_ended(large: Config)
     mark = Path(large.state_dir, "indexing")
     os.utime(mark, (1, 1))
     assert freshness.being_built(large) == ""
-    completion.step(large)
+    completion.record_progress(large)
     assert freshness.being_built(large) == TOLD
 
 
@@ -206,7 +206,7 @@ def test_in_a_very_large_vault_who_waits_looks_at_the_likeliest_notes_and_is_tol
         begun.append(settings.vault)
         return True
 
-    monkeypatch.setattr(completion, "look", start)
+    monkeypatch.setattr(completion, "check_files", start)
     root = Path(very_large.vault)
     (root / "notes/mine.md").write_text("about zebras")
     (root / "journal/app/2026-09-08/0800-a/001-000-prompt-a-0000000008.md").write_text("about quaggas")
@@ -231,7 +231,7 @@ def test_in_a_very_large_vault_who_waits_looks_at_the_likeliest_notes_and_is_tol
 def test_a_process_in_the_background_looks_at_every_note_and_ends(very_large: Config) -> None:
     Path(very_large.vault, "journal/app/2026-09-00/0800-a/001-000-prompt-a-0000000000.md").write_text("kudus")
 
-    assert completion.look(very_large)
+    assert completion.check_files(very_large)
 
     assert not freshness.being_built(very_large), "the index is whole meanwhile"
     mark = Path(very_large.state_dir, "looking")

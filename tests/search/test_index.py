@@ -664,7 +664,7 @@ def test_what_the_system_lacks_for_a_moment_throws_no_index_away(
 
     raised.append(error)
     with monkeypatch.context() as patch:
-        patch.setattr("mdmem.search.index.store._opened", refused)
+        patch.setattr("mdmem.search.index.store._open_file", refused)
         assert freshness.answered(settings, answer) == 1
     assert parts().items() >= before.items()
 

@@ -46,12 +46,12 @@ def cores() -> int:
 @contextmanager
 def without_collections() -> Iterator[None]:
     """Disable garbage collection: it would visit every list that is built, and there are no cycles."""
-    was = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
@@ -61,15 +61,15 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
     A folder stays open while its files follow each other.
     """
     rules = privacy.Rules.of(config.load(root).settings)
-    with ExitStack() as kept:
-        within, folder = None, None
+    with ExitStack() as open_folders:
+        open_path, open_folder = None, None
         for entry in entries:
-            above, _, name = entry.path.rpartition("/")
-            if above != within:
-                kept.close()
-                within, folder = above, _opened(root, above, kept)
+            folder_path, _, name = entry.path.rpartition("/")
+            if folder_path != open_path:
+                open_folders.close()
+                open_path, open_folder = folder_path, _open_folder(root, folder_path, open_folders)
             try:
-                data = disk.read(folder, name) if folder else None
+                data = disk.read(open_folder, name) if open_folder else None
             except PermissionError:
                 yield None
                 continue
@@ -79,9 +79,9 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
             yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns, rules=rules)
 
 
-def _opened(root: str, folder: str, kept: ExitStack) -> disk.Folder | None:
+def _open_folder(root: str, folder: str, open_folders: ExitStack) -> disk.Folder | None:
     try:
-        return kept.enter_context(disk.open_folder(root, tuple(folder.split("/")) if folder else ()))
+        return open_folders.enter_context(disk.open_folder(root, tuple(folder.split("/")) if folder else ()))
     except (FileNotFoundError, VaultError):
         return None  # its notes are packed or gone
 
@@ -98,20 +98,20 @@ class SecondProcess:
         self._taken = 0
         self._files = files
         self._ahead: deque[WalkedFile] = deque()
-        self._taking = threading.Lock()
-        self._failed: Exception | None = None
-        self._made: deque[Segment] = deque()
+        self._lock = threading.Lock()
+        self._error: Exception | None = None
+        self._segments: deque[Segment] = deque()
         self._config = config
-        self._part = os.path.join(config.index_dir, f"{_PART}{os.getpid()}")
+        self._folder = os.path.join(config.index_dir, f"{_PART}{os.getpid()}")
         self._process: subprocess.Popen[bytes] | None = None
-        self._feeding = threading.Thread(target=self._feed, daemon=True)
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
 
     def __enter__(self) -> SecondProcess:
         for name in os.listdir(self._config.index_dir):
             if name.startswith(_PART):  # left by a process that was killed
                 shutil.rmtree(os.path.join(self._config.index_dir, name), ignore_errors=True)
         if cores() > 1:
-            os.mkdir(self._part, 0o700)
+            os.mkdir(self._folder, 0o700)
             code = f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.search.index import builder; builder.serve()"
             with suppress(OSError):  # if the system cannot start it, this process works alone
                 self._process = subprocess.Popen(
@@ -121,18 +121,18 @@ class SecondProcess:
                     stderr=subprocess.DEVNULL,
                     cwd=os.sep,  # nothing is imported from the user's working directory
                 )
-                self._feeding.start()
+                self._feeder.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            self._feeding.join()
+            self._feeder.join()
             for pipe in filter(None, (self._process.stdin, self._process.stdout)):
                 with suppress(OSError):
                     pipe.close()
-        shutil.rmtree(self._part, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def chunks(self) -> Iterator[Sequence[WalkedFile]]:
         """Yield this process's chunks and, when all work is done, an empty one.
@@ -143,11 +143,11 @@ class SecondProcess:
         while chunk := self._take(2 * cores() * MOST):
             yield chunk
         if self._process is not None:
-            self._feeding.join()
+            self._feeder.join()
         while chunk := self._take(MOST):
             yield chunk
-        if self._failed is not None:
-            raise self._failed
+        if self._error is not None:
+            raise self._error
         yield ()
 
     def _take(self, least: int) -> Sequence[WalkedFile]:
@@ -156,7 +156,7 @@ class SecondProcess:
         least: number of files to find first. The thread that feeds the other process asks for few, because each of its
         system calls would have to wait for the computing thread to release the interpreter lock.
         """
-        with self._taking:
+        with self._lock:
             if len(self._ahead) < least:
                 self._look_ahead()
             most = min(MOST, max(LEAST, -(-len(self._ahead) // (2 * cores())))) if self.total else MOST
@@ -174,21 +174,21 @@ class SecondProcess:
         try:
             self._ahead.extend(islice(self._files, wanted - len(self._ahead)))
         except Exception as error:  # noqa: BLE001 - raised again in `chunks`
-            self._failed = error
+            self._error = error
         else:
             if len(self._ahead) < wanted:
                 self.total = self._taken + len(self._ahead)
 
     def finished(self) -> list[Segment]:
         """Return the segments that the other process has made since the last call, moved into the index's folder."""
-        made = []
-        while self._made:
-            segment = self._made.popleft()
+        segments = []
+        while self._segments:
+            segment = self._segments.popleft()
             for extension in segment.files:
                 name = segment.name + extension
-                os.rename(os.path.join(self._part, name), os.path.join(self._config.index_dir, name))
-            made.append(segment)
-        return made
+                os.rename(os.path.join(self._folder, name), os.path.join(self._config.index_dir, name))
+            segments.append(segment)
+        return segments
 
     def _feed(self) -> None:
         """Pass chunks to the other process one by one; a chunk that it does not finish is put back."""
@@ -197,15 +197,15 @@ class SecondProcess:
         assert self._process.stdout is not None
         chunk: Sequence[WalkedFile] = ()
         try:
-            self._send((self._config.vault, self._part))
+            self._send((self._config.vault, self._folder))
             while chunk := self._take(MOST):
-                self._send([(one.path, one.mtime_ns, one.size, one.inode) for one in chunk])
+                self._send([(entry.path, entry.mtime_ns, entry.size, entry.inode) for entry in chunk])
                 record = marshal.load(self._process.stdout)
                 if record[1]:
-                    self._made.append(Segment(*record))
+                    self._segments.append(Segment(*record))
                 chunk = ()
         except Exception:  # noqa: BLE001 - on any failure, such as lack of memory, no file may be lost
-            with self._taking:
+            with self._lock:
                 self._taken -= len(chunk)
                 self._ahead.extendleft(reversed(chunk))
 
@@ -219,17 +219,17 @@ class SecondProcess:
 def serve() -> None:
     """Make segments from the chunks on stdin until it closes: the main loop of the second process."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
-    vault, part = marshal.load(source)
+    vault, folder = marshal.load(source)
     while True:
         try:
             chunk = marshal.load(source)
         except EOFError:
             return
-        made = writer.Writer(writer.Index(part, Contents(0, [])))
+        segment_writer = writer.Writer(writer.Index(folder, Contents(0, [])))
         with without_collections():
-            for found in read(vault, (WalkedFile(*one) for one in chunk)):
-                if found is not None:
-                    made.put(found)
-            segment = made.segment()
+            for note in read(vault, (WalkedFile(*fields) for fields in chunk)):
+                if note is not None:
+                    segment_writer.put(note)
+            segment = segment_writer.segment()
         marshal.dump(segment.record(), out)
         out.flush()

@@ -214,7 +214,7 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
     seen = scan.everywhere(config.vault, limits.met)
     walk = scan.Comparison(view, seen)
     differing = iter(walk)
-    left = False
+    has_more = False
     if limits.deadline is None:
         ahead = list(islice(differing, MANY_NOTES))
         if len(ahead) == MANY_NOTES:
@@ -226,12 +226,12 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
         files = [entry for entry, _ in ahead]
     else:
         newest = nlargest(MAX_IN_TIME + 1, (entry for entry, _ in differing), key=lambda entry: entry.mtime_ns)
-        files, left = newest[:MAX_IN_TIME], len(newest) > MAX_IN_TIME
+        files, has_more = newest[:MAX_IN_TIME], len(newest) > MAX_IN_TIME
     diff = Diff(files, list(walk.gone()))
     changes = Changes()
     if diff or view is None:
         changes = _write(config, diff, limits, is_new=view is None)
-        changes = changes._replace(complete=changes.complete and not left)
+        changes = changes._replace(complete=changes.complete and not has_more)
     if changes.complete:
         scan_record.remember(config, before, [], seen, diff, started_ns)
     return changes
@@ -265,25 +265,26 @@ def _build(
             for chunk in helper.chunks():
                 tally.total = helper.total
                 with builder.without_collections(), writer.change(config.index_dir, merge=False) as batch:
-                    _check_there(batch, is_new=is_new)
+                    _check_exists(batch, is_new=is_new)
                     is_new = False
                     tally.take(batch, config.vault, chunk, helper.finished())
                 _index_some(config, tally, changed, NOTES_PER_COMMIT)
-                completion.step(config)
+                completion.record_progress(config)
                 with suppress(OSError):  # the index is whole; the next full update joins them
                     joining.join_next(config.index_dir)
         while changed:
             _index_some(config, tally, changed, 1)
         gone = walk.gone()
-        while some := list(islice(gone, NOTES_PER_COMMIT)):
+        while paths := list(islice(gone, NOTES_PER_COMMIT)):
             with writer.change(config.index_dir) as batch:
-                tally.forget(batch, some)
+                tally.forget(batch, paths)
     return Changes(tally.added, tally.changed, tally.removed, view is None, NEW if view is None else "")
 
 
-def _check_there(batch: Batch, *, is_new: bool) -> None:
+def _check_exists(batch: Batch, *, is_new: bool) -> None:
+    """Raise DamagedError when the index was removed between checking and writing."""
     if batch.is_first and not is_new:
-        raise DamagedError(NEW)  # removed between checking and writing
+        raise DamagedError(NEW)
 
 
 def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least: int) -> None:
@@ -291,18 +292,18 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
     from mdmem.search.index import writer
 
     if len(waiting) >= least:
-        some = [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))]
-        with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
-            tally.index(batch, config.vault, some)
+        files = [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))]
+        with writer.change(config.index_dir, merge=len(files) <= FEW_NOTES) as batch:
+            tally.index(batch, config.vault, files)
 
 
 def _join_segments(config: Config, limits: UpdateLimits) -> None:
     """Join groups of segments one after the other, if there are too many; others may write in between."""
-    while (found := contents.load(config.index_dir)) and to_join([segment.live for segment in found.segments]):
+    while (newest := contents.load(config.index_dir)) and to_join([segment.live for segment in newest.segments]):
         from mdmem.search.index import joining, writer
 
         if limits.progress is not None:
-            limits.progress(sum(segment.live for segment in found.segments), 0)  # the total is unknown
+            limits.progress(sum(segment.live for segment in newest.segments), 0)  # the total is unknown
         try:
             with writer.alone(config.index_dir, limits.wait_seconds):
                 if not joining.join_next(config.index_dir):
@@ -354,12 +355,12 @@ def _write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = F
     tally = _Tally(len(files) + len(diff.gone), limits)
     with writer.alone(config.index_dir, limits.wait_seconds):
         for start in range(0, len(files) or 1, step):
-            some = files[start : start + step]
-            with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
-                _check_there(batch, is_new=is_new and start == 0)
+            chunk = files[start : start + step]
+            with writer.change(config.index_dir, merge=len(chunk) <= FEW_NOTES) as batch:
+                _check_exists(batch, is_new=is_new and start == 0)
                 if start == 0:
                     tally.forget(batch, diff.gone)
-                tally.index(batch, config.vault, some)
+                tally.index(batch, config.vault, chunk)
             if tally.late:
                 break
     reason = NEW if is_new else ""
@@ -385,20 +386,20 @@ class _Tally:
                 self.removed += 1
             self._step()
 
-    def take(self, batch: Batch, root: str, files: Iterable[WalkedFile], made: list[Segment]) -> None:
+    def take(self, batch: Batch, root: str, files: Iterable[WalkedFile], segments: list[Segment]) -> None:
         """Add files that are not in the index, and the segments that the second process has made of such files."""
         self._add(batch, root, files)
-        batch.adopt(made)
-        count = sum(segment.count for segment in made)
+        batch.adopt(segments)
+        count = sum(segment.count for segment in segments)
         self.added += count
         self._step(count)
 
     def _add(self, batch: Batch, root: str, entries: Iterable[WalkedFile]) -> None:
         from mdmem.search.index import builder
 
-        for found in builder.read(root, entries):
-            if found is not None:
-                batch.add(found)
+        for note in builder.read(root, entries):
+            if note is not None:
+                batch.add(note)
                 self.added += 1
             self._step()
 

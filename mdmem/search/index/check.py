@@ -59,7 +59,7 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
 
 
 def _compare(config: Config, view: View, progress: Progress | None) -> Report:
-    met = bytearray(view.size)
+    is_in_vault = bytearray(view.size)  # by note number
     missing: list[str] = []
     stale: list[str] = []
     extra: list[str] = []
@@ -75,7 +75,7 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
             if disk.readable(config.vault, entry.path) is not None:
                 missing.append(entry.path)
         else:
-            met[note] = 1
+            is_in_vault[note] = 1
             if not _agrees(config, view, note, entry.path):
                 stale.append(entry.path)
         count += 1
@@ -83,10 +83,10 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
             progress(count, max(count, view.live))
     shut = ShutFolders(config.vault)
     for note in view.all:
-        if not (met[note] or shut.hold(view.path(note))):
+        if not (is_in_vault[note] or shut.hold(view.path(note))):
             path = view.path(note)
-            found = view.notes("facet", path_facet(path))
-            (doubled if any(met[one] for one in found) else extra).append(path)
+            with_path = view.notes("facet", path_facet(path))
+            (doubled if any(is_in_vault[other] for other in with_path) else extra).append(path)
     return Report(count, missing, extra, stale, doubled)
 
 

@@ -30,7 +30,7 @@ def finish(config: Config) -> bool:
     return _start(config, _mark(config))
 
 
-def look(config: Config) -> bool:
+def check_files(config: Config) -> bool:
     """Start a process that checks every file against a complete index, like `finish`."""
     return _start(config, _mark(config, "looking"))
 
@@ -59,7 +59,7 @@ def run(config: Config, before: str = "") -> bool:
 
     code = f"import sys; sys.path[:0] = {sys.path!r}; {before}from mdmem.cli import main; main()"
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code, "--vault", config.vault, "index"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -69,16 +69,16 @@ def run(config: Config, before: str = "") -> bool:
         )
     except OSError:
         return False  # the system cannot start a process now
-    return done.returncode == 0
+    return process.returncode == 0
 
 
-def done(config: Config) -> None:
+def record_complete(config: Config) -> None:
     """Record that the index is complete and every file was checked."""
     for path in (_mark(config), f"{_mark(config)}.told", _mark(config, "looking")):
         files.remove(path)
 
 
-def step(config: Config) -> None:
+def record_progress(config: Config) -> None:
     """Record that the index is still being finished."""
     try:
         os.utime(_mark(config))

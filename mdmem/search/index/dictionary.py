@@ -35,11 +35,11 @@ def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     sums = array("I")
     ends = array("Q", [0])
     items = iter(items)
-    while some := list(islice(items, KEYS_PER_BLOCK)):
-        keys = [key for key, _ in some]
-        own = [value for _, value in some]
-        yield b"".join(own)
-        ends = array("Q", accumulate(map(len, own), initial=ends[-1]))
+    while block_items := list(islice(items, KEYS_PER_BLOCK)):
+        keys = [key for key, _ in block_items]
+        values = [value for _, value in block_items]
+        yield b"".join(values)
+        ends = array("Q", accumulate(map(len, values), initial=ends[-1]))
         block = marshal.dumps((keys, ends.tobytes()))
         blocks.append(block)
         firsts.append(keys[0])
@@ -138,13 +138,16 @@ class Dictionary:
 
     def count(self, field: str, term: str) -> int:
         """Return the number of rows with a term, including deleted ones."""
-        found = self._find(field, term)
-        return count_postings(self._data[found[0] : found[0] + 1][0], found[1] - found[0]) if found else 0
+        position = self._find(field, term)
+        if position is None:
+            return 0
+        start, end = position
+        return count_postings(self._data[start : start + 1][0], end - start)
 
     def postings(self, field: str, term: str) -> Postings | None:
         """Return a term's posting list, or None."""
-        found = self._find(field, term)
-        return decode_postings(self._data[found[0] : found[1]]) if found else None
+        position = self._find(field, term)
+        return decode_postings(self._data[position[0] : position[1]]) if position else None
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
         """Yield the terms that begin with `prefix`, in order, each with its number of rows."""
@@ -160,12 +163,12 @@ class Dictionary:
 
     def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
         """Return the first `limit` keys of terms that begin with `prefix`, in order."""
-        found: list[bytes] = []
+        found_keys: list[bytes] = []
         for keys, _ in self._beginning(field, prefix):
-            found += keys[: limit - len(found)]
-            if len(found) >= limit:
+            found_keys += keys[: limit - len(found_keys)]
+            if len(found_keys) >= limit:
                 break
-        return found
+        return found_keys
 
     def postings_of_many(
         self, field: str, prefix: str, is_wanted: Callable[[bytes], bool], part: bytes = b""
@@ -216,14 +219,14 @@ def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[i
     if len(rows) < _MANY_ROWS:
         return array(code, [by + row for row in rows])
     if len(rows) > _ROWS_AT_ONCE:  # a longer number would not fit into the processor's cache
-        found = array(code)
+        result = array(code)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
-            found += shifted(rows[start : start + _ROWS_AT_ONCE], by, code)
-        return found
+            result += shifted(rows[start : start + _ROWS_AT_ONCE], by, code)
+        return result
     data: bytes | bytearray = rows.tobytes()
     order = sys.byteorder
     if rows.typecode != code:  # from two bytes per row to four
         narrow, data, low = data, bytearray(2 * len(data)), 0 if order == "little" else 2
         data[low::4], data[low + 1 :: 4] = narrow[::2], narrow[1::2]
-    every = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
-    return array(code, (int.from_bytes(data, order) + every).to_bytes(len(data), order))
+    addend = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
+    return array(code, (int.from_bytes(data, order) + addend).to_bytes(len(data), order))

@@ -80,9 +80,9 @@ def build(
     root: the vault. mtime_ns: the mtime to record; -1 if it is too recent to be reliable.
     is_kept: it goes into the index; for a single search, entities are left out. rules: as for `people.cleaned`.
     """
-    read = note.parse(data)
-    parsed = people.cleaned(root, read, rules)
-    edited = _says(parsed, "edited") or (parsed is not read and note.is_edited(parsed))
+    as_written = note.parse(data)
+    parsed = people.cleaned(root, as_written, rules)
+    edited = _says(parsed, "edited") or (parsed is not as_written and note.is_edited(parsed))
     meta, body = parsed.meta, _own_words(parsed)
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
@@ -150,12 +150,13 @@ def _name_words(path: str) -> str:
 def sketch(counts: Collection[str]) -> tuple[int, ...]:
     """Return the smallest hashes of a text's distinct terms; similar texts share most of them."""
     try:
-        found = set(map(zlib.crc32, map(str.encode, counts)))
+        all_hashes = set(map(zlib.crc32, map(str.encode, counts)))
     except UnicodeEncodeError:  # a lone surrogate
-        found = {zlib.crc32(term.encode("utf-8", "replace")) for term in counts}
-    least = 4 * SKETCH_SIZE * 2**32 // (len(found) + 1)  # nearly always enough are below it, and sorting all costs more
-    below = [number for number in found if number < least]
-    hashes = sorted(below if len(below) >= SKETCH_SIZE else found)[:SKETCH_SIZE]
+        all_hashes = {zlib.crc32(term.encode("utf-8", "replace")) for term in counts}
+    # Nearly always enough hashes are below this limit, and sorting all costs more.
+    limit = 4 * SKETCH_SIZE * 2**32 // (len(all_hashes) + 1)
+    below = [number for number in all_hashes if number < limit]
+    hashes = sorted(below if len(below) >= SKETCH_SIZE else all_hashes)[:SKETCH_SIZE]
     return tuple(hashes + [0] * (SKETCH_SIZE - len(hashes)))
 
 
@@ -261,8 +262,8 @@ def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
     """Yield the note's links, from its text and its front matter."""
     folder = path.rpartition("/")[0]
     typed = [text for key in LINK_KEYS if key in meta for text in _texts(meta[key])]
-    for one in links.written("\n".join([*typed, body])):
-        yield f"link:{links.key(one, folder)}"
+    for target in links.written("\n".join([*typed, body])):
+        yield f"link:{links.key(target, folder)}"
     yield from (f"link:{text.lower()}" for text in typed if "[" not in text)
 
 
@@ -316,17 +317,17 @@ def path_tails(path: str) -> list[str]:
 
 def mentioned_files(text: str) -> Iterator[str]:
     """Yield file names and paths in running text, recognized by extension, in linear time."""
-    for found in _FILE_END.finditer(text):
-        if found[1].lower() not in _EXTENSIONS:
+    for ending in _FILE_END.finditer(text):
+        if ending[1].lower() not in _EXTENSIONS:
             continue
-        start = found.start()
+        start = ending.start()
         first = max(0, start - _MAX_PATH_CHARS)
         while start > first:
-            rest = text[first:start].rstrip(_PATH_CHARS)
-            start = first + len(rest)
-            if not rest or not rest[-1].isalnum():
+            before = text[first:start].rstrip(_PATH_CHARS)
+            start = first + len(before)
+            if not before or not before[-1].isalnum():
                 break
             start -= 1  # a non-ASCII letter
-        name = text[start : found.end()]
+        name = text[start : ending.end()]
         if "://" not in text[max(0, start - 3) : start + 3] and not name.startswith("//"):
             yield name.lstrip("./\\-@+~")

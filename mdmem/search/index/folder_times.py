@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from array import array
+from itertools import compress
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -76,17 +78,17 @@ class FolderTimes:
         groups: dict[str, list[str]] = {}
         for folder in times:
             groups.setdefault(_base(folder), []).append(folder)
-        few = [folder for base, found in groups.items() if not base or len(found) < MANY for folder in found]
-        many = {base: found for base, found in groups.items() if base and len(found) >= MANY}
-        made = []
-        for base, found in ({"": few} | many if few else many).items():
-            names = b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in found])
-            packed_times = array("q", [times[folder] for folder in found]).tobytes()
-            made.append(_Group(base, len(found), memoryview(packed_times), memoryview(names)))
-        return cls._joined(made)
+        few = [folder for base, folders in groups.items() if not base or len(folders) < MANY for folder in folders]
+        many = {base: folders for base, folders in groups.items() if base and len(folders) >= MANY}
+        packed_groups = []
+        for base, folders in ({"": few} | many if few else many).items():
+            names = b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in folders])
+            packed_times = array("q", [times[folder] for folder in folders]).tobytes()
+            packed_groups.append(_Group(base, len(folders), memoryview(packed_times), memoryview(names)))
+        return cls._of_groups(packed_groups)
 
     @classmethod
-    def _joined(cls, groups: list[_Group]) -> FolderTimes:
+    def _of_groups(cls, groups: list[_Group]) -> FolderTimes:
         sizes = [(group.base, group.size, len(group.packed)) for group in groups]
         return cls(sizes, b"".join(part for group in groups for part in (group.times, group.packed)))
 
@@ -101,7 +103,7 @@ class FolderTimes:
             bases = {os.fsencode(_base(folder)) for folder in others} - {b""}
             names = b"\0%b" % bytes(groups[""].packed)
             if not any(names.count(b"\0%b/" % base) >= MANY for base in bases):
-                return self._joined([group for group in groups.values() if group.size])
+                return self._of_groups([group for group in groups.values() if group.size])
         now = {**self.by_path, **others}
         return self.of({folder: at_ns for folder, at_ns in now.items() if at_ns is not None})
 
@@ -112,10 +114,10 @@ class FolderTimes:
     @property
     def by_path(self) -> dict[str, int]:
         """Return each folder's time by path, built at each call: kept, the paths would take some MB."""
-        found: dict[str, int] = {}
+        times: dict[str, int] = {}
         for group in self._groups.values():
-            found.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
-        return found
+            times.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
+        return times
 
     def __contains__(self, folder: object) -> bool:
         assert isinstance(folder, str)
@@ -131,10 +133,11 @@ class FolderTimes:
         """Return the folders whose time has changed or that are gone, with one stat per folder."""
         changed: list[str] = []
         for group in self._groups.values():
-            names, kept = group.names, group.times.cast("q").tolist()
+            names, recorded = group.names, group.times.cast("q").tolist()
             now = _times(root, group.base, names)
-            if now != kept:
-                changed += (group.path(name) for name, one, other in zip(names, now, kept, strict=True) if one != other)
+            if now != recorded:
+                differs = map(ne, now, recorded)
+                changed += map(group.path, compress(names, differs))
         return changed
 
 

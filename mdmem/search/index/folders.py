@@ -67,20 +67,20 @@ class Folders:
 
     @cached_property
     def _numbering(self) -> _Numbering:
-        found = _Numbering({}, [], [], [])
-        numbers = found.numbers
+        numbering = _Numbering({}, [], [], [])
+        numbers = numbering.numbers
         for table in self._tables:
             keys, first = table.folder_keys(), len(numbers)
-            found.firsts.append(first)
+            numbering.firsts.append(first)
             if numbers.keys().isdisjoint(keys):
                 numbers.update(zip(keys, range(first, first + len(keys)), strict=True))
-                found.of_leaf.append(range(first, first + len(keys)))
-                found.new.append(range(len(keys)))
+                numbering.of_leaf.append(range(first, first + len(keys)))
+                numbering.new.append(range(len(keys)))
             else:
                 of_leaf = array("I", (numbers.setdefault(key, len(numbers)) for key in keys))
-                found.of_leaf.append(of_leaf)
-                found.new.append([own for own, number in enumerate(of_leaf) if number >= first])
-        return found
+                numbering.of_leaf.append(of_leaf)
+                numbering.new.append([own for own, number in enumerate(of_leaf) if number >= first])
+        return numbering
 
     def __len__(self) -> int:
         return len(self._numbering.numbers)
@@ -180,20 +180,20 @@ class Rows:
         ends = leaf.table.member_ends
         if len(notes) < MANY * len(ends) or not leaf.table.is_by_folder:
             return {}
-        found, begin = {}, 0
+        counts, begin = {}, 0
         for folder, end in zip(self.folders.of_leaf(place, range(len(ends))), ends, strict=True):
             last = bisect_left(notes, leaf.start + end, begin)
             if last > begin:
-                found[folder] = last - begin
+                counts[folder] = last - begin
             begin = last
-        return found
+        return counts
 
     def number(self, name: str, note: int) -> int:
         """Return one note's number in a column."""
         place = bisect_right(self._starts, note) - 1
         leaf = self.leaves[place]
-        found = leaf.table.number(name, note - leaf.start)
-        return next(iter(self.folders.of_leaf(place, (found,)))) if name == "folder_of" else found
+        value = leaf.table.number(name, note - leaf.start)
+        return next(iter(self.folders.of_leaf(place, (value,)))) if name == "folder_of" else value
 
     def numbers_of(self, name: str, notes: Collection[int]) -> Iterator[tuple[int, int]]:
         """Yield some notes in order, each with its number in a column."""
@@ -203,10 +203,10 @@ class Rows:
             begin, end = end, bisect_left(ordered, leaf.start + len(leaf.table), end)
             if begin < end:
                 some = ordered[begin:end]
-                found: Iterable[int] = leaf.table.numbers_at(name, [note - leaf.start for note in some])
+                values: Iterable[int] = leaf.table.numbers_at(name, [note - leaf.start for note in some])
                 if name == "folder_of":
-                    found = self.folders.of_leaf(place, found)
-                yield from zip(some, found, strict=True)
+                    values = self.folders.of_leaf(place, values)
+                yield from zip(some, values, strict=True)
 
 
 class Members:
@@ -229,14 +229,13 @@ class Members:
         def place(note: int) -> tuple[int, str]:
             return layout.place_in_sequence(self._rows.name(note))
 
-        found = parts.pop() if parts else []
+        longest = parts.pop() if parts else []
         others = list(chain.from_iterable(parts))
-        if len(others) * _MANY_MORE < len(found):  # such as a session's page: a sort would read each name
-            for note in others:
-                insort(found, note, key=place)
-        elif others:
-            found = sorted([*found, *others], key=place)
-        return found
+        if len(others) * _MANY_MORE >= len(longest):
+            return sorted([*longest, *others], key=place) if others else longest
+        for note in others:  # such as a session's page: a sort would read each name
+            insort(longest, note, key=place)
+        return longest
 
     def of(self, folder: str) -> Iterator[int]:
         """Yield the notes of a folder, given its name, unordered and without caching."""
@@ -282,5 +281,5 @@ class Few(dict[int, int]):
     def __missing__(self, note: int) -> int:
         if len(self) * FEW >= self._size:
             return self.all[note]
-        found = self[note] = self._rows.number(self._name, note)
-        return found
+        number = self[note] = self._rows.number(self._name, note)
+        return number

@@ -33,21 +33,21 @@ def join_next(folder: str) -> bool:
 
     Raises DamagedError when a segment is damaged.
     """
-    found = contents.load(folder)
-    chosen = found and to_join([segment.live for segment in found.segments])
-    if found is None or not chosen:
+    before = contents.load(folder)
+    chosen = before and to_join([segment.live for segment in before.segments])
+    if before is None or not chosen:
         return False
     view = store.newest(folder)
-    if view is None or len(view.leaves) != len(found.segments):
+    if view is None or len(view.leaves) != len(before.segments):
         return False
     first, last = chosen
     try:
-        joined = _joined(folder, view.leaves[first:last])
+        joined = _join(folder, view.leaves[first:last])
     except BaseException:
-        contents.remove_unused(folder, found)
+        contents.remove_unused(folder, before)
         raise
-    segments = [*found.segments[:first], joined, *found.segments[last:]]
-    contents.publish(folder, Contents(found.generation + 1, segments))
+    segments = [*before.segments[:first], joined, *before.segments[last:]]
+    contents.publish(folder, Contents(before.generation + 1, segments))
     return True
 
 
@@ -65,23 +65,23 @@ def with_merged(folder: str, view: View, segments: list[Segment]) -> list[Segmen
     leaves = [view.leaves[place]._replace(deleted=known[place].deleted) for place in chosen if known[place].live]
     leaves += (store.leaf(folder, segment) for segment in new)
     kept = [segment for place, segment in enumerate(known) if place not in chosen]
-    return [*kept, _joined(folder, leaves)] if leaves else kept
+    return [*kept, _join(folder, leaves)] if leaves else kept
 
 
-def _joined(folder: str, leaves: Sequence[Leaf]) -> Segment:
+def _join(folder: str, leaves: Sequence[Leaf]) -> Segment:
     """Write a segment with the notes of others, in the same order."""
     starts = accumulate((len(leaf.table) for leaf in leaves), initial=0)
     view = View([leaf._replace(start=start) for start, leaf in zip(starts, leaves, strict=False)], {})
-    made = Segment("", view.live)
-    contents.write(folder, made, ".terms", dictionary.pack(_terms(view.leaves)))
-    contents.write(folder, made, ".rows", layout.pack_table(_table(view)))
-    return made
+    segment = Segment("", view.live)
+    contents.write(folder, segment, ".terms", dictionary.pack(_terms(view.leaves)))
+    contents.write(folder, segment, ".rows", layout.pack_table(_table(view)))
+    return segment
 
 
 def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
     """Yield the posting lists of all segments, with the notes' new rows."""
     new = _new_rows(leaves)
-    starts = [one.start if isinstance(one, range) else None for one in new]
+    starts = [numbers.start if isinstance(numbers, range) else None for numbers in new]
     unpack, pack, size = layout.ONE_ROW.unpack, layout.ONE_ROW.pack, layout.ONE_ROW.size
     for key, lists in _by_key(leaves):
         place, data = lists[0]
@@ -96,7 +96,7 @@ def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
             if start is not None and len(data) == size:
                 rows.append(start + unpack(data)[1])
             else:
-                own, times = _moved(new[place], *layout.decode_postings(data))
+                own, times = _renumbered(new[place], *layout.decode_postings(data))
                 if times and weights is None:
                     weights = bytearray(b"\1" * len(rows))
                 rows += own
@@ -106,7 +106,7 @@ def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
             yield key, layout.encode_postings(rows, bytes(weights) if weights else None)
 
 
-def _moved(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[int], bytes | None]:
+def _renumbered(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[int], bytes | None]:
     """Return a posting list with the notes' new rows."""
     if not isinstance(new, range):
         kept = [new[row] >= 0 for row in rows]
@@ -122,33 +122,33 @@ def _by_key(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, list[tuple[int, byt
 
     Sorts some thousand keys at a time, in a third of the time of a merge.
     """
-    terms = [leaf.terms for leaf in leaves if isinstance(leaf.terms, Dictionary)]
-    streams = [one.packed() for one in terms]
+    dictionaries = [leaf.terms for leaf in leaves if isinstance(leaf.terms, Dictionary)]
+    streams = [terms.packed() for terms in dictionaries]
     ahead = [next(stream, None) for stream in streams]
-    steps = sorted(key for one in terms for key in one.some_keys())[:: len(terms)]
+    steps = sorted(key for terms in dictionaries for key in terms.some_keys())[:: len(dictionaries)]
     for step in (*steps, b"\xff"):  # greater than every key
-        found: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
+        lists: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
         for place, stream in enumerate(streams):
             item = ahead[place]
             while item is not None and item[0] < step:
-                found[item[0]].append((place, item[1]))
+                lists[item[0]].append((place, item[1]))
                 item = next(stream, None)
             ahead[place] = item
-        yield from sorted(found.items())
+        yield from sorted(lists.items())
 
 
 def _new_rows(leaves: Iterable[Leaf]) -> list[Renumber]:
     """Return for each segment the new row of each of its rows."""
-    found: list[Renumber] = []
+    new_rows: list[Renumber] = []
     start = 0
     for leaf in leaves:
         if leaf.deleted:
             following = count(start)
-            found.append([-1 if row in leaf.deleted else next(following) for row in range(len(leaf.table))])
+            new_rows.append([-1 if row in leaf.deleted else next(following) for row in range(len(leaf.table))])
         else:
-            found.append(range(start, start + len(leaf.table)))
+            new_rows.append(range(start, start + len(leaf.table)))
         start += leaf.live
-    return found
+    return new_rows
 
 
 def _table(view: View) -> layout.TableContent:
@@ -157,9 +157,8 @@ def _table(view: View) -> layout.TableContent:
     for note in view.deleted:
         alive[note] = False
     numbers: dict[int, int] = {}
-    folder_of = array(
-        "I", (numbers.setdefault(one, len(numbers)) for one in compress(view.numbers("folder_of"), alive))
-    )
+    folders = compress(view.numbers("folder_of"), alive)
+    folder_of = array("I", (numbers.setdefault(folder, len(numbers)) for folder in folders))
     tables = [leaf.table for leaf in view.leaves]
 
     def column(read: Callable[[Table], array[int]]) -> array[int]:

@@ -159,8 +159,8 @@ def count_postings(head: int, size: int) -> int:
 
     Raises DamagedError when no list can have this size.
     """
-    count, rest = divmod(size - 1, (4 if head & _WIDE else 2) + (1 if head & _WEIGHTED else 0))
-    if rest or head > (_WIDE | _WEIGHTED):
+    count, surplus = divmod(size - 1, (4 if head & _WIDE else 2) + (1 if head & _WEIGHTED else 0))
+    if surplus or head > (_WIDE | _WEIGHTED):
         raise DamagedError("a posting list has an impossible length")
     return count
 
@@ -232,8 +232,8 @@ def _columns(content: TableContent) -> Iterator[tuple[str, bytes]]:
     members: list[list[int]] = [[] for _ in folders]
     for place, folder in enumerate(folder_of):
         members[folder].append(place)
-    for found in members:
-        found.sort(key=lambda place: place_in_sequence(names[place]))
+    for rows in members:
+        rows.sort(key=lambda place: place_in_sequence(names[place]))
     paths = [folder.encode("utf-8", "surrogatepass") for folder in folders]
     yield "folders", b"".join(paths)
     yield "folder_ends", array("I", accumulate(map(len, paths))).tobytes()
@@ -266,8 +266,8 @@ def _columns(content: TableContent) -> Iterator[tuple[str, bytes]]:
 
 def _encode_facts(facts: Iterable[dict[str, Any]]) -> tuple[bytes, bytes]:
     """Return the facts encoded in compressed blocks of several rows, and the ends of the blocks."""
-    rest = iter(facts)
+    remaining = iter(facts)
     blocks = []
-    while some := list(islice(rest, FACTS_PER_BLOCK)):
-        blocks.append(zlib.compress(marshal.dumps(some), 1))
+    while in_block := list(islice(remaining, FACTS_PER_BLOCK)):
+        blocks.append(zlib.compress(marshal.dumps(in_block), 1))
     return b"".join(blocks), array("I", accumulate(map(len, blocks))).tobytes()

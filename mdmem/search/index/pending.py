@@ -86,8 +86,8 @@ class Terms:
 
     def postings(self, field: str, term: str) -> layout.Postings | None:
         """Return a term's posting list, or None."""
-        found = self._lists[field].get(term)
-        return layout.decode_postings(layout.encode_postings(*found)) if found else None
+        lists = self._lists[field].get(term)
+        return layout.decode_postings(layout.encode_postings(*lists)) if lists else None
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
         """Yield the terms that begin with `prefix`, in order, each with its number of rows."""
@@ -108,8 +108,8 @@ class Terms:
     ) -> Iterator[layout.Postings]:
         """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
         for term, _ in self.starting_with(field, prefix):
-            if is_wanted(layout.key(field, term)) and (found := self.postings(field, term)):
-                yield found
+            if is_wanted(layout.key(field, term)) and (postings := self.postings(field, term)):
+                yield postings
 
 
 def overlay(view: View, root: str, diff: Diff) -> View | None:
@@ -121,20 +121,17 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
         return None
     from mdmem.search.index import document
 
-    read = [(entry, disk.readable(root, entry.path)) for entry in diff.files]
+    contents = [(entry, disk.readable(root, entry.path)) for entry in diff.files]
     documents = [
-        document.build(root, entry, data, mtime_ns=-1, is_kept=False) for entry, data in read if data is not None
+        document.build(root, entry, data, mtime_ns=-1, is_kept=False) for entry, data in contents if data is not None
     ]
-    hidden = {view.find(path) for path in (*diff.gone, *(entry.path for entry in diff.files))}
-    leaves = [
-        leaf._replace(
-            deleted=leaf.deleted | {note - leaf.start for note in hidden if note is not None and _in(leaf, note)}
-        )
-        for leaf in view.leaves
-    ]
-    table = Table(layout.encode_table([made.row for made in documents]), len(documents))
+    replaced = [view.find(path) for path in (*diff.gone, *(entry.path for entry in diff.files))]
+    outdated = {note for note in replaced if note is not None}
+    leaves = [_without_notes(leaf, outdated) for leaf in view.leaves]
+    table = Table(layout.encode_table([document.row for document in documents]), len(documents))
     return View([*leaves, Leaf(view.size, Terms(documents), table, set())], {})
 
 
-def _in(leaf: Leaf, note: int) -> bool:
-    return leaf.start <= note < leaf.start + len(leaf.table)
+def _without_notes(leaf: Leaf, notes: set[int]) -> Leaf:
+    rows = {note - leaf.start for note in notes if leaf.start <= note < leaf.start + len(leaf.table)}
+    return leaf._replace(deleted=leaf.deleted | rows)

@@ -39,25 +39,25 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     if path is not None:
         return path
     try:
-        found, is_partial = _in_index(config, wanted.lower(), look=look)
+        paths, is_partial = _in_index(config, wanted.lower(), look=look)
     except BusyError:
-        found, is_partial = in_files(config, wanted.lower()), False
-        if not found:
+        paths, is_partial = in_files(config, wanted.lower()), False
+        if not paths:
             raise
     except OSError:  # the index cannot be written or read
-        found, is_partial = in_files(config, wanted.lower()), False
-    if not found and is_partial:
-        found = in_files(config, wanted.lower())
-    if len(found) == 1:
-        return found[0]
-    if is_partial and not found:
+        paths, is_partial = in_files(config, wanted.lower()), False
+    if not paths and is_partial:
+        paths = in_files(config, wanted.lower())
+    if len(paths) == 1:
+        return paths[0]
+    if is_partial and not paths:
         raise NotFoundError(f"No note has the id or path {reference!r:.80} so far. The index is still being built.")
-    if not found:
+    if not paths:
         hint = _hint(config, wanted.lower()) or "`mdmem search` finds notes by their words."
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. {hint}")
-    names = ", ".join(found[:5])
-    text = f"{len(found)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."
-    raise AmbiguousError(text, found)
+    names = ", ".join(paths[:5])
+    text = f"{len(paths)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."
+    raise AmbiguousError(text, paths)
 
 
 def _hint(config: Config, name: str) -> str:
@@ -68,8 +68,10 @@ def _hint(config: Config, name: str) -> str:
         view = None
     if view is None or not name:
         return ""
-    is_session = view.remaining("facet", f"session:{name}") or any(at.endswith(f"-{name}") for at in view.folders)
-    return f"That is a session: `mdmem history {shlex.quote(name)}` reads it." if is_session else ""
+    is_id = bool(view.remaining("facet", f"session:{name}"))
+    if is_id or any(folder.endswith(f"-{name}") for folder in view.folders):
+        return f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
+    return ""
 
 
 def path_of_id(config: Config, reference: str) -> str:
@@ -79,8 +81,8 @@ def path_of_id(config: Config, reference: str) -> str:
     """
     try:
         view = current(config)
-        found = with_id(view, note.id_in_reference(reference).lower()) if view is not None else ()
-        paths = {view.path(number) for number in found} if view is not None else set()
+        notes = with_id(view, note.id_in_reference(reference).lower()) if view is not None else ()
+        paths = {view.path(number) for number in notes} if view is not None else set()
     except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do: the slower way does without
         return ""
     path = paths.pop() if len(paths) == 1 else ""
@@ -93,21 +95,21 @@ def _in_index(config: Config, wanted: str, *, look: bool) -> tuple[list[str], bo
     If one of them is not where the index has it, somebody has moved or deleted it, and the index is brought up to date.
     """
     try:
-        found = _by_id(config, wanted)
+        indexed = _by_id(config, wanted)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - a damaged index, or another version's, raises anything
         catchup.repair(config, error)
         if not _is_partial(config):
             catchup.update(config)
-        found = _by_id(config, wanted)
-    here = _existing(config, found)
-    is_moved = len(here) < len(found)
-    if (here and not is_moved) or _is_partial(config):
-        return here, not here
+        indexed = _by_id(config, wanted)
+    existing = _existing(config, indexed)
+    is_moved = len(existing) < len(indexed)
+    if (existing and not is_moved) or _is_partial(config):
+        return existing, not existing
     if not (look or is_moved):
-        return here, False
-    _look(config)
+        return existing, False
+    _add_missing(config)
     return _existing(config, _by_id(config, wanted)), False
 
 
@@ -125,14 +127,14 @@ def _exists(config: Config, path: str) -> bool:
     return True
 
 
-def _look(config: Config) -> None:
+def _add_missing(config: Config) -> None:
     """Add to the index what it lacks; in a large vault, a background process checks most notes."""
     view = opened(config)
     if view is None or not scan_record.is_large(view):
         catchup.update(config)
         return
     catchup.update(config, quick=True, share=scan_record.EVERY)
-    completion.look(config)
+    completion.check_files(config)
 
 
 def _is_partial(config: Config) -> bool:
@@ -154,12 +156,12 @@ def in_files(config: Config, wanted: str) -> list[str]:
     if len(wanted) < MIN_PREFIX_CHARS:
         return []
     paths = [entry.path for entry in disk.walk(config.vault)]
-    found = [path for path in paths if path.rpartition("-")[2].startswith(wanted)]
-    found = found or [path for path in paths if _is_named(path, _tail(wanted))]
-    if not found:
+    matching = [path for path in paths if path.rpartition("-")[2].startswith(wanted)]
+    matching = matching or [path for path in paths if _is_named(path, _tail(wanted))]
+    if not matching:
         others = islice((path for path in paths if not path.startswith("journal/")), PATHS_AT_ONCE)
-        found = [path for path in others if str(note.load(config.vault, path).meta.get("id", "")).startswith(wanted)]
-    return sorted(found)
+        matching = [path for path in others if str(note.load(config.vault, path).meta.get("id", "")).startswith(wanted)]
+    return sorted(matching)
 
 
 def _as_path(config: Config, wanted: str) -> str | None:
@@ -181,9 +183,9 @@ def _by_id(config: Config, wanted: str) -> list[str]:
 
 def with_id(view: View, wanted: str) -> set[int]:
     """Return the notes whose id is `wanted`, in lower case, or else begins with it."""
-    found = view.notes("facet", f"id:{wanted}") if wanted else set()
-    if found or len(wanted) < MIN_PREFIX_CHARS:
-        return found
+    notes = view.notes("facet", f"id:{wanted}") if wanted else set()
+    if notes or len(wanted) < MIN_PREFIX_CHARS:
+        return notes
     terms = view.starting_with("facet", f"id:{wanted}", limit=100)
     return {number for term in terms for number in view.notes("facet", term)}
 
@@ -195,12 +197,12 @@ def _tail(wanted: str) -> str:
 
 def _by_name(view: View, tail: str) -> list[str]:
     """Return the notes whose file name or path ends in `tail`, ignoring the extension."""
-    found = []
+    matching = []
     for first in range(0, view.size, PATHS_AT_ONCE):
         paths = view.some_paths(first, min(first + PATHS_AT_ONCE, view.size))
-        alike = ((note, path) for note, path in enumerate(paths, first) if tail in path.lower())
-        found += [path for note, path in alike if _is_named(path, tail) and note not in view.deleted]
-    return sorted(found)
+        candidates = ((note, path) for note, path in enumerate(paths, first) if tail in path.lower())
+        matching += [path for note, path in candidates if _is_named(path, tail) and note not in view.deleted]
+    return sorted(matching)
 
 
 def _is_named(path: str, tail: str) -> bool:

@@ -61,14 +61,14 @@ def stamped(entry: WalkedFile) -> Stamped:
 
 def changed_last(files: list[Stamped]) -> list[Stamped]:
     """Return as many of the files as are checked each time, from the end of the list."""
-    captured = [is_in_session(one[1]) for one in files]
+    captured = [is_in_session(file[1]) for file in files]
     surplus = {False: captured.count(False) - MAX_CHANGED, True: captured.count(True) - MAX_CAPTURED}
-    kept = []
-    for one, is_captured in zip(files, captured, strict=True):
+    last = []
+    for file, is_captured in zip(files, captured, strict=True):
         surplus[is_captured] -= 1
         if surplus[is_captured] < 0:
-            kept.append(one)
-    return kept
+            last.append(file)
+    return last
 
 
 class Newest:
@@ -90,7 +90,7 @@ class Newest:
             yield entry
 
     @property
-    def found(self) -> list[Stamped]:
+    def files(self) -> list[Stamped]:
         """The collected files, the newest last."""
         return sorted([*self._heaps[False], *self._heaps[True]])
 
@@ -151,33 +151,33 @@ def everywhere(root: str, met: MetFile | None = None) -> Seen:
 
 def newest(root: str, limit: int) -> list[WalkedFile]:
     """Return at most `limit` notes: those outside the journal first, then those of its newest days."""
-    found = list(islice(_walk(root, skip=("journal",)), limit))
-    by_day = [found for project in projects(root) for found in days(root, project) if found[0][:4].isdecimal()]
-    for _, folder in sorted(by_day, reverse=True):
-        if len(found) >= limit:
+    entries = list(islice(_walk(root, skip=("journal",)), limit))
+    dated = [day for project in projects(root) for day in days(root, project) if day[0][:4].isdecimal()]
+    for _, folder in sorted(dated, reverse=True):
+        if len(entries) >= limit:
             break
-        found += islice(_walk(root, folder), limit - len(found))
-    return found
+        entries += islice(_walk(root, folder), limit - len(entries))
+    return entries
 
 
 def at_paths(root: str, paths: Iterable[str]) -> Seen:
     """Scan these files, and everything in and below these folders; they may be gone."""
-    given = [found for found in (_relative(root, path) for path in paths) if found is not None]
-    relative = [disk.archived_folder(root, path) or path for path in given]
+    in_vault = [path for path in (_relative(root, path) for path in paths) if path is not None]
+    relative = [disk.archived_folder(root, path) or path for path in in_vault]
     entries: dict[str, WalkedFile] = {}
     folders: list[str] = []
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
     hides = _private_names(root)
     for path in relative:
         try:
-            found = disk.look(root, path)
+            state = disk.look(root, path)
         except (OSError, ValueError):
             entries |= {entry.path: entry for entry in _walk(root, path)}  # a folder with packed notes
             continue
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(state.st_mode):
             entries |= {entry.path: entry for entry in _walk(root, path, folders)}
-        elif stat.S_ISREG(found.st_mode) and disk.is_note_path(path, ours=ours) and not hides(path):
-            entries[path] = WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+        elif stat.S_ISREG(state.st_mode) and disk.is_note_path(path, ours=ours) and not hides(path):
+            entries[path] = WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino)
     return Seen(root, list(entries.values()), folders, deep=tuple(relative))
 
 
@@ -201,21 +201,21 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     changed: list[WalkedFile] = []
     gone: list[str] = []
     lstat = os.lstat
-    for note, path, stamp in chain.from_iterable(_kept(view, sorted(notes))):  # possibly every note
+    for note, path, stamp in chain.from_iterable(_indexed_files(view, sorted(notes))):  # possibly every note
         try:
             try:
-                found = lstat(f"{root}/{path}")
+                state = lstat(f"{root}/{path}")
             except FileNotFoundError:
-                found = disk.look(root, path)
+                state = disk.look(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
-        if stamp == (found.st_mtime_ns, found.st_size, found.st_ino):
+        if stamp == (state.st_mtime_ns, state.st_size, state.st_ino):
             continue
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(state.st_mode):
             gone.append(path)
-        elif _is_other(root, view, note, found):
-            changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
+        elif _differs(root, view, note, state):
+            changed.append(WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino))
     return Diff(changed, list(ShutFolders(root).without(gone)))
 
 
@@ -224,46 +224,46 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
 
     Return the differences, and the files' present stamps.
     """
-    found: list[Stamped] = []
-    others: list[int] = []
+    present: list[Stamped] = []
+    changed: list[int] = []
     gone: list[str] = []
-    for one in known:
-        path = one[1]
+    for file in known:
+        path = file[1]
         try:
-            now = disk.look(root, path)
+            state = disk.look(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
-        found.append((now.st_mtime_ns, path, now.st_size, now.st_ino))
-        if found[-1] != one and (note := view.find(path)) is not None:
-            others.append(note)
-    diff = at_notes(root, view, others)
+        present.append((state.st_mtime_ns, path, state.st_size, state.st_ino))
+        if present[-1] != file and (note := view.find(path)) is not None:
+            changed.append(note)
+    diff = at_notes(root, view, changed)
     missing = ShutFolders(root).without(path for path in gone if view.find(path) is not None)
-    return Diff(diff.files, [*diff.gone, *missing]), found
+    return Diff(diff.files, [*diff.gone, *missing]), present
 
 
-def _kept(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tuple[int, int, int]]]]:
+def _indexed_files(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tuple[int, int, int]]]]:
     """Yield the index's number, path and stamp of notes' files, in batches.
 
     For notes with close numbers, these are read at once.
     """
     for start in range(0, len(notes), AT_ONCE):
-        some = notes[start : start + AT_ONCE]
-        first, last = some[0], some[-1] + 1
-        if last - first > MANY * len(some):
-            yield ((note, view.path(note), view.stamp(note)) for note in some)
+        batch = notes[start : start + AT_ONCE]
+        first, last = batch[0], batch[-1] + 1
+        if last - first > MANY * len(batch):
+            yield ((note, view.path(note), view.stamp(note)) for note in batch)
             continue
         paths, stamps = view.some_paths(first, last), view.stamps(first, last)
-        if last - first == len(some):
-            yield zip(some, paths, stamps, strict=True)
+        if last - first == len(batch):
+            yield zip(batch, paths, stamps, strict=True)
         else:
-            yield ((note, paths[note - first], stamps[note - first]) for note in some)
+            yield ((note, paths[note - first], stamps[note - first]) for note in batch)
 
 
-def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
+def _differs(root: str, view: View, note: int, state: os.stat_result) -> bool:
     """Whether a file differs from what was indexed; one that was too fresh then is read."""
     mtime_ns, size, inode = view.stamp(note)
-    if (size, inode) != (found.st_size, found.st_ino) or mtime_ns not in (found.st_mtime_ns, -1):
+    if (size, inode) != (state.st_size, state.st_ino) or mtime_ns not in (state.st_mtime_ns, -1):
         return True
     if mtime_ns != -1:
         return False
@@ -353,26 +353,27 @@ def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int
 def _known(view: View, seen: Seen) -> dict[str, int]:
     """Return the indexed notes of the scanned part, by path."""
     if seen.shallow is not None:
-        looked = [note for folder in _packed_in(view, seen.shallow, seen.unchanged) for note in view.members_of(folder)]
-        looked += (note for folder in seen.shallow for note in view.lying_in(folder))
-        return {view.path(note): note for note in looked}
+        notes = [note for folder in _packed_in(view, seen.shallow, seen.unchanged) for note in view.members_of(folder)]
+        notes += (note for folder in seen.shallow for note in view.lying_in(folder))
+        return {view.path(note): note for note in notes}
     return _below(view, seen.deep or ())
 
 
-def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:
+def _packed_in(view: View, changed: frozenset[str], unchanged: Container[str]) -> Iterator[str]:
     """Yield the session folders whose notes are or were packed in one of these folders."""
-    above = {day for folder in changed for day in days_packed_in(folder)}
-    if above:
-        yield from (one for one in view.folders if one.rpartition("/")[0] in above and one not in there)
+    packed_days = {day for folder in changed for day in days_packed_in(folder)}
+    for folder in view.folders if packed_days else ():
+        if folder.rpartition("/")[0] in packed_days and folder not in unchanged:
+            yield folder
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
     """Return the notes at these paths and below those that are folders, by path."""
     notes: dict[str, int] = {}
     for path in paths:
-        found = view.find(path)
-        if found is not None:
-            notes[path] = found
+        note = view.find(path)
+        if note is not None:
+            notes[path] = note
         elif not disk.is_note_path(path, ours=False):
             start = f"{path}/" if path else ""
             inside = [folder for folder in view.folders if folder == path or folder.startswith(start)]

@@ -31,7 +31,7 @@ EVERY = 1 << 60
 """Check every note at its known path, and changed folders: half the work of a walk."""
 MOST_AT_ONCE, NEWEST = 200_000, 50_000
 """With more notes than this, a caller that waits for an answer checks only people's own notes and this many new ones.
-A background process checks the others; see `completion.look`."""
+A background process checks the others; see `completion.check_files`."""
 
 
 class ScanRecord(NamedTuple):
@@ -45,11 +45,11 @@ def load(index_dir: str) -> ScanRecord | None:
     """Return the record, cached while its file is unchanged; None if there is none that can be used."""
     path = os.path.join(index_dir, FOLDERS)
     try:
-        found = os.stat(path)
-        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-        known = _read.get(path)
-        if known is not None and known[0] == stamp:
-            return known[1]
+        state = os.stat(path)
+        stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+        cached = _read.get(path)
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
         data = files.read_own(path, MAX_BYTES)
     except OSError:
         return None
@@ -68,8 +68,8 @@ def load(index_dir: str) -> ScanRecord | None:
 
 def folders_seen(config: Config) -> list[str]:
     """Return the vault's folders from the record; [] without one."""
-    kept = load(config.index_dir)
-    return list(kept.times.by_path) if kept is not None else []
+    record = load(config.index_dir)
+    return list(record.times.by_path) if record is not None else []
 
 
 _read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
@@ -77,30 +77,30 @@ _read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
 
 
 def remember(
-    config: Config, kept: ScanRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
+    config: Config, record: ScanRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
 ) -> None:
     """Record the times of the scanned folders, now that all notes in them are indexed, and the changed files.
 
-    kept: the previous record. changed: the files in it with present stamps. started_ns: when the scan began; folders
+    record: the previous one. changed: the files in it with present stamps. started_ns: when the scan began; folders
         changed since then are to be read again.
     """
-    times, before = kept or ScanRecord(FolderTimes.of({}), [])
-    if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
+    times, changed_before = record or ScanRecord(FolderTimes.of({}), [])
+    if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == changed_before:
         return
-    looked: dict[str, int | None] = dict.fromkeys(seen.shallow or ())
+    scanned: dict[str, int | None] = dict.fromkeys(seen.shallow or ())
     for folder in seen.folders:
-        at = folder_time(config.vault, folder)
-        if at is not None:
-            looked[folder] = at if at < started_ns - _step_ns(at) else -1
+        mtime_ns = folder_time(config.vault, folder)
+        if mtime_ns is not None:
+            scanned[folder] = mtime_ns if mtime_ns < started_ns - _step_ns(mtime_ns) else -1
     if seen.shallow is None:
-        now, newest = FolderTimes.of({}).with_others(looked), seen.newest.found if seen.newest else []
+        new_times, newest = FolderTimes.of({}).with_others(scanned), seen.newest.files if seen.newest else []
     else:
-        now, newest = times.with_others(looked), sorted(map(stamped, diff.files))
-    again = {*diff.gone, *(one[1] for one in newest)}
-    last = changed_last([*(one for one in changed if one[1] not in again), *newest])
-    groups, packed = now.pack()
-    if (groups, packed) != times.pack() or last != before:
-        head = marshal.dumps((groups, last))
+        new_times, newest = times.with_others(scanned), sorted(map(stamped, diff.files))
+    listed_anew = {*diff.gone, *(file[1] for file in newest)}
+    changed_now = changed_last([*(file for file in changed if file[1] not in listed_anew), *newest])
+    groups, packed = new_times.pack()
+    if (groups, packed) != times.pack() or changed_now != changed_before:
+        head = marshal.dumps((groups, changed_now))
         _save(os.path.join(config.index_dir, FOLDERS), b"".join([len(head).to_bytes(4, "little"), head, packed]))
 
 

@@ -56,10 +56,10 @@ class SegmentFile:
 
     def checksum(self) -> int:
         """Return the CRC-32 of the whole file."""
-        found = 0
+        checksum = 0
         for chunk in self._chunks():
-            found = zlib.crc32(chunk, found)
-        return found
+            checksum = zlib.crc32(chunk, checksum)
+        return checksum
 
     def _chunks(self) -> Iterator[bytes]:
         for start in range(0, self._size, _CHUNK_BYTES):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmem import files, system
@@ -46,7 +47,7 @@ def current(config: Config) -> View | None:
     """
     folder = config.index_dir
     view = _views.get(folder)
-    if view is None or not _holds(folder, view):
+    if view is None or not _is_current(folder, view):
         _views.pop(folder, None)
         view = open_view(folder)
         if view is not None:
@@ -106,14 +107,14 @@ def _open(folder: str, *, verify: bool) -> View | None:
         stamp = _stamp(folder, contents.NAME)
     except FileNotFoundError:
         return None
-    found = contents.load(folder)
-    if found is None:
+    newest_contents = contents.load(folder)
+    if newest_contents is None:
         return None
     _check_owner(folder)
     known, parts = _parts.get(folder, {}), {}
     leaves = []
     start = 0
-    for segment in found.segments:
+    for segment in newest_contents.segments:
         stamps = {f"{segment.name}{extension}": _stamp(folder, segment.name + extension) for extension in segment.files}
         part = known.get(segment.name)
         if part is None or part.stamps != stamps or verify:
@@ -123,14 +124,14 @@ def _open(folder: str, *, verify: bool) -> View | None:
         leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
         start += segment.count
     _keep(_parts, folder, parts)
-    files = {contents.NAME: stamp} | {name: at for part in parts.values() for name, at in part.stamps.items()}
-    return View(leaves, files)
+    stamps_of_parts = chain.from_iterable(part.stamps.items() for part in parts.values())
+    return View(leaves, {contents.NAME: stamp, **dict(stamps_of_parts)})
 
 
 def leaf(folder: str, segment: Segment, *, verify: bool = False) -> Leaf:
     """Open a segment. verify: check its whole content. Raises DamagedError when it is damaged."""
-    terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
-    return Leaf(0, terms, Table(_opened(folder, segment, ".rows", verify=verify), segment.count), segment.deleted)
+    terms = Dictionary(_open_file(folder, segment, ".terms", verify=verify))
+    return Leaf(0, terms, Table(_open_file(folder, segment, ".rows", verify=verify), segment.count), segment.deleted)
 
 
 class _Part(NamedTuple):
@@ -161,7 +162,7 @@ def is_whole(folder: str, segment: Segment) -> bool:
     """
     try:
         for extension in segment.files:
-            _opened(folder, segment, extension, verify=True)
+            _open_file(folder, segment, extension, verify=True)
     except Exception as error:  # whatever a damaged file makes a reader do
         if is_lacking(error):
             raise
@@ -174,7 +175,7 @@ def is_lacking(error: Exception) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and system.is_error(error, *_LACKING))
 
 
-def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:
+def _open_file(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:
     """Open a segment's file; check its checksum if `verify` is set or the file's mtime has changed."""
     size, checksum, mtime_ns = segment.files[extension]
     file = SegmentFile(os.path.join(folder, segment.name + extension))
@@ -185,7 +186,7 @@ def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> S
     return file
 
 
-def _holds(folder: str, view: View) -> bool:
+def _is_current(folder: str, view: View) -> bool:
     """Whether a view is still the newest generation and its files are untouched; checked before each use."""
     try:
         _check_owner(folder)
@@ -195,13 +196,13 @@ def _holds(folder: str, view: View) -> bool:
 
 
 def _stamp(folder: str, name: str) -> tuple[int, int, int]:
-    found = os.stat(f"{folder}/{name}")  # for two files per segment: `os.path.join` would double the cost
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    state = os.stat(f"{folder}/{name}")  # for two files per segment: `os.path.join` would double the cost
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 def _check_owner(folder: str) -> None:
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or not system.own(found, 0o022):
+    state = os.lstat(folder)
+    if not stat.S_ISDIR(state.st_mode) or not system.own(state, 0o022):
         raise DamagedError("others can write in its folder")
     if not files.is_private(os.path.dirname(folder)):
         raise DamagedError("the folder above it is not the user's alone")
@@ -220,11 +221,11 @@ def own_folder(folder: str) -> None:
         os.mkdir(folder, 0o700)
     except FileExistsError:
         pass
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or not system.own(found):
+    state = os.lstat(folder)
+    if not stat.S_ISDIR(state.st_mode) or not system.own(state):
         raise ConfigError(f"{folder} is not owned by you, so no index is kept in it. Remove it.")
-    if not system.own(found, 0o022):
+    if not system.own(state, 0o022):
         for name in os.listdir(folder):  # others could write here, so the files may be theirs
             os.unlink(os.path.join(folder, name))
-    if not system.own(found, 0o077):
+    if not system.own(state, 0o077):
         os.chmod(folder, 0o700)

@@ -240,7 +240,7 @@ class Table:
 def _cut(data: bytes, ends: list[int]) -> list[str]:
     """Return the names in a part of their column. ends: of the names, after the start of the part."""
     begin = ends[0]
-    return [data[one - begin : two - begin].decode("utf-8", "surrogatepass") for one, two in pairwise(ends)]
+    return [data[start - begin : end - begin].decode("utf-8", "surrogatepass") for start, end in pairwise(ends)]
 
 
 def _text(data: bytes) -> str:

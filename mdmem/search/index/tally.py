@@ -73,19 +73,19 @@ def deleted(leaf: Leaf) -> list[int]:
     """Return a segment's deleted rows that are in its counts: no pages, unless something was hidden in them."""
     flags = leaf.table.numbers("flags") if leaf.deleted else []
     lists = [leaf.terms.postings("facet", f"is:{state}") for state in ("private", "redacted")] if leaf.deleted else []
-    kept_out = {row for found in lists if found for row in leaf.deleted.intersection(found[0])}
-    return sorted(row for row in leaf.deleted if flags[row] // KIND_STEP not in _PAGES or row in kept_out)
+    with_hidden = {row for postings in lists if postings for row in leaf.deleted.intersection(postings[0])}
+    return sorted(row for row in leaf.deleted if flags[row] // KIND_STEP not in _PAGES or row in with_hidden)
 
 
-def added(parts: Iterable[NoteCounts], less: NoteCounts) -> NoteCounts:
+def total(parts: Iterable[NoteCounts], without: NoteCounts) -> NoteCounts:
     """Return the sum of segments' counts, minus those of deleted notes."""
     sums: list[Counter[Any]] = [Counter() for _ in NoteCounts._fields]
     for part in parts:
-        for into, more in zip(sums, _each(part), strict=True):
-            into.update(more)
-    for into, fewer in zip(sums, _each(less), strict=True):
-        into.subtract(fewer)
-    return NoteCounts(*({key: count for key, count in found.items() if count} for found in sums))
+        for counter, counts in zip(sums, _each(part), strict=True):
+            counter.update(counts)
+    for counter, counts in zip(sums, _each(without), strict=True):
+        counter.subtract(counts)
+    return NoteCounts(*({key: count for key, count in counter.items() if count} for counter in sums))
 
 
 def _each(counts: NoteCounts) -> tuple[dict[Any, int], ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from mdmem.search.index.layout import Postings
+    from mdmem.search.index.table import Table
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 10_000
@@ -66,8 +67,8 @@ def without(postings: Postings, deleted: Set[int]) -> Postings:
     if not places:
         return postings
     between = [slice(first + 1, last) for first, last in pairwise([-1, *places, len(rows)])]
-    left = array(rows.typecode, b"".join([rows[part].tobytes() for part in between]))
-    return left, b"".join([weights[part] for part in between]) if weights else None
+    remaining = array(rows.typecode, b"".join([rows[part].tobytes() for part in between]))
+    return remaining, b"".join([weights[part] for part in between]) if weights else None
 
 
 class View:
@@ -101,24 +102,24 @@ class View:
 
     def count(self, field: str, term: str) -> int:
         """Return the number of notes with a term; notes deleted since the last merge still count."""
-        known = self._counts.get((field, term))
-        if known is None:
+        count = self._counts.get((field, term))
+        if count is None:
             if len(self._counts) >= MAX_COUNTS:
                 self._counts.clear()
-            known = self._counts[field, term] = sum(leaf.terms.count(field, term) for leaf in self.leaves)
-        return known
+            count = self._counts[field, term] = sum(leaf.terms.count(field, term) for leaf in self.leaves)
+        return count
 
     def postings(self, field: str, term: str) -> list[tuple[Sequence[int], bytes | None]]:
         """Return the notes with a term and their term frequencies (None: all 1), one entry per segment that has any."""
-        found: list[tuple[Sequence[int], bytes | None]] = []
+        lists: list[tuple[Sequence[int], bytes | None]] = []
         for leaf in self.leaves:
             postings = leaf.terms.postings(field, term)
             if postings is None:
                 continue
             rows, weights = without(postings, leaf.deleted) if leaf.deleted else postings
             if rows:
-                found.append((shifted(rows, leaf.start) if leaf.start else rows, weights))
-        return found
+                lists.append((shifted(rows, leaf.start) if leaf.start else rows, weights))
+        return lists
 
     def each(self, field: str, term: str) -> Iterator[int]:
         """Yield the notes with a term, without a set, which might hold all notes."""
@@ -151,13 +152,13 @@ class View:
 
     def starting_with(self, field: str, prefix: str, limit: int = 1_000_000) -> dict[str, int]:
         """Return the first `limit` terms that begin with `prefix`, in order, each with its number of notes."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for leaf in self.leaves:
             for place, (term, count) in enumerate(leaf.terms.starting_with(field, prefix)):
                 if place >= limit:
                     break
-                found[term] = found.get(term, 0) + count
-        return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
+                counts[term] = counts.get(term, 0) + count
+        return dict(sorted(counts.items())[:limit]) if len(self.leaves) > 1 else counts
 
     def terms(self, field: str, prefix: str) -> Iterator[str]:
         """Yield the terms that begin with `prefix`, in order, without a list: there may be one for every note."""
@@ -166,13 +167,13 @@ class View:
 
     def remaining(self, field: str, prefix: str) -> set[str]:
         """Return the terms that begin with `prefix` and occur in a note that is not deleted."""
-        found: set[bytes] = set()
+        remaining: set[bytes] = set()
         for leaf in self.leaves:
             keys = leaf.terms.keys(field, prefix, self.size)
             lists = leaf.terms.postings_of_many(field, prefix, bool) if leaf.deleted else ()
             gone = {key for key, (rows, _) in zip(keys, lists, strict=False) if leaf.deleted.issuperset(rows)}
-            found.update(key for key in keys if key not in gone)
-        return {key[1:].decode("utf-8", "replace") for key in found}
+            remaining.update(key for key in keys if key not in gone)
+        return {key[1:].decode("utf-8", "replace") for key in remaining}
 
     def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> Iterator[str]:
         """Yield the terms with one of these lengths among the first `limit` that begin with `prefix`."""
@@ -194,11 +195,11 @@ class View:
         def is_wanted_key(key: bytes) -> bool:
             return bool(is_wanted(key[known:]))
 
-        found: set[int] = set()
+        notes: set[int] = set()
         for leaf in self.leaves:
             for rows, _ in leaf.terms.postings_of_many("facet", start, is_wanted_key, part):
-                found.update([leaf.start + row for row in rows] if leaf.start else rows)
-        return found - self.deleted if self.deleted else found
+                notes.update([leaf.start + row for row in rows] if leaf.start else rows)
+        return notes - self.deleted if self.deleted else notes
 
     # -- notes
 
@@ -264,8 +265,8 @@ class View:
         if len(parts) != 1:
             return [self.name(note) for note in notes]
         leaf, start, end = parts[0]
-        found = leaf.table.some_names(start, end)
-        return [found[note - first] for note in notes]
+        names = leaf.table.some_names(start, end)
+        return [names[note - first] for note in notes]
 
     @cached_property
     def members(self) -> Members:
@@ -301,8 +302,8 @@ class View:
     @cached_property
     def root(self) -> int:
         """Return the number of the vault's own folder, or -1 if it has no notes."""
-        found = self.folders.find("")
-        return -1 if found is None else found
+        number = self.folders.find("")
+        return -1 if number is None else number
 
     def neighbors(self, note: int, reach: int) -> list[int]:
         """Return up to `reach` notes before and after a note in its folder's numbered sequence."""
@@ -354,14 +355,15 @@ class View:
                 leaf = self._leaf(note)
                 of_leaf.setdefault(leaf.start, []).append(note - leaf.start)
             rows = (row for leaf in self.leaves for row in leaf.table.rows(of_leaf.get(leaf.start, ())))
-            return tally.added([tally.of(rows, internal=True)], tally.of([]))
-        tables = [leaf.table for leaf in self.leaves]
-        own = (
-            tally.NoteCounts(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one))))
-            for one in tables
-        )
-        gone = ((leaf.table, few) for leaf in self.leaves if (few := tally.deleted(leaf)))
-        return tally.added(own, tally.of(row for table, few in gone for row in table.rows(few)))
+            return tally.total([tally.of(rows, internal=True)], tally.of([]))
+
+        def counts_of(table: Table) -> NoteCounts:
+            stored = table.counts()
+            return tally.NoteCounts(*stored) if stored else tally.of(table.rows(range(len(table))))
+
+        deleted = ((leaf.table, numbers) for leaf in self.leaves if (numbers := tally.deleted(leaf)))
+        deleted_rows = (row for table, numbers in deleted for row in table.rows(numbers))
+        return tally.total((counts_of(leaf.table) for leaf in self.leaves), tally.of(deleted_rows))
 
     def bytes(self, notes: Iterable[int] | None = None) -> int:
         """Return the total size of these notes' files (None: all)."""
@@ -411,11 +413,11 @@ class View:
 
     def stamps(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return the stamps of notes `first` to `last`, exclusive."""
-        found: list[tuple[int, int, int]] = []
+        stamps: list[tuple[int, int, int]] = []
         for leaf, start, end in self._rows(first, last):
             columns = [leaf.table.some_numbers(name, start, end) for name in ("mtime_ns", "size", "inode")]
-            found += zip(*columns, strict=True)
-        return found
+            stamps += zip(*columns, strict=True)
+        return stamps
 
     def numbers(self, name: str) -> array[int]:
         """Return a column for all notes: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`."""

@@ -41,14 +41,14 @@ def _without_needless_imports() -> Iterator[None]:
         "cached_property": ("cached_property", cached_property),
         "urllib.request": ("urlretrieve", None),
     }
-    placed = [name for name in needed if name not in sys.modules]
-    for name in placed:
+    replaced = [name for name in needed if name not in sys.modules]
+    for name in replaced:
         sys.modules[name] = ModuleType(name)
         setattr(sys.modules[name], *needed[name])
     try:
         yield
     finally:
-        for name in placed:
+        for name in replaced:
             del sys.modules[name]
 
 
@@ -81,10 +81,10 @@ class Storage(FileStorage):
 class Index(FileIndex):
     """An index with our own table of contents: Whoosh's is a pickle."""
 
-    def __init__(self, folder: str, found: Contents) -> None:
+    def __init__(self, folder: str, newest: Contents) -> None:
         self.storage = Storage(folder)
         self.indexname = "notes"
-        self.contents = found
+        self.contents = newest
 
     def _read_toc(self) -> TOC:
         return TOC(SCHEMA, list(self.contents.segments), self.contents.generation)
@@ -122,7 +122,7 @@ class Pool:
         """Add a note's terms with their frequencies; rows come in ascending order."""
         by_term, times_of = self._rows[field], self._times[field]
         deque(map(list.append, map(by_term.__getitem__, words), repeat(row)), maxlen=0)  # half the time of a loop
-        for term, times in [one for one in words.items() if one[1] != 1]:
+        for term, times in [item for item in words.items() if item[1] != 1]:
             times_of[term][row] = times
 
     def iter_postings(self) -> Iterator[tuple[bytes, bytes]]:
@@ -142,9 +142,9 @@ class Pool:
     @staticmethod
     def _join(by_term: dict[str, list[int]], times_of: dict[str, dict[int, int]], term: str, into: str) -> None:
         rows, times = by_term.pop(term), times_of.pop(term, {})
-        both = times_of.get(into, {})
+        times_of_into = times_of.get(into, {})
         for row in by_term.get(into, ()):
-            times[row] = times.get(row, 0 if row not in rows else 1) + both.get(row, 1)
+            times[row] = times.get(row, 0 if row not in rows else 1) + times_of_into.get(row, 1)
         by_term[into] = sorted({*rows, *by_term.get(into, ())})
         times_of[into] = times
 
@@ -208,8 +208,8 @@ class Writer(SegmentWriter):
         """Write the added notes as a segment that belongs to no index yet."""
         if not self._added:
             return Segment("none")
-        made: Segment = self._finalize_segment()
-        return made
+        segment: Segment = self._finalize_segment()
+        return segment
 
     def _commit_toc(self, segments: list[Segment]) -> None:
         if self._merged is not None:
@@ -252,13 +252,13 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
 
     Raises DamagedError when the index cannot be read.
     """
-    view, found = store.newest(folder), contents.load(folder)
-    is_first = found is None or view is None
-    if found is None or view is None:
-        found, view = Contents(0, []), View([], {})
-        contents.remove_unused(folder, found)
+    view, before = store.newest(folder), contents.load(folder)
+    is_first = before is None or view is None
+    if before is None or view is None:
+        before, view = Contents(0, []), View([], {})
+        contents.remove_unused(folder, before)
         files.remove(os.path.join(folder, contents.FOLDERS))  # it belongs to an earlier index
-    writer = Writer(Index(folder, found), view if merge else None)
+    writer = Writer(Index(folder, before), view if merge else None)
     try:
         yield Batch(writer, view, is_first=is_first)
     except BaseException:
@@ -302,17 +302,17 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> boo
     with alone(folder, wait_seconds):
         was_open = store.is_open(folder)
         try:
-            found = contents.load(folder)
+            before = contents.load(folder)
         except Exception as error:  # a damaged file may raise anything
             if store.is_lacking(error):
                 raise
-            found = None
-        whole = [segment for segment in found.segments if store.is_whole(folder, segment)] if found else []
-        if found is None or (is_suspect and was_open and len(whole) == len(found.segments)):
+            before = None
+        whole = [segment for segment in before.segments if store.is_whole(folder, segment)] if before else []
+        if before is None or (is_suspect and was_open and len(whole) == len(before.segments)):
             _remove_all(folder)
-        elif len(whole) < len(found.segments):
+        elif len(whole) < len(before.segments):
             files.remove(os.path.join(folder, contents.FOLDERS))  # every file is checked again
-            contents.publish(folder, Contents(found.generation + 1, whole))
+            contents.publish(folder, Contents(before.generation + 1, whole))
         else:
             return is_suspect  # another process has repaired it
         return True
