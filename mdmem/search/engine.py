@@ -109,10 +109,10 @@ def search(
     words_of = cache(partial(_units, query=parsed))
 
     def answer(view: View) -> SearchResult:
-        more, words = guessed(view, config, options.guess), words_of(view)
-        max_scored = _needed(options) if options.sort == "relevance" else None
+        guesses, words = guessed(view, config, options.guess), words_of(view)
+        most = _needed(options) if options.sort == "relevance" else None
         scores = _find(
-            view, config.vault, parsed, words, here=options.here, now=options.now, guessed=more, most=max_scored
+            view, config.vault, parsed, words, here=options.here, now=options.now, guesses=guesses, most=most
         )
         total = scores.total if isinstance(scores, ranking.Scores) else len(scores)
         order = in_order(view, scores, options.sort)
@@ -121,8 +121,8 @@ def search(
         page = _part(view, order, options)
         hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, parsed)
-        is_all = not is_partial and not completion.is_running(config)
-        unmatched = select.unmatched(view, parsed) if not scores and is_all else select.unread(view, parsed)
+        is_whole = not is_partial and not completion.is_running(config)
+        unmatched = select.unmatched(view, parsed) if not scores and is_whole else select.unread(view, parsed)
         return SearchResult(hits, total, (*parsed.hints, *unmatched, *notices), suggestion, changes)
 
     checks_shown = (options.update or options.check_shown) and memory_view is None
@@ -155,7 +155,7 @@ def _again_if_stale(
 ) -> SearchResult | None:
     """Return the result, or a new one if a file that it shows has changed since the short scan."""
     view = index.current(config)
-    changed = view and scan.at_notes(config.vault, view, _notes(view, result.hits))
+    changed = view and scan.at_notes(config.vault, view, _shown_notes(view, result.hits))
     if not changed:
         return result
     paths = [*changed.gone, *(entry.path for entry in changed.files)]
@@ -163,7 +163,7 @@ def _again_if_stale(
     return freshness.answered(config, answer)
 
 
-def _notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
+def _shown_notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
     if isinstance(hits, ManyHits):
         return hits.notes
     return {note for hit in hits if (note := view.find(hit.path)) is not None}
@@ -211,8 +211,8 @@ def for_agent(view: View, project: str | None, without_session: str, here: Place
 def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:
     """Return the function for a note's worth to an agent, whatever the question, including that of its kind."""
     worth, flags = prior(view, now), view.numbers("flags")
-    by_place = [WORTH.get(kind, 1.0) for kind in KINDS]
-    return lambda note: worth(note) * by_place[flags[note] // KIND_STEP]
+    worth_by_kind = [WORTH.get(kind, 1.0) for kind in KINDS]
+    return lambda note: worth(note) * worth_by_kind[flags[note] // KIND_STEP]
 
 
 def related(
@@ -258,19 +258,19 @@ def _find(
     *,
     here: Place | None = None,
     now: datetime | None = None,
-    guessed: Iterable[Unit] = (),
+    guesses: Iterable[Unit] = (),
     most: int | None = None,
 ) -> Mapping[int, float]:
     """Return the notes that match a query with their scores, 0 if nothing is ranked. units: the query's.
 
-    most: as for `ranking.scores`.
+    guesses: further units that only rank. most: as for `ranking.scores`.
     """
     from mdmem.search import select
 
     permitted = select.allowed(view, root, query, here=here)
     if not units:
         return Unranked(view.all if permitted is None else permitted)
-    ranked_units = [*ranking.affordable(view, units), *guessed]
+    ranked_units = [*ranking.affordable(view, units), *guesses]
     required = permitted if query.must or query.phrases or query.prefixes else None
     most = most if required is None else None
     scores = ranking.rerank(
@@ -338,15 +338,15 @@ _FIRST = 250
 """Number of notes sorted before the others, which are rarely needed."""
 
 
-def _by_key(found: Collection[int], key: Callable[[int], float], *, falls: bool) -> Iterator[int]:
+def _by_key(notes: Collection[int], key: Callable[[int], float], *, falls: bool) -> Iterator[int]:
     """Yield notes sorted by key, the first _FIRST without sorting all."""
-    rest = found
-    if falls and len(found) > 2 * _FIRST:
-        first = nlargest(_FIRST, found, key=key)
-        least = key(first[-1])
-        yield from (note for note in first if key(note) != least)
-        rest = [note for note in found if key(note) <= least]
-    yield from sorted(rest, key=key, reverse=falls)
+    remaining = notes
+    if falls and len(notes) > 2 * _FIRST:
+        first = nlargest(_FIRST, notes, key=key)
+        lowest = key(first[-1])
+        yield from (note for note in first if key(note) != lowest)
+        remaining = [note for note in notes if key(note) <= lowest]
+    yield from sorted(remaining, key=key, reverse=falls)
 
 
 def _part(view: View, order: Iterator[int], options: SearchOptions) -> dict[int, int]:

@@ -85,7 +85,7 @@ def hits_of(view: View, config: Config, shown: Shown) -> Sequence[SearchHit]:
     """Return the chosen notes as hits. Of many, each is built on access and not kept."""
     if len(shown.chosen) > AT_ONCE:
         return ManyHits(view, config, shown)
-    return tuple(_made(view, config.vault, shown, shown.chosen))
+    return tuple(_build(view, config.vault, shown, shown.chosen))
 
 
 class ManyHits(Sequence[SearchHit]):
@@ -112,15 +112,15 @@ class ManyHits(Sequence[SearchHit]):
             yield from self._part(self.notes[start : start + AT_ONCE])
 
     def _part(self, notes: Sequence[int]) -> Sequence[SearchHit]:
-        def answer(again: View) -> Sequence[SearchHit]:
-            if again is not self._view:
+        def answer(current_view: View) -> Sequence[SearchHit]:
+            if current_view is not self._view:
                 raise BusyError("The index was damaged and has been rebuilt. Run the command again.")
-            return tuple(_made(again, self._config.vault, self._shown, notes))
+            return tuple(_build(current_view, self._config.vault, self._shown, notes))
 
         return freshness.answered(self._config, answer, self._view) or ()
 
 
-def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator[SearchHit]:
+def _build(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator[SearchHit]:
     chars = shown.chars
     weights = {term: ranking.rarity(view, term) for word in shown.words for term, _ in word.terms}
     finder = analysis.WordFinder(weights)

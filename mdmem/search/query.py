@@ -83,15 +83,15 @@ def with_filters(query: Query, now: datetime | None = None, **given: str | Itera
 
     An invalid value adds a hint, as in the query language.
     """
-    return _with(query, _Reader(now), given)
+    return _with_values(query, _Reader(now), given)
 
 
 def with_options(query: Query, given: Mapping[str, str | Iterable[str] | None]) -> Query:
     """Return what `with_filters` does, for a command line: a hint names `--tag` instead of `tag:`."""
-    return _with(query, _Reader(None, as_options=True), given)
+    return _with_values(query, _Reader(None, as_options=True), given)
 
 
-def _with(query: Query, reader: _Reader, given: Mapping[str, str | Iterable[str] | None]) -> Query:
+def _with_values(query: Query, reader: _Reader, given: Mapping[str, str | Iterable[str] | None]) -> Query:
     for key, value in given.items():
         for text in [value] if isinstance(value, str) else value or ():
             if not reader.filter(key, text, wanted=True):

@@ -103,15 +103,15 @@ def scores(
     covered = array("H", [0]) * view.size  # number of further matching words
     notes = array("I")
     folders: dict[int, float] = {}
-    matched = _without_hopeless(view, units, among, most if surroundings else None)
-    for match in matched.matches:
-        _take(match.notes, matched.notes, total, covered, notes)
+    candidates = _without_hopeless(view, units, among, most if surroundings else None)
+    for match in candidates.matches:
+        _add_scores(match.notes, candidates.notes, total, covered, notes)
         if surroundings:
             add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # free it before the next is looked up
     coordinated = _coordination(len(units))
-    folder_of, of_folder = view.numbers_of("folder_of", notes), _of_folders(view, folders)
+    folder_of, of_folder = view.numbers_of("folder_of", notes), _folder_shares(view, folders)
 
     def complete(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
         return [score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes]
@@ -119,7 +119,7 @@ def scores(
     all_scores = complete(total, notes)
     cutoff = nlargest(most, all_scores)[-1] if most is not None and most < len(all_scores) else 0.0
     scored = Scores({note: score for note, score in zip(notes, all_scores, strict=True) if score >= cutoff})
-    scored.total = len(all_scores) if matched.total is None else matched.total
+    scored.total = len(all_scores) if candidates.total is None else candidates.total
     pool = {note: total[note] for note in largest(POOL, scored)}
     if surroundings:
         _add_context(view, matches, pool, covered)
@@ -133,17 +133,17 @@ def _coordination(units: int) -> list[float]:
     return [1 - COORDINATION + share * (1 + times) for times in range(units)]
 
 
-def _of_folders(view: View, scores: Mapping[int, float]) -> list[float]:
+def _folder_shares(view: View, scores: Mapping[int, float]) -> list[float]:
     """Return each folder's contribution to the scores of its notes."""
     is_session = view.is_session
-    of_folder = [0.0] * len(is_session)
+    shares = [0.0] * len(is_session)
     for folder, score in scores.items():
-        of_folder[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
-    return of_folder
+        shares[folder] = score * (SESSION_PARENT if is_session[folder] else PARENT)
+    return shares
 
 
-class _Found(NamedTuple):
-    """The matches of units. notes: only these are in the result (None: all). total: number of notes, if known."""
+class _Candidates(NamedTuple):
+    """The matches of units. notes: only these are in the result (None: all). total: how many notes match, if known."""
 
     matches: Iterable[Match]
     notes: Collection[int] | None
@@ -151,11 +151,13 @@ class _Found(NamedTuple):
 
 
 def _is_common(view: View, unit: Unit) -> bool:
-    having = view.count("body", unit.terms[0][0]) if len(unit.terms) == 1 else 0
-    return having > COMMON_NOTES and COMMON * having > view.live
+    number = view.count("body", unit.terms[0][0]) if len(unit.terms) == 1 else 0
+    return number > COMMON_NOTES and COMMON * number > view.live
 
 
-def _without_hopeless(view: View, units: Collection[Unit], among: Collection[int] | None, most: int | None) -> _Found:
+def _without_hopeless(
+    view: View, units: Collection[Unit], among: Collection[int] | None, most: int | None
+) -> _Candidates:
     """Return the matches of units, without notes that cannot be among the `most` best (None: return all).
 
     A common word tells little, and the maximum score of a body with it is known in advance. If enough notes score
@@ -163,7 +165,7 @@ def _without_hopeless(view: View, units: Collection[Unit], among: Collection[int
     """
     common = [unit for unit in units if most is not None and _is_common(view, unit)]
     if most is None or len(common) != 1 or any(unit.in_code for unit in units):
-        return _Found(of_units(view, units), among)
+        return _Candidates(of_units(view, units), among)
     [(term, weight)] = common[0].terms
     match = match_term(view, term, weight, unscored="body")
     others = [joined(starmap(partial(known_match, view), unit.terms)) for unit in units if unit is not common[0]]
@@ -171,9 +173,9 @@ def _without_hopeless(view: View, units: Collection[Unit], among: Collection[int
     match = match._replace(notes=score_notes(view, match.lists, weight, promising))
     remaining = iter(others)
     ordered = [match if unit is common[0] else next(remaining) for unit in units]
-    return (
-        _Found(ordered, among) if promising is None else _Found(ordered, set(promising), _count(view, ordered, among))
-    )
+    if promising is None:
+        return _Candidates(ordered, among)
+    return _Candidates(ordered, set(promising), _count(view, ordered, among))
 
 
 def _promising(
@@ -191,25 +193,25 @@ def _promising(
         sure_scores = {note: score for note, score in sure_scores.items() if note in among}
     if len(sure_scores) < TRIED * most:
         return None
-    alone_factor, of_folder = _coordination(len(others) + 1)[0], _of_folders(view, folders)
+    alone_factor, of_folder = _coordination(len(others) + 1)[0], _folder_shares(view, folders)
     folder_of = view.numbers("folder_of")
     high_score = nlargest(TRIED * most, sure_scores.values())[-1]
     candidates = sorted([note for note, score in sure_scores.items() if score >= high_score])
-    bodies = score_notes(view, [one for one in common.lists if one.field == "body"], weight, candidates)
+    bodies = score_notes(view, [posting for posting in common.lists if posting.field == "body"], weight, candidates)
     lower_bounds = [
         (sure_scores[note] + bodies.get(note, 0.0)) * alone_factor + of_folder[folder_of[note]] for note in candidates
     ]
-    least = nlargest(most, lower_bounds)[-1] * _ROUNDED
+    threshold = nlargest(most, lower_bounds)[-1] * _ROUNDED
     body = FIELDS["body"] * common.rarity * (K + 1)
-    high_folders = [folder for folder, score in enumerate(of_folder) if score + body * alone_factor >= least]
+    high_folders = [folder for folder, score in enumerate(of_folder) if score + body * alone_factor >= threshold]
     if len(high_folders) > MAX_ABOVE:
         return None
-    with_others, reachable = set().union(*(match.notes for match in others)), least - body - max(of_folder)
+    with_others, reachable = set().union(*(match.notes for match in others)), threshold - body - max(of_folder)
     promising = {
         note
         for note, score in sure_scores.items()
         if score >= reachable
-        and (score + body) * (1.0 if note in with_others else alone_factor) + of_folder[folder_of[note]] >= least
+        and (score + body) * (1.0 if note in with_others else alone_factor) + of_folder[folder_of[note]] >= threshold
     }
     promising.update(chain.from_iterable(view.members[folder] for folder in high_folders))
     return sorted(promising if among is None else (note for note in promising if note in among))
@@ -226,7 +228,7 @@ def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) 
     return sum(1 for note in compress(range(view.size), is_found) if note in among)
 
 
-def _take(
+def _add_scores(
     word_scores: Mapping[int, float],
     permitted: Collection[int] | None,
     total: MutableSequence[float],
@@ -260,22 +262,22 @@ def largest(count: int, scores: Mapping[int, float]) -> list[int]:
 def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[int]) -> None:
     """Add to the scores of the pool's notes what their neighbors contribute."""
     lengths = view.lengths("body")
-    pool_notes_near: dict[int, list[int]] = {}
+    notes_by_neighbor: dict[int, list[int]] = {}
     norm: dict[int, float] = {}
     flat, slope = K * (1 - B), K * B / (2 * REACH * view.average_length("body"))
     for note in pool:
         neighbors = view.neighbors(note, REACH)
         norm[note] = flat + slope * sum(lengths[neighbor] for neighbor in neighbors)
         for neighbor in neighbors:
-            pool_notes_near.setdefault(neighbor, []).append(note)
-    of_pool, neighbors_of_pool = set(pool), set(pool_notes_near)
+            notes_by_neighbor.setdefault(neighbor, []).append(note)
+    pool_notes, neighbors_of_pool = set(pool), set(notes_by_neighbor)
     for match in matches:
         times: dict[int, int] = {}
         for neighbor, frequency in match.times(neighbors_of_pool).items():
-            for note in pool_notes_near[neighbor]:
+            for note in notes_by_neighbor[neighbor]:
                 times[note] = times.get(note, 0) + frequency
         gain = CONTEXT * match.rarity * (K + 1)
-        having = match.some(of_pool)
+        having = match.some(pool_notes)
         for note, frequency in times.items():
             pool[note] += gain * frequency / (frequency + norm[note])
             covered[note] += note not in having

@@ -33,8 +33,8 @@ POOL = 150
 SAME = 0.8
 """Share of words that two questions must have in common to be the same."""
 SNIPPET_CHARS = 300
-MOST_TOLD = 50
-"""Number of best notes of which is known whether their turns only repeat others: it takes a file each to know."""
+MAX_CHECKED = 50
+"""Number of best notes whose turns are checked for only repeating others: each check reads a file."""
 MAX_HITS = 3
 """Maximum number of notes returned per turn, besides the page of its session."""
 
@@ -122,9 +122,12 @@ def answers(
             is_echo = group.notes[0] in echoes
             return Answer(group.folder, score, group.is_talk, group.is_said, hits, *weigh(group.notes), is_echo)
 
-        groups = turn_groups.by_turn(view, kind_of, scores, order, limit=limit)
-        answers = (answer for group in groups if not ((answer := answer_of(group)).is_echo and group.is_retold))
-        return tuple(answer for answer in answers if not _repeats(config, answer, text))
+        answers = []
+        for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
+            answer = answer_of(group)
+            if not (answer.is_echo and group.is_retold) and not _repeats(config, answer, text):
+                answers.append(answer)
+        return tuple(answers)
 
     return freshness.answered(config, in_view, seen) or ()
 
@@ -174,7 +177,7 @@ def _questions_and_echoes(
             marks_given[folder] = journal.Record(config, str(prompt.meta.get("session", ""))).given()
         return journal.recalled_mark(prompt.body) in marks_given[folder]
 
-    for note in islice(notes, MOST_TOLD):
+    for note in islice(notes, MAX_CHECKED):
         if not turn_groups.session_folder(view, note):
             continue
         if kind_of(note) in (turn_groups.UNANSWERED, turn_groups.ECHO, turn_groups.RETOLD):
@@ -265,9 +268,8 @@ class _Weights:
         others = {note: share for note, share in having.items() if note not in self._without}
         if not others:
             return 1.0
-        notes = [
-            note for note, share in others.items() if share > SYNONYM
-        ] or others  # synonyms do not make it commoner
+        # Synonyms do not make it commoner.
+        notes = [note for note, share in others.items() if share > SYNONYM] or others
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
@@ -280,8 +282,8 @@ class _Weights:
         flags = self._view.numbers("flags")
         said = [note for note in notes if flags[note] // KIND_STEP in _SPOKEN]
         said = said or [note for note in notes if flags[note] // KIND_STEP != _PRINTED]
-        _, said_words = of_said = self._of(said) if said else (0.0, 0)
-        weight, words = max([of_said, *(self._of([note]) for note in notes)])
+        said_weight, said_words = self._of(said) if said else (0.0, 0)
+        weight, words = max([(said_weight, said_words), *(self._of([note]) for note in notes)])
         identifiers = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
         return weight / self._whole, weight, words, max(said_words, identifiers)
 

@@ -68,11 +68,12 @@ def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note meets, such as a misspelled project."""
     wanted = (condition for condition in dict.fromkeys(query.filters) if condition.wanted)
     unmet = [condition for condition in wanted if not any(True for _ in _filtered(view, condition))]
-    return tuple(f"No note has {_either(each.key, each.values)}.{_similar(view, each)}" for each in unmet)
+    return tuple(f"No note has {_either(condition)}.{_similar(view, condition)}" for condition in unmet)
 
 
-def _either(key: str, values: Iterable[str]) -> str:
-    return " or ".join(f"{key}:{value:.80}" for value in values)
+def _either(condition: Filter) -> str:
+    """Return a filter as the user may type it, each alternative by itself."""
+    return " or ".join(f"{condition.key}:{value:.80}" for value in condition.values)
 
 
 def _similar(view: View, condition: Filter) -> str:
@@ -85,7 +86,7 @@ def _similar(view: View, condition: Filter) -> str:
     similar = [
         name for value in condition.values for name in difflib.get_close_matches(value.lower()[:80], known_names, 1)
     ]
-    return f" Did you mean {_either(condition.key, dict.fromkeys(similar))}?" if similar else ""
+    return f" Did you mean {_either(condition._replace(values=tuple(dict.fromkeys(similar))))}?" if similar else ""
 
 
 def unread(view: View, query: Query) -> tuple[str, ...]:
@@ -93,10 +94,11 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
     if not (query.phrases or query.prefixes):
         return ()
     permitted = _meeting(view, query)
-    if all(
-        len(candidates if permitted is None else permitted.intersection(candidates)) <= MAX_READ
-        for candidates, _ in _in_text(view, query)
-    ):
+
+    def all_are_read(candidates: Collection[int]) -> bool:
+        return len(candidates if permitted is None else permitted.intersection(candidates)) <= MAX_READ
+
+    if all(all_are_read(candidates) for candidates, _ in _in_text(view, query)):
         return ()
     texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
@@ -203,8 +205,8 @@ def _folders(run: str) -> str:
 def _within_folder(part: str) -> str:
     """Return the regular expression for a part of a glob without `**`."""
     first, *rest = (re.escape(text).replace(r"\?", "[^/]") for text in part.split("*"))
-    found = [f"[^/]*?{text}" for text in rest]
-    return "".join([first, *(f"(?>{text})" for text in found[:-1]), *found[-1:]])
+    patterns = [f"[^/]*?{text}" for text in rest]
+    return "".join([first, *(f"(?>{text})" for text in patterns[:-1]), *patterns[-1:]])
 
 
 # -- text --------------------------------------------------------------------------------------------
@@ -262,8 +264,8 @@ def _with_all(view: View, phrase: str) -> set[int]:
     """Return the notes with every term of a phrase, in any order."""
     notes: set[int] | None = None
     for term in dict.fromkeys(analysis.terms(phrase)):
-        with_one = with_term(view, term)
-        notes = with_one if notes is None else notes & with_one
+        having = with_term(view, term)
+        notes = having if notes is None else notes & having
     return notes or set()
 
 
@@ -283,7 +285,7 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
 
 
 def _with_text(view: View, root: str, notes: Iterable[int], text: str) -> set[int]:
-    """Return the notes whose text on disk has `wanted`: lower-case words with single spaces."""
+    """Return the notes whose text on disk contains `text`, which is lower-case words with single spaces."""
     matching = set()
     for note in sorted(notes):  # folder by folder, so that a packed session is read once
         data = disk.readable(root, view.path(note))

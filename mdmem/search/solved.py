@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
@@ -53,7 +53,7 @@ class Fix(NamedTuple):
     likeness: float = 1.0
 
 
-class _Chain(NamedTuple):
+class _Solution(NamedTuple):
     """A failed run, the edits or runs that helped, and the run that succeeded, by note number."""
 
     failed: int
@@ -99,18 +99,18 @@ class Finder:
         same = view.with_any(errors.facet(signature) for signature in signatures)
         similar = {number for path in similar_paths if (number := view.find(path)) is not None}
         chosen = (same | similar if signatures else self._failed) & self._shells & self._failed
-        found: list[Fix] = []
+        fixes: list[Fix] = []
         known_fixes: set[tuple[str, ...]] = set()
         for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
-            chain = self._chain(number)
-            fix = self._fix(chain, signatures) if chain else None
+            solution = self._solution(number)
+            fix = self._fix(solution, signatures) if solution else None
             same_fix = (fix.solved, fix.command, errors.normalized(fix.error)) if fix else ()
             if fix and same_fix not in known_fixes and (not signatures or fix.likeness >= LIKE):
                 known_fixes.add(same_fix)
-                found.append(fix)
-            if not signatures and len(found) == limit:
+                fixes.append(fix)
+            if not signatures and len(fixes) == limit:
                 break
-        return sorted(found, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
+        return sorted(fixes, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
 
     def around(self, notes: set[int], limit: int) -> list[Fix]:
         """Return the latest fixes whose failed run, edits or final run include one of these notes."""
@@ -120,9 +120,9 @@ class Finder:
         failed = [note for note in self._failed & self._shells if view.folder_of[note] in folders]
         fixes: dict[tuple[str, str], Fix] = {}
         for number in sorted(failed, key=created.__getitem__, reverse=True):
-            chain = self._chain(number)
-            if chain and not notes.isdisjoint((chain.failed, *chain.edits, chain.solved)):
-                fix = self._fix(chain, [])
+            solution = self._solution(number)
+            if solution and not notes.isdisjoint((solution.failed, *solution.edits, solution.solved)):
+                fix = self._fix(solution, [])
                 fixes.setdefault((fix.solved, fix.command), fix)
             if len(fixes) == limit:
                 break
@@ -136,7 +136,7 @@ class Finder:
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
 
-    def _chain(self, failed: int) -> _Chain | None:
+    def _solution(self, failed: int) -> _Solution | None:
         """Return the chain from a failed run to its success; None if it never succeeded or nothing was changed."""
         command = self._command(failed)
         if command is None:
@@ -144,59 +144,61 @@ class Finder:
         edits: list[int] = []
         other_runs: list[int] = []
         is_same_failure = True
-        for number in chain(self._rest(failed), self._next_session(failed, command)):
+        for number in chain(self._later_in_session(failed), self._next_session(failed, command)):
             if number in self._edits and is_same_failure:
                 edits.append(number)
             elif number in self._shells and (run := self._command(number)) is not None:
                 if number not in self._failed and runs.closes(run, command):
                     is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
-                    return _Chain(failed, edits or other_runs, number) if is_explained else None
+                    return _Solution(failed, edits or other_runs, number) if is_explained else None
                 if number not in self._failed and run.family != command.family:
                     other_runs.append(number)
                 if run == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
                     is_same_failure = False  # it fails differently from here on: later edits solve that
         return None
 
-    def _rest(self, number: int) -> Iterator[int]:
+    def _later_in_session(self, number: int) -> Iterator[int]:
         """Yield the later notes of the same session, in order."""
-        place = journal.numbers(self._view.name(number))
-        return (one for at, one in self._in_order(self._view.folder_of[number]) if at > place)
+        own_position = journal.numbers(self._view.name(number))
+        return (note for position, note in self._in_order(self._view.folder_of[number]) if position > own_position)
 
     def _in_order(self, folder: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Yield a session's positions and the notes there, in order."""
         view = self._view
-        members = sorted((journal.numbers(view.name(one)), one) for one in view.members[folder])
-        return ((at, one) for at, one in members if at and one in self._notes)
+        members = sorted((journal.numbers(view.name(note)), note) for note in view.members[folder])
+        return ((position, note) for position, note in members if position and note in self._notes)
 
     def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
         """Yield the notes of the project's next session that runs the check again."""
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
-        ended = max(created[one] for one in view.members[own])
+        ended = max(created[note] for note in view.members[own])
         in_time = self._runs_of(str(view.facts(failed).get("project", "")))
-        for at, number in islice(in_time, first := bisect_right(in_time, (ended, len(created))), first + _NEXT_RUNS):
-            if at > created[failed] + NEXT_SECONDS:
+        first = bisect_right(in_time, (ended, len(created)))
+        for created_at, number in in_time[first : first + _NEXT_RUNS]:
+            if created_at > created[failed] + NEXT_SECONDS:
                 return
             again = self._command(number)
             if again is not None and view.folder_of[number] != own and runs.closes(again, command):
-                yield from (one for _, one in self._in_order(view.folder_of[number]))
+                yield from (note for _, note in self._in_order(view.folder_of[number]))
                 return
 
     def _runs_of(self, project: str) -> list[tuple[int, int]]:
         """Return a project's runs with their times, in order."""
         if project not in self._in_time:
             created = self._view.numbers("created")
-            found = self._shells & self._view.of_project(project)
-            self._in_time[project] = sorted((created[number], number) for number in found)
+            notes = self._shells & self._view.of_project(project)
+            self._in_time[project] = sorted((created[number], number) for number in notes)
         return self._in_time[project]
 
     def _signatures(self, number: int) -> list[str]:
         return errors.signatures(people.read(self._config.vault, self._view.path(number)).body)
 
-    def _fix(self, chain: _Chain, signatures: list[str]) -> Fix:
+    def _fix(self, solution: _Solution, signatures: list[str]) -> Fix:
         view = self._view
-        facts = view.facts(chain.failed)
-        parsed = people.read(self._config.vault, view.path(chain.failed))
+        facts = view.facts(solution.failed)
+        parsed = people.read(self._config.vault, view.path(solution.failed))
         lines = {errors.normalized(line): line for line in errors.telling(parsed.body)}
         own_signatures = errors.signatures(parsed.body)
         best = max(
@@ -208,17 +210,17 @@ class Finder:
             or lines.get(own_signatures[0] if own_signatures else "")
             or str(parsed.meta.get("error", ""))
         )
-        edits = chain.edits[-MAX_EDITS:]
+        edits = solution.edits[-MAX_EDITS:]
         files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
         return Fix(
             id=str(facts["id"]),
-            path=view.path(chain.failed),
+            path=view.path(solution.failed),
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
-            created=timestamps.iso_time(view.number("created", chain.failed)),
-            command=self._line(chain.failed),
+            created=timestamps.iso_time(view.number("created", solution.failed)),
+            command=self._line(solution.failed),
             error=error[:300],
-            solved=str(view.facts(chain.solved)["id"]),
+            solved=str(view.facts(solution.solved)["id"]),
             edits=[str(view.facts(number)["id"]) for number in edits],
             files=list(files),
             diff=self._diff(edits),
@@ -230,7 +232,7 @@ class Finder:
         parts = []
         for number in edits:
             body = people.read(self._config.vault, self._view.path(number)).body
-            parts += [found[2].strip("\n") for found in _FENCE.finditer(body)]
+            parts += [fence[2].strip("\n") for fence in _FENCE.finditer(body)]
         text = "\n".join(parts)
         return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
 
@@ -241,7 +243,7 @@ def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> 
     among: the notes that may be shown (None: all).
     """
     signatures = errors.signatures(error)
-    failed = view.with_any(errors.facet(one) for one in signatures)
+    failed = view.with_any(errors.facet(signature) for signature in signatures)
     if not (failed if among is None else failed & among):
         return None
     fixes = Finder(config, view, among, by_runs=True).find(signatures, [], 1)

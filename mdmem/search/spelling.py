@@ -44,14 +44,14 @@ def _nearest(view: View, word: str) -> str | None:
         return None
     slips_allowed = 1 if len(term) < 6 else 2
     letters = set(term)  # a typo removes a letter, adds one, or both
-    found: list[tuple[int, int, str]] = []
+    candidates: list[tuple[int, int, str]] = []
     lengths = range(len(term) - slips_allowed, len(term) + slips_allowed + 1)
     for candidate in view.terms_of_length("body", term[0], lengths, MAX_TERMS):
         if len(letters.symmetric_difference(candidate)) <= 2 * slips_allowed and candidate.isalpha():
             slips = distance(term, candidate, slips_allowed)
             if slips <= slips_allowed:
-                found.append((slips, -view.count("body", candidate), candidate))
-    return min(found)[2] if found else None
+                candidates.append((slips, -view.count("body", candidate), candidate))
+    return min(candidates)[2] if candidates else None
 
 
 def distance(a: str, b: str, limit: int) -> int:

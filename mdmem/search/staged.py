@@ -40,12 +40,12 @@ def place(config: Config, cwd: str) -> Place:
     from mdmem.search.gate import Gate
     from mdmem.vault import journal
 
-    found = project.identify(cwd)
-    if not found.branch:
+    identified = project.identify(cwd)
+    if not identified.branch:
         return Place((), "")
     gate = Gate(config)
-    known = journal.find_project(config, gate.name(journal.identity(found)))
-    return Place(dict.fromkeys(filter(None, (known, gate.name(found.name)))), gate.name(found.branch))
+    name = journal.find_project(config, gate.name(journal.identity(identified)))
+    return Place(dict.fromkeys(filter(None, (name, gate.name(identified.name)))), gate.name(identified.branch))
 
 
 def facet(branch: str) -> str:
@@ -57,8 +57,8 @@ def hidden(view: View, here: Place | None) -> set[int]:
     """Return the notes that wait on another branch than the place's, and the pages of their sessions."""
     waiting = view.notes("facet", "is:staged") if here is not ANYWHERE else set()
     if waiting and here is not None and here.branch:
-        ours = view.with_any(f"project:{name}".lower() for name in here.projects)
-        waiting -= ours & view.notes("facet", facet(here.branch))
+        of_project = view.with_any(f"project:{name}".lower() for name in here.projects)
+        waiting -= of_project & view.notes("facet", facet(here.branch))
     if not waiting:
         return waiting
     folders = {view.folder_of[note] for note in waiting}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_NOTES = 3_000
 """A larger vault is not indexed for a single process: each search would take too long."""
 
-_made: dict[str, str] = {}
+_stopgaps: dict[str, str] = {}
 """Folder of an index that cannot be read -> folder that this process uses in its place."""
 
 
@@ -31,21 +31,21 @@ def use(config: Config, error: OSError) -> bool:
 
     error: why the usual one cannot be read. Raises VaultError when the vault is too large.
     """
-    if config.index_dir in _made.values():
+    if config.index_dir in _stopgaps.values():
         return False
     if len(scan.newest(config.vault, MOST_NOTES + 1)) > MOST_NOTES:
         raise VaultError(
             f"{error.filename or 'The index'} cannot be read ({error.strerror}), and the vault is too large to be"
             " searched without an index. `mdmem doctor --only state` says what to do."
         ) from error
-    if config.index_dir not in _made:
+    if config.index_dir not in _stopgaps:
         try:
             files.make_folder(config.runtime_dir)
             leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
-            made = tempfile.mkdtemp(prefix=f"{leftovers.STOPGAP}{os.getpid()}-", dir=config.runtime_dir)
+            folder = tempfile.mkdtemp(prefix=f"{leftovers.STOPGAP}{os.getpid()}-", dir=config.runtime_dir)
         except OSError:
             return False
-        atexit.register(shutil.rmtree, made, ignore_errors=True)
-        _made[config.index_dir] = f"{made}/index"
-    config.index_dir = _made[config.index_dir]
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _stopgaps[config.index_dir] = f"{folder}/index"
+    config.index_dir = _stopgaps[config.index_dir]
     return True

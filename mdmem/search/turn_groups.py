@@ -139,14 +139,16 @@ LOOKED_AT = 100
 def answer_title(view: View, prompt: int) -> str:
     """Return the title of the last answer to a prompt, which is how it begins; "" if there is none to show."""
     turn = journal.numbers(view.name(prompt))[:1]
-    flags = view.numbers("flags")
-    response = KINDS.index("response")
-    answers = [
-        note
-        for note in (view.members[view.folder_of[prompt]] if turn and session_folder(view, prompt) else ())
-        if flags[note] // KIND_STEP == response and journal.numbers(view.name(note))[:1] == turn
-    ]
-    facts = view.facts(max(answers, key=lambda note: journal.numbers(view.name(note)))) if answers else {}
+    if not turn or not session_folder(view, prompt):
+        return ""
+
+    def position(note: int) -> tuple[int, ...]:
+        return journal.numbers(view.name(note))
+
+    flags, response = view.numbers("flags"), KINDS.index("response")
+    responses = (note for note in view.members[view.folder_of[prompt]] if flags[note] // KIND_STEP == response)
+    answers = [note for note in responses if position(note)[:1] == turn]
+    facts = view.facts(max(answers, key=position)) if answers else {}
     return "" if people.keeps_private(facts) else str(facts.get("title", ""))
 
 
@@ -176,7 +178,7 @@ class Kinds:
     def is_said(self, note: int) -> bool:
         """Whether a note's turn has an answer and changed no file."""
         sources = set(map(source, self._turn(note)))
-        return "response" in sources and not any(one.startswith(EDITS) for one in sources)
+        return "response" in sources and not any(name.startswith(EDITS) for name in sources)
 
     def prompts(self, note: int) -> list[str]:
         """Return the path of the prompt of a note's turn, or of all turns for a page; [] if one of them ran a tool."""
@@ -187,7 +189,9 @@ class Kinds:
         return [f"{session_folder(self._view, note)}/{name}" for name in names if source(name) == "prompt"]
 
     def _turn(self, note: int) -> list[str]:
-        return self._names(self._view.folder_of[note]).get((*journal.numbers(self._view.name(note)), 0)[0], [])
+        """Return the names of the notes of a note's turn."""
+        numbers = journal.numbers(self._view.name(note))
+        return self._names(self._view.folder_of[note]).get(numbers[0] if numbers else 0, [])
 
     def _of(self, folder: int, turn: int) -> int:
         if (folder, turn) not in self._known:

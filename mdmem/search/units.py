@@ -158,7 +158,7 @@ def _one_typo_away(view: KnownWords, word: str) -> list[str]:
     """Return the known terms of words one typo away: a letter missing, added, replaced or swapped."""
     if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
         return []
-    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     shorter = (a + b[1:] for a, b in splits if b)
     swapped = (a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1)
     others = (a + letter + end for a, b in splits for letter in ascii_lowercase for end in {b, b[1:]})
@@ -173,8 +173,8 @@ def _joined(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]) -> Ite
     """Yield units for two or three adjacent words that some note writes as one."""
     for size in (2, 3):
         for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):
-            joined = "".join([word for word, _ in parts])
-            if joined.isalpha() and joined.isascii() and view.count("body", term := stem.stem(joined)):
+            as_one = "".join([word for word, _ in parts])
+            if as_one.isalpha() and as_one.isascii() and view.count("body", term := stem.stem(as_one)):
                 yield Unit(((term, JOINED),))
 
 

@@ -8,7 +8,6 @@ from mdmem.search.asking.orders import word_set as _words
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
 """How surely a sentence asks about the past: by its words alone; by speaking of the past; as a question; not at all."""
 
-
 _ENDS = _words("what whats why whys how hows")
 """Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
 _JOINING = _words("and but or so")
@@ -103,8 +102,8 @@ def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bo
     """
     if not all(word in _NAMING_NO_SUBJECT for word in topic):
         return False
-    held = frozenset(words)
-    return grade == POSSIBLE or not (held & _WE or _is_past(words, held) or _is_back(words, held))
+    used = frozenset(words)
+    return grade == POSSIBLE or not (used & _WE or _is_past(words, used) or _is_back(words, used))
 
 
 def judge(words: list[str], *, asks: bool) -> int:
@@ -117,40 +116,40 @@ def judge(words: list[str], *, asks: bool) -> int:
     prepositions = next((at for at, word in enumerate(words) if word not in _BEFORE_ASKS), 0)
     if words[prepositions] in _ASKS:
         words = words[prepositions:]
-    held = frozenset(words)
+    used = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
-    wh = first in _ASKS or (asks and (not held.isdisjoint(_ASKS) or _is_of_ours(words, first)))
+    wh = first in _ASKS or (asks and (not used.isdisjoint(_ASKS) or _is_of_ours(words, first)))
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
-    past, back = _is_past(words, held), _is_back(words, held)
+    past, back = _is_past(words, used), _is_back(words, used)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
-    if first in _INVERTED and not held & _MODAL and _after(words, _AGREED, _ABOUT):
+    if first in _INVERTED and not used & _MODAL and _after(words, _AGREED, _ABOUT):
         return LIKELY
     if _is_request(words, first):
         question = wh = False
-    if question and (sure := _asks_surely(words, held, wh=wh, past=past, back=back)) != NOT:
+    if question and (sure := _asks_surely(words, used, wh=wh, past=past, back=back)) != NOT:
         return sure
-    grade = max(_without_question(words, held, past=past, back=back), LIKELY * references.points_back(words))
+    grade = max(_without_question(words, used, past=past, back=back), LIKELY * references.points_back(words))
     if not question:
-        return max(grade, _in_passing(words, held, past=past))
-    if not past and (_defines(words, first) or (held & _GENERAL and first != "why")):
+        return max(grade, _in_passing(words, used, past=past))
+    if not past and (_defines(words, first) or (used & _GENERAL and first != "why")):
         return grade  # asks what something is in general
-    if not past and not back and not held & _NOTES and _reads_it(words, held):
+    if not past and not back and not used & _NOTES and _reads_it(words, used):
         return grade
-    ours = wh and not held.isdisjoint(_WE)
-    done = held & _PAST or held & _WE
-    spoken = back or ours or (past and (wh or (done and not held & (_HERE | _YOU)))) or "now" in held
-    return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
+    ours = wh and not used.isdisjoint(_WE)
+    done = used & _PAST or used & _WE
+    spoken = back or ours or (past and (wh or (done and not used & (_HERE | _YOU)))) or "now" in used
+    return max(grade, LIKELY if spoken or _asks_why(words, used) else NOT if used & _HERE else POSSIBLE)
 
 
 def _of_clause(words: list[str]) -> int:
     """Return the grade of a clause that a sentence asks for: `we ever settled that`, `why we chose it`."""
-    held = frozenset(words)
-    past, back = _is_past(words, held), _is_back(words, held)
+    used = frozenset(words)
+    past, back = _is_past(words, used), _is_back(words, used)
     if words[0] not in _ASKS | _BEFORE_ASKS:
-        is_ours = past and _MODAL.isdisjoint(held) and (words[0] in _WE or back)
+        is_ours = past and _MODAL.isdisjoint(used) and (words[0] in _WE or back)
         return judge(["did", *words], asks=True) if is_ours else NOT
-    return min(judge(words, asks=True), SURE if past or back or held & _WE else POSSIBLE)
+    return min(judge(words, asks=True), SURE if past or back or used & _WE else POSSIBLE)
 
 
 def ends(words: list[str]) -> bool:
@@ -180,69 +179,67 @@ LOOKS_UP = ("where", "how", "what do", "according to", " we ")
 def looks_up(words: list[str]) -> bool:
     """Whether a sentence asks for something in files or a person's notes: `where is the phone for emergencies`.
 
-    Also for agreements: `can we release on a Friday`, `do we use tabs`.
-
-    words: folded.
+    Also for agreements: `can we release on a Friday`, `do we use tabs`. words: folded.
     """
-    held = frozenset(words)
-    words = words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
-    if not words or held & (_HERE | _YOU):
+    used = frozenset(words)
+    words = _without_leading(words)
+    if not words or used & (_HERE | _YOU):
         return False
-    return (words[0] in _AGREES and words[1:2] == ["we"]) or (not held & _MODAL and _reads_it(words, held))
+    return (words[0] in _AGREES and words[1:2] == ["we"]) or (not used & _MODAL and _reads_it(words, used))
 
 
 _AGREES = _words("can do are may should must shall")
 """Before "we", these ask for an agreement or for something to be done; the results tell which."""
 
 
-def _reads_it(words: list[str], held: frozenset[str]) -> bool:
+def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
-    reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not held & _CHANGES)
-    if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
+    reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES)
+    if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
-    counts = not held & _WE and "now" not in held and _after(words, _words("how"), _words("many much"))
-    does = (words[:2] == ["what", "does"] and held & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
-    return counts or bool(does and not held & _CHANGES) or _after(words, _words("according"), _words("to"))
+    counts = not used & _WE and "now" not in used and _after(words, _words("how"), _words("many much"))
+    does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
+    return counts or bool(does and not used & _CHANGES) or _after(words, _words("according"), _words("to"))
 
 
 _DOES = _words("do return mean take accept expect print output contain look")
 """`what does X return`: what something does is read where it is defined."""
 
 
-def _asks_why(words: list[str], held: frozenset[str]) -> bool:
+def _asks_why(words: list[str], used: frozenset[str]) -> bool:
     """Whether a question asks for a reason or purpose, or for what is planned, known or left."""
-    if not held & (_HERE | _YOU):
-        how_far = words[-1] in _GOING and held & _ASKS_HOW
+    if not used & (_HERE | _YOU):
+        how_far = words[-1] in _GOING and used & _ASKS_HOW
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
         if how_far or planned or _asks_what_for(words):
             return True
-    if held & (_HERE | _YOU | _MODAL):
+    if used & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
-    why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
+    why = "why" in used or _after(words, _words("how"), _words("come")) or bool(used & _OUTCOME - _TROUBLE)
     of = _after(words, _COMMANDS, _words("for to")) or _after(words, _words("state status progress"), _words("of on"))
-    return why or "left" in held or of or _after(words, _words("speaks speak spoke"), _words("against for"))
+    return why or "left" in used or of or _after(words, _words("speaks speak spoke"), _words("against for"))
 
 
-def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
+def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     """Return the grade of a sentence that is no question by form: `it failed again`, `the 401 is back`."""
     if (
         words[0] in _TELL
-        and not held & (_HERE - {"me"})
-        and held & (_ASKS | _BACK)
-        and (held & (_WE | _BACK) or "again" in held)
+        and not used & (_HERE - {"me"})
+        and used & (_ASKS | _BACK)
+        and (used & (_WE | _BACK) or "again" in used)
     ):
         return LIKELY
-    begin = words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
+    begin = _without_leading(words)
     if begin[0] == "i" and begin[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
         return LIKELY
-    if held & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
-        return NOT if held & _MODAL else LIKELY
+    if used & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
+        return NOT if used & _MODAL else LIKELY
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    fails = (words[-1] == "again" and held & _FAILS) or ("again" in held and _is_told(words))
-    says = (words[0] not in _PRONOUNS and not held.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
-    goes_on = held & _AGAIN and (past or held & _TROUBLE)
+    fails = (words[-1] == "again" and used & _FAILS) or ("again" in used and _is_told(words))
+    says = (words[0] not in _PRONOUNS and not used.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
+    goes_on = used & _AGAIN and (past or used & _TROUBLE)
     is_possible = returns or fails or says or goes_on or _after(words, _ASKS - _RELATIVE, _PAST)
     return POSSIBLE if is_possible else NOT
 
@@ -274,9 +271,9 @@ def names(words: list[str]) -> bool:
     words = words[words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to")) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
-    held = frozenset(words)
+    used = frozenset(words)
     stated = any(a in _IS and b not in _THEY for a, b in _pairs([*words, ""]))
-    return not stated and held.isdisjoint(_AT_HAND)
+    return not stated and used.isdisjoint(_AT_HAND)
 
 
 def is_name(words: list[str]) -> bool:
@@ -316,54 +313,54 @@ _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""
 
 
-def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
-    ours = not held.isdisjoint(_WE)
-    if held & _MODAL and not past:
+def _asks_surely(words: list[str], used: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
+    ours = not used.isdisjoint(_WE)
+    if used & _MODAL and not past:
         return NOT
-    what_came_of_it = past and (ours or (held & _OUTCOME and not held & (_YOU | _HERE)))
-    if (past and back) or (wh and (what_came_of_it or held & _STORY)):
+    what_came_of_it = past and (ours or (used & _OUTCOME and not used & (_YOU | _HERE)))
+    if (past and back) or (wh and (what_came_of_it or used & _STORY)):
         return SURE
     return SURE if _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT
 
 
-def _without_question(words: list[str], held: frozenset[str], *, past: bool, back: bool) -> int:
+def _without_question(words: list[str], used: frozenset[str], *, past: bool, back: bool) -> int:
     """Return the grade of resumptions, reminders of what was said, and problems that are back."""
-    ours = not held.isdisjoint(_WE)
+    ours = not used.isdisjoint(_WE)
     if resumes(words):
-        is_sure = back or (ours and "left" in held) or references.asks_last_thing(words)
-        return SURE if is_sure or ("lets" in held and _after(words, _words("get"), _words("back"))) else LIKELY
-    if held & _YOU and held & TOLD and not held & _MODAL:
+        is_sure = back or (ours and "left" in used) or references.asks_last_thing(words)
+        return SURE if is_sure or ("lets" in used and _after(words, _words("get"), _words("back"))) else LIKELY
+    if used & _YOU and used & TOLD and not used & _MODAL:
         return SURE if back else LIKELY
     if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
         return LIKELY
-    if held & _TROUBLE and held & frozenset(["same", "again", "back"]):
+    if used & _TROUBLE and used & frozenset(["same", "again", "back"]):
         return SURE if back else NOT
-    if back and (_after(words, _words("same thing story one"), _words("as")) or (held & _TROUBLE and "like" in held)):
+    if back and (_after(words, _words("same thing story one"), _words("as")) or (used & _TROUBLE and "like" in used)):
         return LIKELY
-    if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
+    if ours and past and not used & _MODAL and used & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
     if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
         return LIKELY
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show", "give"):
         return LIKELY
-    done = words[0] in SUBJECTS and past and not held & _MODAL
-    return LIKELY if (ours and past and back) or (done and _tells_when(words, held)) else NOT
+    done = words[0] in SUBJECTS and past and not used & _MODAL
+    return LIKELY if (ours and past and back) or (done and _tells_when(words, used)) else NOT
 
 
-def _tells_when(words: list[str], held: frozenset[str]) -> bool:
+def _tells_when(words: list[str], used: frozenset[str]) -> bool:
     """Whether a sentence about earlier work names a day or something similar: `you fixed this on monday`."""
-    day = held & _words("yesterday ago") or _after(words, _LAST, _PERIOD) or _after(words, _words("on"), _WEEKDAYS)
+    day = used & _words("yesterday ago") or _after(words, _LAST, _PERIOD) or _after(words, _words("on"), _WEEKDAYS)
     return bool(day) or _after(words, _words("something anything similar"), _words("like similar thing"))
 
 
-def _is_past(words: list[str], held: frozenset[str]) -> bool:
-    if held & _PAST:
+def _is_past(words: list[str], used: frozenset[str]) -> bool:
+    if used & _PAST:
         return True
-    if (held & (_IS | _GETS) and not held & _HAVE) or "will" in held:
+    if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used:
         return False  # "why is it pinned" is about the present
-    if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
+    if used & (_IRREGULAR - _BASES if used & _PRESENT else _IRREGULAR):
         return True
-    if held.isdisjoint(_WE) and _after(words[:3], _ASKS, _words("do does")):
+    if used.isdisjoint(_WE) and _after(words[:3], _ASKS, _words("do does")):
         return False  # "how do materialized views work"
     return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
 
@@ -374,10 +371,15 @@ _BASES = _words("put cut set hit let split shut")
 """Verbs with equal past and present forms; after `do` they are present."""
 
 
-def _is_back(words: list[str], held: frozenset[str]) -> bool:
+def _is_back(words: list[str], used: frozenset[str]) -> bool:
     """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
-    named = held & _LAST and _after(words, _LAST, _PERIOD)
-    return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
+    named = used & _LAST and _after(words, _LAST, _PERIOD)
+    return bool(used & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
+
+
+def _without_leading(words: list[str]) -> list[str]:
+    """Return the words from the first that does not only lead in; all, if each does."""
+    return words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
@@ -403,13 +405,13 @@ def _is_request(words: list[str], first: str) -> bool:
 
 def resumes(words: list[str]) -> bool:
     """Whether a sentence resumes earlier work."""
-    held = frozenset(words)
-    held = held | {"resume"} if words[0] == "pick" and words[-1] == "up" else held
-    finishes = words[:2] == ["finish", "the"] and len(words) > 2 and _CLAUSE.isdisjoint(held)
+    used = frozenset(words)
+    used = used | {"resume"} if words[0] == "pick" and words[-1] == "up" else used
+    finishes = words[:2] == ["finish", "the"] and len(words) > 2 and _CLAUSE.isdisjoint(used)
     return (
         finishes
         or references.asks_last_thing(words)
-        or bool(held & _RESUMES)
+        or bool(used & _RESUMES)
         or any(pair in _RESUMES_TWO for pair in _pairs(words))
     )
 
@@ -420,17 +422,17 @@ _CLAUSE = _words("before after when once with and then if so")
 
 def asks_what_is_left(words: list[str]) -> bool:
     """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
-    held = frozenset(words)
-    if _after(words, _ASKS_HOW, _words("far")) and held & _WE:
+    used = frozenset(words)
+    if _after(words, _ASKS_HOW, _words("far")) and used & _WE:
         return True
-    if held.isdisjoint(_ANYTHING) or held & _HERE:
+    if used.isdisjoint(_ANYTHING) or used & _HERE:
         return False
-    if _after(words, _words("still"), _words("has have needs need")) and "to" in held:
-        return "i" not in held
+    if _after(words, _words("still"), _words("has have needs need")) and "to" in used:
+        return "i" not in used
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
         return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in ("on", "for", "with", "in")
-    if held.isdisjoint(_UNDONE) or held & _MODAL or ("missing" in held and held & _PAST):
+    if used.isdisjoint(_UNDONE) or used & _MODAL or ("missing" in used and used & _PAST):
         return False
     after = [*words[1:], ""]
     return any(word in _UNDONE and after[at] in _BEHIND_UNDONE for at, word in enumerate(words))

@@ -11,18 +11,18 @@ MAX_ERROR_CHARS = 300
 def error_line(prompt: str) -> str:
     """Return the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
     text = prompt if len(prompt) <= 8_000 else f"{prompt[:4_000]}\n{prompt[-4_000:]}"
-    found = ""
+    last_error = ""
     for line in text.splitlines():
         bare = line.strip()
         *names, rest = bare.split(":", MAX_COLONS)
-        lasts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
-        stated = any(last.endswith(_ERROR_ENDS) for last in lasts) or bare.lower().startswith(_ERROR_STARTS)
+        last_parts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
+        stated = any(last.endswith(_ERROR_ENDS) for last in last_parts) or bare.lower().startswith(_ERROR_STARTS)
         stated = stated or bool(names and _is_in_errors(names[0]))
         states = names and rest.strip() and stated
         is_code = not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())
-        if states or (not found and (is_code or bare.lower().startswith(_OF_NPM))):
-            found = bare[:MAX_ERROR_CHARS]
-    return found
+        if states or (not last_error and (is_code or bare.lower().startswith(_OF_NPM))):
+            last_error = bare[:MAX_ERROR_CHARS]
+    return last_error
 
 
 def without_modules(line: str) -> str:
@@ -48,30 +48,33 @@ def message(prompt: str) -> str:
 
     Such a line has code and mentions no person; the failure is at the start or after the name of what failed.
     """
-    found = ""
+    last_message = ""
     for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
-        typed = line.split()
-        words = _plain(typed)
-        told = [at for at, word in enumerate(words) if word in _FAILURES]
-        if len(words) < 3 or not told:
+        raw_words = line.split()
+        words = _plain(raw_words)
+        first = next((at for at, word in enumerate(words) if word in _FAILURES), None)
+        if len(words) < 3 or first is None:
             continue
-        stated = any(word.endswith(":") for word in typed[:4]) or (told[0] <= 2 and words[told[0]] in _STATED)
-        begins = typed[0][:1].isupper() and told[0] < 2 and words[told[0]] in _STATED and len(words) > 3
-        if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, typed))):
-            found = line.strip()[:MAX_ERROR_CHARS]
+        says_failed = words[first] in _STATED
+        stated = (first <= 2 and says_failed) or any(word.endswith(":") for word in raw_words[:4])
+        begins = raw_words[0][:1].isupper() and first < 2 and says_failed and len(words) > 3
+        if stated and _PEOPLE.isdisjoint(words) and (begins or any(map(_is_code, raw_words))):
+            last_message = line.strip()[:MAX_ERROR_CHARS]
         elif not _STATED.isdisjoint(words):
-            found = next((one.strip(" .!") for one, _ in prose.sentences(line) if _is_message(one.split())), found)
-    return found
+            sentences = (sentence for sentence, _ in prose.sentences(line))
+            messages = (sentence.strip(" .!") for sentence in sentences if _is_message(sentence.split()))
+            last_message = next(messages, last_message)
+    return last_message
 
 
-def _plain(typed: list[str]) -> list[str]:
-    return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in typed]
+def _plain(raw_words: list[str]) -> list[str]:
+    return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in raw_words]
 
 
-def _is_message(typed: list[str]) -> bool:
+def _is_message(raw_words: list[str]) -> bool:
     """Whether a sentence ends in what a program could not do: `Host key verification failed.`"""
-    words = _plain(typed)
-    is_named = typed[0][:1].isupper() and words[0] not in _NOT_NAMED
+    words = _plain(raw_words)
+    is_named = raw_words[0][:1].isupper() and words[0] not in _NOT_NAMED
     return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
 
 

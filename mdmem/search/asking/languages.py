@@ -26,14 +26,14 @@ class Language:
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
         asks = f"{asks} {more.get('why', '')}"
         self._classes = {"asks": asks, "we": we, "past": past, "back": back, "resumes": resumes, **more}
-        self._made: dict[str, frozenset[str]] = {}
+        self._sets: dict[str, frozenset[str]] = {}
         self._known: frozenset[str] | None = None
 
     def of(self, name: str) -> frozenset[str]:
         """Return a class; built on demand, because every prompt is judged and most need none."""
-        if name not in self._made:
-            self._made[name] = frozenset(self._classes.get(name, "").split())
-        return self._made[name]
+        if name not in self._sets:
+            self._sets[name] = frozenset(self._classes.get(name, "").split())
+        return self._sets[name]
 
     def has(self, name: str, words: Collection[str]) -> bool:
         """Whether any of the words is in a class."""
@@ -42,8 +42,8 @@ class Language:
     def known(self, words: Collection[str]) -> int:
         """Return how many of the words are in any class."""
         if self._known is None:
-            kept = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
-            self._known = frozenset(" ".join(kept).split())
+            classes = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
+            self._known = frozenset(" ".join(classes).split())
         known = self._known
         return sum([word in known for word in words])
 

@@ -32,32 +32,32 @@ def named(text: str, today: date, language: str = "") -> Period | None:
 
     language: the text's, if known; the German "hier" is no yesterday.
     """
-    said = " ".join(fold(word) for word in text.replace("’", "'").split())
-    if said.isascii() and _SIGNS.isdisjoint(said.translate(_NO_WORD).split()) and not _has_digit(said):
+    folded = " ".join(fold(word) for word in text.replace("’", "'").split())
+    if folded.isascii() and _NAMES.isdisjoint(folded.translate(_NO_WORD).split()) and not _has_digit(folded):
         return None  # before any expression is compiled
     for pattern, days in _PATTERNS:
-        for found in re.finditer(pattern, said):
+        for match in re.finditer(pattern, folded):
             try:
-                first, last = days(found, today)
+                first, last = days(match, today)
             except (KeyError, ValueError, OverflowError):
                 continue
-            if (language != "fr" and found[0] == "hier") or _names_more(said, found):
+            if (language != "fr" and match[0] == "hier") or _names_more(folded, match):
                 continue
-            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", said[max(0, found.start() - 14) : found.end()])
+            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, match.start() - 14) : match.end()])
             last = today if is_since else min(last, today)
             if first <= last:
-                return Period(first, last, frozenset(re.findall(r"\w+", found[0])))
+                return Period(first, last, frozenset(re.findall(r"\w+", match[0])))
     return None
 
 
-def _names_more(said: str, found: re.Match[str]) -> bool:
+def _names_more(folded: str, match: re.Match[str]) -> bool:
     """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`."""
-    rest = said[: found.start()] + " " + said[found.end() :]
-    return not _NAMED.isdisjoint(re.findall(r"\w+", rest))
+    rest = folded[: match.start()] + " " + folded[match.end() :]
+    return not _SURE_NAMES.isdisjoint(re.findall(r"\w+", rest))
 
 
 def _words(numbers: Iterable[str], start: int = 1) -> dict[str, int]:
-    return {word: number for number, some in enumerate(numbers, start) for word in some.split()}
+    return {word: number for number, spellings in enumerate(numbers, start) for word in spellings.split()}
 
 
 _MONTHS = _words(
@@ -119,49 +119,49 @@ def _month(year: int, month: int) -> tuple[date, date]:
     return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
 
 
-def _counted(found: re.Match[str], today: date) -> tuple[date, date]:
+def _counted(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `two weeks ago`."""
-    number = found["count"]
-    return _of_unit(_UNITS[found["unit"]], today, int(number) if number.isdecimal() else _COUNTS[number])
+    number = match["count"]
+    return _of_unit(_UNITS[match["unit"]], today, int(number) if number.isdecimal() else _COUNTS[number])
 
 
-def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last week`, `la semaine derniere`, `先週`."""
-    return _of_unit(_UNITS[found["unit"]], today, 0 if found["this"] else 1)
+    return _of_unit(_UNITS[match["unit"]], today, 0 if match["this"] else 1)
 
 
-def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, _DAYS_AGO[found[0]])
+def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
+    return _of_unit("day", today, _DAYS_AGO[match[0]])
 
 
-def _weekday(found: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, (today.weekday() - _WEEKDAYS[found["day"]] - 1) % 7 + 1)
+def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
+    return _of_unit("day", today, (today.weekday() - _WEEKDAYS[match["day"]] - 1) % 7 + 1)
 
 
-def _calendar_day(found: re.Match[str], today: date) -> tuple[date, date]:
+def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `november 4`, `18. november`, `18.11.`, `11月18日`, `2026-11-18`."""
-    month = int(found["month"]) if found["month"].isdecimal() else _MONTHS[found["month"]]
-    year = found.groupdict().get("year")
-    day = date(int(year) if year else today.year, month, int(found["day"]))
+    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
+    year = match.groupdict().get("year")
+    day = date(int(year) if year else today.year, month, int(match["day"]))
     if not year and day > today:
         day = day.replace(year=today.year - 1)
     return day, day
 
 
-def _calendar_month(found: re.Match[str], today: date) -> tuple[date, date]:
+def _calendar_month(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `in october`, `the first week of november`, `10月`."""
-    month = int(found["month"]) if found["month"].isdecimal() else _MONTHS[found["month"]]
-    year = int(found["year"]) if found["year"] else today.year - (month > today.month)
+    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
+    year = int(match["year"]) if match["year"] else today.year - (month > today.month)
     first, last = _month(year, month)
-    if week := found.groupdict().get("week"):
+    if week := match.groupdict().get("week"):
         first += timedelta(days=7 * (_ORDER[week] - 1))
         last = first + timedelta(days=6)
     return first, last
 
 
-def _day_of_month(found: re.Match[str], today: date) -> tuple[date, date]:
+def _day_of_month(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `on the 13th`."""
-    number = int(found["day"])
+    number = int(match["day"])
     first = today if number <= today.day else _of_unit("month", today, 1)[0]
     day = first.replace(day=number)
     return day, day
@@ -173,7 +173,7 @@ def _either(words: Iterable[str]) -> str:
 
 _MONTH = f"(?P<month>{_either(_MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in _UNITS if unit.isascii())})\b"
-_ONE = r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano)\b"
+_SINGULAR_UNIT = r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano)\b"
 _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})"
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
@@ -194,8 +194,8 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
     (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
-    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_ONE}", _relative),
-    (rf"\b{_ONE} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
+    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_SINGULAR_UNIT}", _relative),
+    (rf"\b{_SINGULAR_UNIT} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
@@ -205,9 +205,9 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
 
 EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS))
 """Words that may name a period."""
-_SIGNS = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"an", "may", "mar", "sep", "dec"}
+_NAMES = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"an", "may", "mar", "sep", "dec"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
-_NAMED = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"may", "mar", "sep", "dec", "hier", "an", "mes"}
+_SURE_NAMES = _NAMES - {"hier", "mes"}
 """Words of which a period has one at most."""
 _NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
 

@@ -42,20 +42,20 @@ def asked(prompt: str) -> Asked | None:
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
     text = prose(prompt)
-    found = words(text)
-    folded = [fold(word) for word in found]
+    typed = words(text)
+    folded = [fold(word) for word in typed]
     tables, denials = _tables(text)
     for begin, first in enumerate(folded):
         for language, phrase in (row for table in tables for row in table.get(first, ())):
             places = _match(phrase, folded, begin)
             if places and not _is_denied(denials, folded, begin, places[-1]):
-                return Asked(language, " ".join([found[at] for at in places]), _without(text, found, places))
+                return Asked(language, " ".join([typed[at] for at in places]), _without(text, typed, places))
     return None if text.isascii() else _asked_unspaced(text)
 
 
-def topic(found: Asked) -> str:
+def topic(phrase: Asked) -> str:
     """Return the subject: the prompt without all phrases that ask ("what did we do last time")."""
-    text = found.topic
+    text = phrase.topic
     while len(text) < HEAD_CHARS and (more := asked(text)) and len(more.topic) < len(text):
         text = more.topic
     return text
@@ -77,14 +77,14 @@ def prose(prompt: str) -> str:
 
 def quotations(prompt: str) -> list[str]:
     """Return the quotations in a prompt's sentences, at most `MAX_QUOTED_CHARS` of them."""
-    found: list[str] = []
+    quoted_texts: list[str] = []
     for line in _prose_lines(prompt[:HEAD_CHARS]):
-        _unquoted(line, found)
-    kept: list[str] = []
-    for quoted in found:
-        if sum(map(len, kept)) + len(quoted) <= MAX_QUOTED_CHARS:
-            kept.append(quoted)
-    return kept
+        _unquoted(line, quoted_texts)
+    within_limit: list[str] = []
+    for quoted in quoted_texts:
+        if sum(map(len, within_limit)) + len(quoted) <= MAX_QUOTED_CHARS:
+            within_limit.append(quoted)
+    return within_limit
 
 
 def fold(word: str) -> str:
@@ -136,20 +136,20 @@ def _unquoted(line: str, quoted: list[str] | None = None) -> str:
     """Replace quotations and inline code in a line. quoted: collects them."""
     if not any(mark in line for mark in _QUOTES):
         return line
-    kept: list[str] = []
+    pieces: list[str] = []
     at = 0
     while at < len(line):
         closing = _QUOTES.get(line[at])
         end = line.find(closing, at + 1, at + _MAX_QUOTE_CHARS) if closing else -1
         if end < 0:
-            kept.append(line[at])
+            pieces.append(line[at])
             at += 1
         else:
-            kept.append(" · ")
+            pieces.append(" · ")
             if quoted is not None:
                 quoted.append(line[at + 1 : end])
             at = end + 1
-    return "".join(kept)
+    return "".join(pieces)
 
 
 _CONTRACTED = {"d": "did", "ve": "have", "re": "are"}
@@ -175,13 +175,13 @@ def _spelled_out(line: str) -> str:
 
 def words(text: str) -> list[str]:
     """Split text into words; a dot or underscore inside a name does not split it."""
-    kept = [c if c.isalnum() or c in "'’_." else " " for c in text]
-    return [word for part in "".join(kept).split() if (word := part.strip("."))]
+    characters = [c if c.isalnum() or c in "'’_." else " " for c in text]
+    return [word for part in "".join(characters).split() if (word := part.strip("."))]
 
 
 def sentences(text: str) -> list[tuple[str, bool]]:
     """Split text into sentences, each with whether it ends in a question mark; a dot inside a name ends none."""
-    found: list[tuple[str, bool]] = []
+    split: list[tuple[str, bool]] = []
     for line in text.splitlines():
         start = 0
         for at, c in enumerate(line):
@@ -189,11 +189,11 @@ def sentences(text: str) -> list[tuple[str, bool]]:
             if ends or at + 1 == len(line):
                 part = line[start : at + 1]
                 if part.strip():
-                    found.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
+                    split.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
                 start = at + 1
-    if len(found) > MAX_SENTENCES:
-        found = found[: MAX_SENTENCES // 2] + found[-MAX_SENTENCES // 2 :]
-    return found
+    if len(split) > MAX_SENTENCES:
+        split = split[: MAX_SENTENCES // 2] + split[-MAX_SENTENCES // 2 :]
+    return split
 
 
 Starts = dict[str, list[tuple[str, str]]]
@@ -258,17 +258,17 @@ def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: 
 
 def _without(text: str, words: list[str], places: list[int]) -> str:
     """Return `text` without the words at `places`, otherwise as typed."""
-    kept: list[str] = []
-    at = done = 0
+    pieces: list[str] = []
+    at = cut_at = 0
     for place, word in enumerate(words[: places[-1] + 1]):
-        found = text.find(word, at)
-        if found < 0:
+        start = text.find(word, at)
+        if start < 0:
             return text  # its letters are composed differently
-        at = found + len(word)
+        at = start + len(word)
         if place in places:
-            kept.append(text[done:found])
-            done = at
-    return "".join([*kept, text[done:]]).strip()
+            pieces.append(text[cut_at:start])
+            cut_at = at
+    return "".join([*pieces, text[cut_at:]]).strip()
 
 
 def _asked_unspaced(text: str) -> Asked | None:

@@ -123,15 +123,16 @@ def _same_as(words: list[str]) -> bool:
     """Whether something shall be the same as something named: `same trick as with the importer`."""
     for at, word in enumerate(words):
         if word == "same":
-            rest = words[at + 1 :]
-            rest = rest[1:] if rest[:1] and rest[0] in _MANNER else rest
-            if _begins(rest, _AS, _POINTS | _WHO) or _begins(rest, _AS, word_set("the"), _ONE):
+            following = words[at + 1 :]
+            following = following[1:] if following[:1] and following[0] in _MANNER else following
+            if _begins(following, _AS, _POINTS | _WHO) or _begins(following, _AS, word_set("the"), _ONE):
                 return True
-            behind = rest[rest.index("for") :] if "for" in rest else []  # `the same limit for videos as for images`
+            # `the same limit for videos as for images`
+            behind = following[following.index("for") :] if "for" in following else []
             if any(_begins(behind[place:], _AS, word_set("for")) for place in range(len(behind))):
                 return True
     return False
 
 
 def _begins(words: list[str], *row: Iterable[str]) -> bool:
-    return len(words) >= len(row) and all(word in some for word, some in zip(words, row, strict=False))
+    return len(words) >= len(row) and all(word in alternatives for word, alternatives in zip(words, row, strict=False))

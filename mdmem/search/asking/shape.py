@@ -37,7 +37,7 @@ def of(prompt: str) -> Shape | None:
     global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
-        _last = last = (prompt, _of(slips.corrected(prompt)))
+        _last = last = (prompt, _shape_of(slips.corrected(prompt)))
     return last[1]
 
 
@@ -51,18 +51,18 @@ def look_up(prompt: str) -> Shape | None:
     prompt that only names something is `POSSIBLE`.
     """
     if not any(word in prompt.lower() for word in english.LOOKS_UP):
-        return _named(prompt)
+        return _naming(prompt)
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
         if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
-            told = " ".join(sentence.split())
-            return Shape(NOT, "en", told, topic(_part(text, told, "en")))
-    return _named(prompt)
+            evidence = " ".join(sentence.split())
+            return Shape(NOT, "en", evidence, topic(_asking_part(text, evidence, "en")))
+    return _naming(prompt)
 
 
-def _named(prompt: str) -> Shape | None:
+def _naming(prompt: str) -> Shape | None:
     """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
     if len(prompt) > MAX_NAMING_CHARS or "\n" in prompt.strip():
         return None
@@ -95,22 +95,22 @@ def _is_place(word: str) -> bool:
 MAX_NAMING_CHARS = 100
 
 
-def _of(prompt: str) -> Shape | None:
+def _shape_of(prompt: str) -> Shape | None:
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
-    found = prose.asked(prompt)
-    if found:
-        own = _own_part(prompt, found)
-        about, resumes = _subject(topic(prose.topic(own)), resumes=_goes_on(found, prompt))
-        return Shape(SURE, found.language, found.words, _with_named(about, prompt), resumes=resumes)
+    phrase = prose.asked(prompt)
+    if phrase:
+        own_phrase = _own_part(prompt, phrase)
+        about, resumes = _without_resuming(topic(prose.topic(own_phrase)), resumes=_goes_on(phrase, prompt))
+        return Shape(SURE, phrase.language, phrase.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
     best = NOT
-    told = ("", "")
+    evidence = ("", "")
     resumes = False
     for sentence, asks in prose.sentences(text):
-        grade, language, goes_on = _judge(sentence, asks=asks)
+        grade, language, sentence_resumes = _judge(sentence, asks=asks)
         if grade > best:
-            best, told, resumes = grade, (language, " ".join(sentence.split())), goes_on
+            best, evidence, resumes = grade, (language, " ".join(sentence.split())), sentence_resumes
         if best == SURE:
             break
     if best == NOT:
@@ -118,12 +118,12 @@ def _of(prompt: str) -> Shape | None:
         message = error or failures.message(prompt)
         about = failures.without_modules(message)
         return Shape(LIKELY if error else POSSIBLE, "error", message, about) if message else None
-    text = _part(text, told[1], told[0])
-    about, resumes = _subject(topic(text, told[0]), resumes=resumes)
+    text = _asking_part(text, evidence[1], evidence[0])
+    about, resumes = _without_resuming(topic(text, evidence[0]), resumes=resumes)
     about = _with_named(about, prompt)
-    if best < SURE and about and _is_of_the_work_at_hand(best, *told, about):
+    if best < SURE and about and _is_of_the_work_at_hand(best, *evidence, about):
         return None
-    return Shape(best, *told, about, resumes=resumes)
+    return Shape(best, *evidence, about, resumes=resumes)
 
 
 LONG_CHARS = 100
@@ -132,33 +132,33 @@ _ENOUGH_TERMS = 3
 """A question with this many words of its own needs no sentence before it to be understood."""
 
 
-def _part(text: str, sentence: str, language: str) -> str:
+def _asking_part(text: str, sentence: str, language: str) -> str:
     """Return the part of a long text that a question is about: its sentence, and others before if it says little."""
     if len(text) <= LONG_CHARS:
         return text
-    said = [" ".join(one.split()) for one, _ in prose.sentences(text)]
-    if sentence not in said or (not sentence.isascii() and language in UNSPACED):
+    sentences = [" ".join(typed.split()) for typed, _ in prose.sentences(text)]
+    if sentence not in sentences or (not sentence.isascii() and language in UNSPACED):
         return text
-    at = said.index(sentence)
+    at = sentences.index(sentence)
     end = max(map(sentence.rfind, _CLAUSES))
     clause = sentence[end + 1 :].strip() if end > 0 else ""
     from mdmem.search.text.stopwords import STOPWORDS
 
     is_asking = english.ends([prose.fold(word) for word in prose.words(clause)])
-    for part in ([clause] if is_asking else []) + [" ".join(said[begin : at + 1]) for begin in range(at, -1, -1)]:
+    for part in ([clause] if is_asking else []) + [" ".join(sentences[begin : at + 1]) for begin in range(at, -1, -1)]:
         if sum(_bare(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
             return part
     return text
 
 
-def _own_part(prompt: str, found: prose.Asked) -> prose.Asked:
+def _own_part(prompt: str, phrase: prose.Asked) -> prose.Asked:
     """Return a phrase that asks with only the part of a long prompt that it is about."""
     text = prose.prose(prompt)
     if len(text) <= LONG_CHARS:
-        return found
-    sentence = next((one for one, _ in prose.sentences(text) if prose.asked(one)), "")
-    part = _part(text, " ".join(sentence.split()), found.language)
-    return (prose.asked(part) if part != text else None) or found
+        return phrase
+    sentence = next((candidate for candidate, _ in prose.sentences(text) if prose.asked(candidate)), "")
+    part = _asking_part(text, " ".join(sentence.split()), phrase.language)
+    return (prose.asked(part) if part != text else None) or phrase
 
 
 def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str) -> bool:
@@ -177,14 +177,14 @@ def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str
     return not known.has("back", words) and (grade == POSSIBLE or not any(known.speaks_of_us(words, typed)))
 
 
-def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
+def _without_resuming(topic: str, *, resumes: bool) -> tuple[str, bool]:
     """Return a topic without words of resuming ("where did we leave off"), and whether it resumes work."""
     words = topic.split()
-    rest = [word for word in words if _bare(word) not in LEFT_OFF]
-    if all(_bare(word) in FILLERS for word in rest):
-        return "", resumes or len(rest) < len(words)
+    remaining = [word for word in words if _bare(word) not in LEFT_OFF]
+    if all(_bare(word) in FILLERS for word in remaining):
+        return "", resumes or len(remaining) < len(words)
     if resumes:
-        topic = " ".join(rest)
+        topic = " ".join(remaining)
         return topic if sum(map(str.isalpha, topic)) >= _LEAST_LETTERS else "", True
     return topic, False
 
@@ -201,10 +201,10 @@ def _with_named(topic: str, prompt: str) -> str:
     return " ".join([topic, *prose.quotations(prompt), *([error] if is_new and error not in topic else [])]).strip()
 
 
-def _goes_on(found: prose.Asked, prompt: str) -> bool:
+def _goes_on(phrase: prose.Asked, prompt: str) -> bool:
     """Whether a set phrase asks what was done last, whatever it was."""
-    words = [prose.fold(word) for word in found.words.split()]
-    if words[0] == "did" and not _OF_A_CHANGE.isdisjoint(map(prose.fold, found.topic.split())):
+    words = [prose.fold(word) for word in phrase.words.split()]
+    if words[0] == "did" and not _OF_A_CHANGE.isdisjoint(map(prose.fold, phrase.topic.split())):
         return False
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
@@ -232,13 +232,13 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     end = max(map(sentence.rfind, _CLAUSES))
     if end >= 0 and not asks and _is_order_after_story(sentence, sentence[end + 1 :]):
         return NOT, "", False
-    found = _judge_whole(sentence, asks=asks)
-    if found[0] >= LIKELY or end < 0:
-        return found
+    whole = _judge_whole(sentence, asks=asks)
+    if whole[0] >= LIKELY or end < 0:
+        return whole
     last = sentence[end + 1 :]
     words = [prose.fold(word) for word in prose.words(last)]
     is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
-    return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
+    return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
 
 
 def _is_order_after_story(sentence: str, last: str) -> bool:
@@ -307,24 +307,24 @@ def _elided(typed: list[str]) -> list[str]:
 
 
 def _in_language(
-    words: list[str], held: frozenset[str], typed: list[str], language: Language, *, asks: bool
+    words: list[str], spoken: frozenset[str], typed: list[str], language: Language, *, asks: bool
 ) -> tuple[int, bool]:
-    back, resumes, again = (language.has(name, held) for name in ("back", "resumes", "again"))
+    back, resumes, again = (language.has(name, spoken) for name in ("back", "resumes", "again"))
     begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
     leads = not language.of("asks").isdisjoint((words[0], words[begins]))
-    we, past = language.speaks_of_us(held, typed)
-    asking = leads or (asks and (language.has("asks", held) or (we and past)))
-    if asks and language.has("notes", held):
+    we, past = language.speaks_of_us(spoken, typed)
+    asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
+    if asks and language.has("notes", spoken):
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
     if language.has("counts", words[:2]) and not (we or back):
         return NOT, resumes  # can be counted in the current files
-    spoken = back and (asking or asks) and (we or past)
-    if (asking and we and past) or spoken or (resumes and (back or (we and past))):
+    speaks_of_past = back and (asking or asks) and (we or past)
+    if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
-    here = language.has("here", held)
-    if resumes or (back and asks) or (asking and not here and language.has("why", held)):
+    here = language.has("here", spoken)
+    if resumes or (back and asks) or (asking and not here and language.has("why", spoken)):
         return LIKELY, resumes
     if again and not here:
         return (LIKELY if past else POSSIBLE), resumes
@@ -392,41 +392,51 @@ def topic(text: str, language: str = "en") -> str:
     spoken = LANGUAGES.get(language)
     own = ("asks", "past", "back", "resumes", "again", "other") if spoken else ()
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
-    kept = [
-        word
-        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
-        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)) or _is_part(word, after))
-        and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
-        and not (_bare(word) in english.TOLD and _bare(before) in _TELLERS)
-        and not (_bare(word) in facts.DEGREES and _bare(before) == "how")
-        and not (_bare(word) in _GETS and _bare(after).endswith("ed"))
-        and not (_bare(before) in _GETS and _bare(word).endswith("ed"))
-        and not (_bare(before) == "much" and _bare(word).endswith("er"))
-        and not (_bare(word) in _COMMANDS and _bare(after) in _FOR)
-        and not (_bare(word) in _HEADS and _bare(after) in _OF)
+    bare = list(map(_bare, words))
+    subject = [
+        typed
+        for typed, before, word, after in zip(words, ["", *bare], bare, [*bare[1:], ""], strict=False)
+        if (word not in none or _is_of_programs(before, word, after, typed) or _is_part(word, after))
+        and not _only_asks(before, word, after)
     ]
     for parts in () if text.isascii() else UNSPACED.values():
         for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
             if part in text and not part.isascii():
-                kept = [word.replace(part, " ") for word in kept]
-    return " ".join(kept)
+                subject = [word.replace(part, " ") for word in subject]
+    return " ".join(subject)
 
 
-def _is_of_programs(before: str, word: str, after: str) -> bool:
-    """Whether an ambiguous word means a part of a program here, not the journal, judging by its neighbors."""
-    bare = _bare(word)
-    if bare not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
+def _only_asks(before: str, word: str, after: str) -> bool:
+    """Whether a word is part of a question's form here, judging by its neighbors."""
+    return (
+        (word == "time" and before in _BEFORE_TIME)
+        or (word in english.TOLD and before in _TELLERS)
+        or (word in facts.DEGREES and before == "how")
+        or (word in _GETS and after.endswith("ed"))
+        or (before in _GETS and word.endswith("ed"))
+        or (before == "much" and word.endswith("er"))
+        or (word in _COMMANDS and after in _FOR)
+        or (word in _HEADS and after in _OF)
+    )
+
+
+def _is_of_programs(before: str, word: str, after: str, typed: str) -> bool:
+    """Whether an ambiguous word means a part of a program here, not the journal, judging by its neighbors.
+
+    typed: the word with the punctuation behind it, which separates it from the next one.
+    """
+    if word not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
         return False
-    if bare == "memory" and (before in _MUCH or (before == "the" and after == "of")):
+    if word == "memory" and (before in _MUCH or (before == "the" and after == "of")):
         return True
-    return after.isalpha() and after not in _NOT_OF_PROGRAMS and word[-1:].isalpha()
+    return after.isalpha() and after not in _NOT_OF_PROGRAMS and typed[-1:].isalpha()
 
 
 def _is_part(word: str, after: str) -> bool:
     """Whether a word belongs to the next one: `back up`, `decision 3`."""
-    if _bare(after).isdecimal():
-        return _bare(word) in _NUMBERED
-    return _bare(word) == "back" and _bare(after) in _BEHIND_BACK
+    if after.isdecimal():
+        return word in _NUMBERED
+    return word == "back" and after in _BEHIND_BACK
 
 
 _NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt"])

@@ -26,10 +26,10 @@ def corrected(prompt: str) -> str:
 def _corrected(part: str) -> str:
     bare = part.strip(_MARKS)
     word = bare.lower()
-    near = _BY_LETTER.get(word[:1], ())
-    if len(word) < 3 or not near or word in near or word in _OTHERS or not word.isalpha():
+    candidates = _BY_LETTER.get(word[:1], ())
+    if len(word) < 3 or not candidates or word in candidates or word in _OTHERS or not word.isalpha():
         return part
-    meant = next((one for one in near if is_slip(word, one)), "")
+    meant = next((candidate for candidate in candidates if is_slip(word, candidate)), "")
     return part.replace(bare, meant, 1) if meant else part
 
 

@@ -66,12 +66,12 @@ def ask(
     end = None if seconds is None else time.monotonic() + seconds
     names = chosen(config, env)
     for place, name in enumerate(names):
-        left = each if end is None else min(each, (end - time.monotonic()) / (len(names) - place))
-        if left <= MIN_SECONDS:
+        seconds_left = each if end is None else min(each, (end - time.monotonic()) / (len(names) - place))
+        if seconds_left <= MIN_SECONDS:
             continue
         model = _model(config, name, is_first=place == 0)
-        request = Request(config, env, model, question.text, left, {}, question.task, question.max_tokens)
-        answer = _called(name, question.caller, PROVIDERS[name], request)
+        request = Request(config, env, model, question.text, seconds_left, {}, question.task, question.max_tokens)
+        answer = _ask_one(name, question.caller, PROVIDERS[name], request)
         if answer:
             return ModelAnswer(answer, name, model)
     return ModelAnswer("")
@@ -115,16 +115,16 @@ _OTHER_NAMES = {
 }
 
 
-def _called(name: str, caller: str, provider: Provider, request: Request) -> str:
+def _ask_one(name: str, caller: str, provider: Provider, request: Request) -> str:
     """Ask one provider; any failure only becomes an outcome in the ledger."""
     started = time.monotonic()
-    answer, outcome, said = "", "ok", ""
+    answer, outcome, message = "", "ok", ""
     try:
         if not provider.is_there(request.config, request.env):
             raise MissingError(_MISSING[name])
         answer = checked(provider.ask(request))
     except MissingError as error:
-        outcome, said = "not started", str(error)
+        outcome, message = "not started", str(error)
     except TimeoutError:
         outcome = "timeout"
     except RefusedError:
@@ -132,10 +132,10 @@ def _called(name: str, caller: str, provider: Provider, request: Request) -> str
     except BadAnswerError:
         outcome = "rubbish"
     except FailedError as error:
-        outcome, said = f"error: {error.what}", str(error)
+        outcome, message = f"error: {error.what}", str(error)
     except Exception as error:  # noqa: BLE001 - any network failure
         outcome = f"error: {type(error).__name__}"
-    said = said or str(request.facts.pop("error", ""))
+    message = message or str(request.facts.pop("error", ""))
     row = {
         "time": timestamps.iso_time(time.time()),
         "provider": name,
@@ -147,8 +147,8 @@ def _called(name: str, caller: str, provider: Provider, request: Request) -> str
         "outcome": outcome,
         **request.facts,
     }
-    if said and outcome != "ok":
-        row["error"] = _without_query(request, said)
+    if message and outcome != "ok":
+        row["error"] = _without_query(request, message)
     ledger.write(request.config, row)
     if outcome != "ok":
         log.write(request.config, f"model: {name} gave nothing ({outcome})")
@@ -161,9 +161,9 @@ _MISSING = {name: f"{variable} is not set, and expand.keys has no row for it" fo
 }
 
 
-def _without_query(request: Request, said: str) -> str:
+def _without_query(request: Request, message: str) -> str:
     """Return a provider's error message, without private text; replaced if it repeats the query or a key."""
-    text = " ".join(Gate(request.config).stored(said).split())
+    text = " ".join(Gate(request.config).stored(message).split())
     asked = request.text.lower().split()
     pieces = (" ".join(asked[at : at + 3]) for at in range(max(len(asked) - 2, 1)))
     repeats = any(len(piece) > 8 and piece in text.lower() for piece in pieces)

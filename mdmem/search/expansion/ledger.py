@@ -58,14 +58,14 @@ def summed(rows: Iterable[dict[str, Any]], *, hours: bool = False) -> list[CallS
     for row in rows:
         when = str(row.get("time", ""))[: 13 if hours else 10].replace("T", " ")
         caller = str(row.get("caller", ""))
-        last = sums.get((when, caller), CallSum(when, caller, 0, 0, 0, 0, 0.0))
+        so_far = sums.get((when, caller), CallSum(when, caller, 0, 0, 0, 0, 0.0))
         sums[when, caller] = CallSum(
             when,
             caller,
-            last.calls + 1,
-            last.answered + (row.get("outcome") == "ok"),
-            last.sent + int(row.get("sent_chars") or 0),
-            last.received + int(row.get("received_chars") or 0),
-            round(last.seconds + float(row.get("seconds") or 0.0), 3),
+            so_far.calls + 1,
+            so_far.answered + (row.get("outcome") == "ok"),
+            so_far.sent + int(row.get("sent_chars") or 0),
+            so_far.received + int(row.get("received_chars") or 0),
+            round(so_far.seconds + float(row.get("seconds") or 0.0), 3),
         )
-    return sorted(sums.values(), key=lambda one: (one.when, one.caller), reverse=True)
+    return sorted(sums.values(), key=lambda call_sum: (call_sum.when, call_sum.caller), reverse=True)

@@ -44,8 +44,8 @@ class MissingError(Exception):
 class FailedError(Exception):
     """The provider reported an error. what: a word or a status, such as `HTTP 401`."""
 
-    def __init__(self, what: str, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, what: str, message: str) -> None:
+        super().__init__(message)
         self.what = what
 
 
@@ -118,7 +118,7 @@ def _ask_claude(request: Request) -> str:
     program = shutil.which("claude", path=request.env.get("PATH"))
     folder = Path(request.config.state_dir) / "model"  # no project's folder: no CLAUDE.md, no settings
     files.make_folder(str(folder))
-    kept = {name: value for name, value in request.env.items() if not name.startswith(_NOT_FOR_CLAUDE)}
+    passed_on = {name: value for name, value in request.env.items() if not name.startswith(_NOT_FOR_CLAUDE)}
     with tempfile.TemporaryFile() as errors:  # not a pipe, which its child processes may keep open
         try:
             process = subprocess.Popen(
@@ -127,7 +127,7 @@ def _ask_claude(request: Request) -> str:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=folder,
-                env={**kept, "MDMEM_CHILD": "1"},
+                env={**passed_on, "MDMEM_CHILD": "1"},
                 **system.detached(),
             )
         except OSError as error:
@@ -241,9 +241,9 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
     if not url.startswith(("https://", "http://")):
         raise FailedError("address", "The address of a provider must begin with https:// or http://.")
     data = json.dumps(body).encode()
-    asked = request.Request(url, data, {"content-type": "application/json", **headers})  # noqa: S310 - checked above
+    post = request.Request(url, data, {"content-type": "application/json", **headers})  # noqa: S310 - checked above
     try:
-        with request.build_opener(Stay).open(asked, timeout=seconds) as answer:
+        with request.build_opener(Stay).open(post, timeout=seconds) as answer:
             text = answer.read(MAX_ANSWER_BYTES)
     except error.HTTPError as failed:
         with failed:

@@ -83,11 +83,10 @@ class _PromptReader:
     """A recursive-descent parser: OR binds least, then AND, then NOT, then adjacency."""
 
     def __init__(self, text: str) -> None:
-        if text.count('"') % 2:
-            text += '"' if text.endswith(' "') else ""
-        self._tokens = [
-            (str(found.lastgroup), found[0]) for found in _TOKEN.finditer(text) if found.lastgroup != "space"
-        ]
+        if text.count('"') % 2 and text.endswith(' "'):
+            text += '"'
+        tokens = ((str(token.lastgroup), token[0]) for token in _TOKEN.finditer(text))
+        self._tokens = [(kind, token) for kind, token in tokens if kind != "space"]
         self._at = 0
         self._depth = 0
         self.filters: list[tuple[str, str, bool]] = []
@@ -129,19 +128,19 @@ class _PromptReader:
 
     def _without(self) -> PromptTerm | None:
         tree = self._side_by_side()
-        gone: list[PromptTerm] = []
+        excluded: list[PromptTerm] = []
         while self._operator("NOT"):
-            gone.append(_needed(self._side_by_side(), _AFTER.format("NOT")))
-        return _less(tree, gone)
+            excluded.append(_needed(self._side_by_side(), _AFTER.format("NOT")))
+        return _excluding(tree, excluded)
 
     def _side_by_side(self) -> PromptTerm | None:
-        kept: list[PromptTerm] = []
-        gone: list[PromptTerm] = []
+        required: list[PromptTerm] = []
+        excluded: list[PromptTerm] = []
         while self._peek()[0] not in ("end", "close") and self._peek() not in _OPERATORS:
             sign, term = self._term()
             if term is not None:
-                (gone if sign == "-" else kept).append(term)
-        return _less(_joined("and", kept) if kept else None, gone)
+                (excluded if sign == "-" else required).append(term)
+        return _excluding(_joined("and", required) if required else None, excluded)
 
     def _term(self) -> tuple[str, PromptTerm | None]:
         kind, text = self._peek()
@@ -181,12 +180,12 @@ class _PromptReader:
         if word.endswith("*") and len(analysis.words(word)) == 1:
             self.plain = False
             return sign, PromptTerm("prefix", word[:-1])
-        found = analysis.words(word)
-        if not found:
+        words = analysis.words(word)
+        if not words:
             return "", None
         if word.lower() == "not" and self._at > 1 and self._peek()[0] != "end":
             self.hints.append("`not` is a word here; write NOT in capitals to leave out what follows it.")
-        return sign, PromptTerm("word" if len(found) == 1 else "phrase", word)
+        return sign, PromptTerm("word" if len(words) == 1 else "phrase", word)
 
     def _phrase(self, text: str) -> tuple[str, PromptTerm | None]:
         first, begins = text[0] == "^", text.endswith("*")
@@ -245,11 +244,11 @@ def _joined(op: str, parts: list[PromptTerm]) -> PromptTerm:
     return PromptTerm(op, parts=tuple(parts)) if len(parts) > 1 else parts[0]
 
 
-def _less(tree: PromptTerm | None, gone: list[PromptTerm]) -> PromptTerm | None:
+def _excluding(tree: PromptTerm | None, excluded: list[PromptTerm]) -> PromptTerm | None:
     """Return a node that excludes `gone`."""
-    if not gone:
+    if not excluded:
         return tree
-    without = _joined("or", gone)
+    without = _joined("or", excluded)
     return PromptTerm("not", parts=(tree, without) if tree else (without,))
 
 

@@ -50,45 +50,45 @@ class PromptMatcher:
         return self._texts[number]
 
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
-        found = [self._with_any([term]) for term in terms]
-        return set.intersection(*found) if found else set()
+        notes_by_term = [self._with_any([term]) for term in terms]
+        return set.intersection(*notes_by_term) if notes_by_term else set()
 
     def _with_any(self, terms: Iterable[str]) -> set[int]:
         return self.among.intersection(chain.from_iterable(self._view.each(FIELD, term) for term in terms))
 
-    def _decided(self, candidates: set[int], holds: Callable[[list[str]], bool]) -> set[int]:
+    def _checked(self, candidates: set[int], holds: Callable[[list[str]], bool]) -> set[int]:
         return {number for number in candidates if holds(self.text(number))}
 
     def _phrase(self, tree: PromptTerm) -> set[int]:
         wanted = _flat(tree.text)
         unspaced = analysis.is_unspaced("".join(wanted))
-        return self._decided(
+        return self._checked(
             self._with_terms(analysis.terms(tree.text)),
             (lambda text: "".join(wanted) in "".join(text)) if unspaced else lambda text: bool(_starts(text, wanted)),
         )
 
     def _first(self, tree: PromptTerm) -> set[int]:
         wanted = _flat(tree.text)
-        return self._decided(self._with_terms(analysis.terms(tree.text)), lambda text: text[: len(wanted)] == wanted)
+        return self._checked(self._with_terms(analysis.terms(tree.text)), lambda text: text[: len(wanted)] == wanted)
 
     def _prefix(self, tree: PromptTerm) -> set[int]:
         *before, last = _flat(tree.text)
         terms = select.prefix_terms(self._view, last)
-        return self._decided(self._with_any(terms), lambda text: _begins(text, before, last))
+        return self._checked(self._with_any(terms), lambda text: _begins(text, before, last))
 
     def _near(self, tree: PromptTerm) -> set[int]:
         wanted = [(_flat(part.text), part.op == "word") for part in tree.parts]
         terms = [term for part in tree.parts if part.op != "prefix" for term in analysis.terms(part.text)[:1]]
-        return self._decided(
-            self._with_terms(terms), lambda text: _near([_places(text, *each) for each in wanted], wanted, tree.number)
+        return self._checked(
+            self._with_terms(terms), lambda text: _near([_places(text, *part) for part in wanted], wanted, tree.number)
         )
 
     def _prompt(self, tree: PromptTerm) -> set[int]:
         return {number for number in self.among if self._view.facts(number).get("prompt") == tree.number}
 
     def _without(self, tree: PromptTerm) -> set[int]:
-        *kept, gone = tree.parts
-        return (self.matching(kept[0]) if kept else self.among) - self.matching(gone)
+        *required, excluded = tree.parts
+        return (self.matching(required[0]) if required else self.among) - self.matching(excluded)
 
 
 class TitleMatcher(PromptMatcher):
@@ -105,7 +105,7 @@ class TitleMatcher(PromptMatcher):
 
     def _prefix(self, tree: PromptTerm) -> set[int]:
         *before, last = _flat(tree.text)
-        return self._decided(self.among, lambda text: _begins(text, before, last))
+        return self._checked(self.among, lambda text: _begins(text, before, last))
 
 
 _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
@@ -152,7 +152,7 @@ def _near(places: list[list[int]], wanted: list[tuple[list[str], bool]], number:
     """Whether all parts occur with at most `number` words between the first and the last."""
     for part, starts in enumerate(places):
         for start in starts:
-            after = [min((at for at in other if at >= start), default=None) for other in places]
+            after = [min((at for at in of_part if at >= start), default=None) for of_part in places]
             last = [at for at in after if at is not None]
             if len(last) == len(places) and max(last) - (start + len(wanted[part][0])) <= number:
                 return True

@@ -87,10 +87,10 @@ def words(text: str) -> list[str]:
         if "'" in text:
             return _ASCII_WORD.findall(text)
         return text.encode().translate(_WORD_BYTES).decode().split()  # a third of the time
-    found = _any_word().findall(normalize("NFKC", text))
+    raw_words = _any_word().findall(normalize("NFKC", text))
     if max(text) < _FIRST_UNSPACED:
-        return found
-    return [run for word in found for run in (_run().findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
+        return raw_words
+    return [run for word in raw_words for run in (_run().findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
 
 
 def counts(text: str) -> dict[str, int]:
@@ -100,14 +100,15 @@ def counts(text: str) -> dict[str, int]:
 
 def counted(text: str) -> tuple[dict[str, int], list[str]]:
     """Return each term's number of occurrences, and the words that have parts, mostly identifiers."""
-    met = Counter(map(_known.__getitem__, words(text)))  # no function calls: this is most of the cost of indexing
-    found = cast("dict[str, int]", met)
-    with_parts = [one for one in met if type(one) is tuple]
-    for one in with_parts:
-        times = met.pop(one)
-        for term in one[1]:
-            found[term] = found.get(term, 0) + times
-    return found, [word for word, _ in with_parts]
+    # No function calls: this is most of the cost of indexing.
+    counter = Counter(map(_known.__getitem__, words(text)))
+    times_by_term = cast("dict[str, int]", counter)
+    with_parts = [known for known in counter if type(known) is tuple]
+    for known in with_parts:
+        times = counter.pop(known)
+        for term in known[1]:
+            times_by_term[term] = times_by_term.get(term, 0) + times
+    return times_by_term, [word for word, _ in with_parts]
 
 
 def terms(text: str) -> list[str]:
@@ -138,9 +139,11 @@ class WordFinder:
         raw = set(words(text))
         self._judge(raw.difference(self._known))
         wanted = raw.intersection(self._judged)
-        return sorted(self._found(text, wanted)) if wanted.isdisjoint(_ENDINGS) else self._one_by_one(text, _ASCII_WORD)
+        if not wanted.isdisjoint(_ENDINGS):
+            return self._one_by_one(text, _ASCII_WORD)
+        return sorted(self._located(text, wanted))
 
-    def _found(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    def _located(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Yield the positions of these words in an ASCII text, with a fifth of the work of checking every word."""
         around = f" {text} "
         for word in words:
@@ -157,25 +160,25 @@ class WordFinder:
     def _one_by_one(self, text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         judged = self._judged
         self._judge(set(pattern.findall(text)).difference(self._known))
-        for found in pattern.finditer(text):
-            terms = judged.get(found[0])
+        for word in pattern.finditer(text):
+            terms = judged.get(word[0])
             if terms:
-                yield found.start(), found.end(), terms
+                yield word.start(), word.end(), terms
             elif terms is not None:
-                yield from self._in_runs(found[0], found.start())
+                yield from self._in_runs(word[0], word.start())
 
     def _judge(self, words: Collection[str]) -> None:
         """Record the terms of words that have a wanted one; () for a word of an unspaced script, split later."""
         heads = self._heads
         for word in words:
             if not word.isascii():
-                found = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else ()
+                terms_of_word = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else ()
             elif word[:3].lower() in heads or not ((word.isalpha() and word[1:].islower()) or self._lacks(word)):
-                found = _word_terms(word)
+                terms_of_word = _word_terms(word)
             else:
                 continue
-            if not (found and self._wanted.isdisjoint(found)):
-                self._judged[word] = found
+            if not (terms_of_word and self._wanted.isdisjoint(terms_of_word)):
+                self._judged[word] = terms_of_word
         self._known.update(words)
 
     def _in_runs(self, word: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -255,8 +258,8 @@ def _within(character: str, ranges: tuple[str, ...]) -> bool:
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
-    found = _known[word]
-    return (found,) if isinstance(found, str) else found[1]
+    known = _known[word]
+    return (known,) if isinstance(known, str) else known[1]
 
 
 class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
@@ -301,8 +304,8 @@ def _query_word_terms(word: str) -> Iterable[str]:
 
 def parts(identifier: str) -> list[str]:
     """Return the parts of an identifier: `getUserID2` -> get, User, ID, 2; [] if it has none."""
-    found = _PART.findall(identifier)
-    return found if len(found) > 1 else []
+    pieces = _PART.findall(identifier)
+    return pieces if len(pieces) > 1 else []
 
 
 def _pairs(run: str) -> list[str]:

@@ -112,10 +112,10 @@ def _commits(text: str) -> Iterator[str]:
 
 def _packages(text: str, installed: Iterable[str]) -> Iterator[str]:
     for words in installed:
-        yield from (found[0] for word in words.split() if (found := re.match(_REQUIREMENT, word)))
+        yield from (requirement[0] for word in words.split() if (requirement := re.match(_REQUIREMENT, word)))
     for sign, rule in _IMPORTS:
         if sign in text:
-            names = (one or other for one, other in re.findall(rule, text))
+            names = (first or second for first, second in re.findall(rule, text))
             yield from (name for name in names if name not in sys.stdlib_module_names)
 
 

@@ -48,29 +48,29 @@ def normalized(line: str) -> str:
 
 def signatures(text: str) -> list[str]:
     """Return the signatures of the errors in an output, in order, at most MAX_SIGNATURES; [] if there are none."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for line in telling(text):
         signature = normalized(line)
         if is_specific(signature):
-            found.setdefault(signature)
-        if len(found) == MAX_SIGNATURES:
+            distinct.setdefault(signature)
+        if len(distinct) == MAX_SIGNATURES:
             break
-    return list(found)
+    return list(distinct)
 
 
 def telling(text: str) -> Iterator[str]:
     """Yield the lines of an output that say what went wrong; for a Python traceback, its last line."""
-    both = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
-    before: str | None = None
-    for line in both.splitlines():
+    searched = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
+    prefix: str | None = None
+    for line in searched.splitlines():
         head, trace, _ = line.partition("Traceback (")
         if trace:
-            before = head  # the prefix that a container or log adds to each line
+            prefix = head  # the prefix that a container or log adds to each line
             continue
-        ends = before is not None and not line.removeprefix(before)[:1].isspace() and line.strip()
+        ends = prefix is not None and not line.removeprefix(prefix)[:1].isspace() and line.strip()
         if ends or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
             yield _ANSI.sub("", line).strip()
-        before = None if ends else before
+        prefix = None if ends else prefix
 
 
 def is_specific(signature: str) -> bool:
@@ -84,7 +84,9 @@ def facet(signature: str) -> str:
     return f"error:{zlib.crc32(signature.encode('utf-8', 'replace')):08x}"
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(first: str, second: str) -> float:
     """Return the share of words that two signatures have in common, 0 to 1."""
-    a, b = (frozenset(re.findall(r"\w+", text)) for text in (one, other))
-    return len(a & b) / len(a | b) if a and b else 0.0
+    first_words, second_words = (frozenset(re.findall(r"\w+", text)) for text in (first, second))
+    if not (first_words and second_words):
+        return 0.0
+    return len(first_words & second_words) / len(first_words | second_words)
