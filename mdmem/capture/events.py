@@ -79,15 +79,15 @@ def pass_over(at: Capture, why: str) -> Outcome:
 
 def _session_start(at: Capture) -> Outcome:
     turn.begin(at)
-    at.session.append("start", f"{at.now:.0f}", _why(at) or "startup")
+    at.session.append("start", f"{at.now:.0f}", _reason(at) or "startup")
     return Outcome(pending.IN_STATE)
 
 
 def _prompt(at: Capture) -> Outcome:
     from mdmem.agents import prompts
 
-    given = at.event.prompt
-    use, answer = prompts.reported(given)
+    payload_text = at.event.prompt
+    use, answer = prompts.reported(payload_text)
     if use and answer and not turn.is_private(at):
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
@@ -95,19 +95,19 @@ def _prompt(at: Capture) -> Outcome:
         return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)
-    typed = prompts.typed(given)
+    typed = prompts.typed(payload_text)
     text = privacy.as_typed(typed)
-    before = given.strip().removesuffix(typed)  # not stored, but its private text must be recognized later
+    host_text = payload_text.strip().removesuffix(typed)  # not stored, but its private text must be recognized later
     if _is_subagent_at_work(at):
         _subagents().forget(at.session)
     may_hide = privacy.may_hold_private(text, at.rules)
-    if "@" in text or text[:1] == "/" or "<ide_" in before or at.event.extra.get("attached"):
+    if "@" in text or text[:1] == "/" or "<ide_" in host_text or at.event.extra.get("attached"):
         _learn_mentioned(at)
     if may_hide:
         turn.mark_unsure(at)  # before judging: if the hook is killed from here on, the turn stays private
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
-    outcome = store.store(at, prompt_draft(at, text, before))
+    outcome = store.store(at, prompt_draft(at, text, host_text))
     if outcome.ignored == pending.PRIVATE:
         outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for a withheld turn
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
@@ -139,7 +139,7 @@ def _tool(at: Capture) -> Outcome:
         return pass_over(at, pending.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
 
-    return _counted(at, tool_run.keep(at))
+    return _count_hidden(at, tool_run.keep(at))
 
 
 _LOADING = ("Skill", "Agent", "Task")
@@ -156,11 +156,11 @@ def _learn_mentioned(at: Capture) -> None:
             turn.withhold(at)
 
 
-def _counted(at: Capture, outcome: Outcome) -> Outcome:
+def _count_hidden(at: Capture, outcome: Outcome) -> Outcome:
     """Add up what private sections hid in a tool run or an answer, for the message at the end of the turn."""
-    found = outcome.hidden
-    if at.live and found.sections:
-        at.session.append("hidden", str(found.sections), str(found.chars), str(found.lines))
+    hidden = outcome.hidden
+    if at.live and hidden.sections:
+        at.session.append("hidden", str(hidden.sections), str(hidden.chars), str(hidden.lines))
     return outcome
 
 
@@ -181,14 +181,14 @@ def _is_subagent_at_work(at: Capture) -> bool:
 
 
 def _stop(at: Capture) -> Outcome:
-    known = at.session.lines("cron")
+    scheduled = at.session.lines("cron")
     for prompt in at.event.extra.get("crons", "").split("\0"):
-        if prompt and [_cron(prompt)] not in known:
+        if prompt and [_cron(prompt)] not in scheduled:
             at.session.append("cron", _cron(prompt))
     if _is_stale(at):
         at.event.message = ""
     turn.learn_queued(at)
-    outcome = _said(at, Said("response", meta=_tokens(at.event)))
+    outcome = _store_spoken(at, SpokenText("response", meta=_tokens(at.event)))
     at.update_page()
     if at.live and at.session.lines("hidden"):
         from mdmem.capture import notices
@@ -214,8 +214,8 @@ def _tokens(event: Event) -> dict[str, Any]:
 
 def _is_stale(at: Capture) -> bool:
     """Whether the answer is older than the prompt, by the agent's own clock."""
-    said, asked = at.event.extra.get("said_at", ""), at.session.lines("asked")
-    return bool(said and asked) and float(said) < float(asked[-1][0])
+    answered_at, asked_at = at.event.extra.get("said_at", ""), at.session.lines("asked")
+    return bool(answered_at and asked_at) and float(answered_at) < float(asked_at[-1][0])
 
 
 def _stop_failure(at: Capture) -> Outcome:
@@ -223,7 +223,8 @@ def _stop_failure(at: Capture) -> Outcome:
     extra = at.event.extra
     error = at.event.error or extra.get("error", "") or "unknown"
     text = "\n\n".join(filter(None, [at.event.message, extra.get("error_details", "")])) or error
-    outcome = _said(at, Said("response", text, origin="tool", meta={"success": False, "error": error}, tag="failed"))
+    meta = {"success": False, "error": error}
+    outcome = _store_spoken(at, SpokenText("response", text, origin="tool", meta=meta, tag="failed"))
     at.update_page()
     return outcome
 
@@ -236,8 +237,8 @@ def _subagent_stop(at: Capture) -> Outcome:
     answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
     if answered or not at.config.settings.capture.subagents:
         return pass_over(at, pending.SUBAGENT)
-    said = Said("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
-    outcome = _said(at, said)
+    spoken = SpokenText("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
+    outcome = _store_spoken(at, spoken)
     at.update_page()
     return outcome
 
@@ -248,20 +249,20 @@ def _before_compaction(at: Capture) -> Outcome:
 
 
 def _compact(at: Capture) -> Outcome:
-    return _said(at, Said("summary", meta={"trigger": at.event.source}))
+    return _store_spoken(at, SpokenText("summary", meta={"trigger": at.event.source}))
 
 
 def _session_end(at: Capture) -> Outcome:
-    at.session.append("end", f"{at.now:.0f}", _why(at))
+    at.session.append("end", f"{at.now:.0f}", _reason(at))
     at.update_page()
     _expect_late(at)
     return Outcome(pending.IN_STATE)
 
 
-def _why(at: Capture) -> str:
+def _reason(at: Capture) -> str:
     """Return the cleaned reason why a session began or ended, in at most 60 characters."""
-    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=at.load_echo()).value
-    return note.one_line(why, 60)
+    reason: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=at.load_echo()).value
+    return note.one_line(reason, 60)
 
 
 _PROMPTS = frozenset(["UserPromptSubmit", "UserPromptExpansion"])
@@ -320,7 +321,7 @@ def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
     return note.Draft(title, title, meta, filled)
 
 
-class Said(Value):
+class SpokenText(Value):
     """The agent's answer or summary. text: by default the event's message. of: the sub-agent's id, or ""."""
 
     kind: str
@@ -332,11 +333,11 @@ class Said(Value):
     of: str = ""
 
 
-def _said(at: Capture, said: Said) -> Outcome:
+def _store_spoken(at: Capture, spoken: SpokenText) -> Outcome:
     """Store an answer or a summary."""
     if turn.is_private(at):
         return pass_over(at, pending.PRIVATE)
-    kind = said.kind
+    kind = spoken.kind
 
     def build(clean: str) -> note.Draft | None:
         text = _without_analysis(clean).strip() if kind == "summary" else clean.strip()
@@ -348,20 +349,20 @@ def _said(at: Capture, said: Said) -> Outcome:
         values = {"title": title, "body": body}
         return note.Draft(title, title, {}, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
 
-    where = at.event.prompt_id or f"prompt {at.prompt_number()}"
+    turn_id = at.event.prompt_id or f"prompt {at.prompt_number()}"
     draft = PendingNote(
         kind,
-        said.text or at.event.message,
+        spoken.text or at.event.message,
         build,
-        identity=(where, said.of) if said.of else (where,),
-        label=said.label,
-        origin=said.origin,
-        meta=said.meta,
-        tags=(kind, said.tag) if said.tag else (kind,),
+        identity=(turn_id, spoken.of) if spoken.of else (turn_id,),
+        label=spoken.label,
+        origin=spoken.origin,
+        meta=spoken.meta,
+        tags=(kind, spoken.tag) if spoken.tag else (kind,),
         chars=at.config.settings.capture.prompt_chars,
         by_text=True,  # a prompt can have several answers, when a hook makes the agent continue
     )
-    return _counted(at, store.store(at, draft))
+    return _count_hidden(at, store.store(at, draft))
 
 
 def _cut(at: Capture, text: str) -> str:
@@ -371,12 +372,12 @@ def _cut(at: Capture, text: str) -> str:
         return text
     from mdmem.capture.tools import limits
 
-    cut = limits.cut(text, room, len(text))
-    while (size := len(cut.encode("utf-8", "replace"))) > _MAX_BYTES:
+    shortened = limits.cut(text, room, len(text))
+    while (size := len(shortened.encode("utf-8", "replace"))) > _MAX_BYTES:
         room = min(room, len(text)) * _MAX_BYTES // size - 64
-        cut = limits.cut(text, room, len(text))
+        shortened = limits.cut(text, room, len(text))
     at.left_out = max(len(text) - room, 0)
-    return cut
+    return shortened
 
 
 _MAX_BYTES = 1024 * 1024
@@ -385,8 +386,8 @@ _MAX_BYTES = 1024 * 1024
 
 def _without_analysis(text: str) -> str:
     """Return a compaction's summary without the agent's analysis before it."""
-    _, found, rest = text.partition("<summary>")
-    return rest.partition("</summary>")[0] if found else text
+    _, tag, summary = text.partition("<summary>")
+    return summary.partition("</summary>")[0] if tag else text
 
 
 def _is_typed(at: Capture) -> bool:
@@ -398,8 +399,8 @@ def _is_typed(at: Capture) -> bool:
 
 def _is_scheduled(at: Capture, text: str) -> bool:
     """Whether the session's own loop or cron job sent this prompt."""
-    known = at.session.lines("cron")
-    return bool(known) and [_cron(text)] in known
+    scheduled = at.session.lines("cron")
+    return bool(scheduled) and [_cron(text)] in scheduled
 
 
 def _cron(text: str) -> str:

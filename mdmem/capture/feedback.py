@@ -40,20 +40,20 @@ DOCTOR = "Run `mdmem doctor` to see why."
 
 def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return the message to the user about an event; None if there is nothing to say."""
-    said = _trouble(config, event, outcome)
+    sentences = _trouble(config, event, outcome)
     if outcome.unmarked:
         is_uncounted = outcome.is_lost and not outcome.counted
         is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted
         is_told = is_told or _is_first(config, event, "unmarked", if_unknown=True)  # nothing counts the events left out
         text = FORGOTTEN if os.path.exists(_flag(config, event, LOST_PRIVATE)) else UNMARKED
-        said += [text.format(folder=config.state_dir)] if is_told else []
+        sentences += [text.format(folder=config.state_dir)] if is_told else []
     elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
         from mdmem.capture import notices
 
-        said += notices.messages(config, event.name, outcome)
+        sentences += notices.messages(config, event.name, outcome)
         if outcome.unknown and config.settings.privacy.feedback and _is_first(config, event, "unknown-tag"):
-            said.append(notices.unknown_message(outcome))
-    return " ".join(said) or None
+            sentences.append(notices.unknown_message(outcome))
+    return " ".join(sentences) or None
 
 
 def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:

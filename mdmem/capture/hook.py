@@ -60,12 +60,12 @@ def stored(delivery: Delivery) -> bytes:
         _attempt(_prepare)
         return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
-        said = delivery.last_words()
+        last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
         if "--report" in delivery.words:
             is_unknown = delivery.agent is None and isinstance(error, KeyError)
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
-        return said
+        return last_words
 
 
 def finish(out: bytes) -> NoReturn:
@@ -166,12 +166,12 @@ class Delivery:
 
             now = timestamps.now(self.env)
             outcome.counted = losses.record(settings, event.name, event.agent, outcome.error, now)
-        said = _message(settings, event, outcome)
+        message = _message(settings, event, outcome)
         if "--report" in self.words:
-            return _line(_report(outcome, said))
+            return _line(_report(outcome, message))
         if self.is_spoken_for():
             return b""
-        reply = self.agent.reply(event, None, said) if said and self.agent else None
+        reply = self.agent.reply(event, None, message) if message and self.agent else None
         return _line(reply) if reply else b""
 
     def is_spoken_for(self) -> bool:
@@ -275,11 +275,11 @@ def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
     from mdmem.capture import events
 
     now = timestamps.now(env)
-    _seen(config, event, now)
+    _record_last_event(config, event, now)
     return events.capture(config, event, now, env)
 
 
-def _seen(config: Config, event: Event, now: float) -> None:
+def _record_last_event(config: Config, event: Event, now: float) -> None:
     """Record the agent's last event, for `mdmem status`."""
     from mdmem import files
 
@@ -290,7 +290,7 @@ def _seen(config: Config, event: Event, now: float) -> None:
         return
 
 
-def _report(outcome: Outcome, said: str | None) -> dict[str, Any]:
+def _report(outcome: Outcome, message: str | None) -> dict[str, Any]:
     return {
         "stored": outcome.stored,
         "id": outcome.id or None,
@@ -298,7 +298,7 @@ def _report(outcome: Outcome, said: str | None) -> dict[str, Any]:
         "kind": outcome.kind or None,
         "private": outcome.private,
         "redacted": outcome.redacted,
-        "feedback": said,
+        "feedback": message,
         "error": outcome.error or None,
         "ignored": outcome.ignored or None,
     }

@@ -31,19 +31,19 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     text = texts.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
     draft = events.prompt_draft(at, text)
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
-    made, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
-    if made is None or cleaned.hidden.sections:
+    new_note, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
+    if new_note is None or cleaned.hidden.sections:
         raise UsageError("This prompt cannot be stored: without its private tags, it is empty or contains new ones.")
     memory.forget(config, at.session.key, spans)
     if note_id:
-        return _replace(at, made, note_id)
+        return _replace(at, new_note, note_id)
     outcome = Outcome()
-    store.publish(at, draft, made, outcome)
+    store.publish(at, draft, new_note, outcome)
     at.update_page()
     return outcome.path
 
 
-def _replace(at: Capture, made: note.Note, note_id: str) -> str:
+def _replace(at: Capture, new_note: note.Note, note_id: str) -> str:
     name = at.session.name_of(note_id)
     folder = at.session.open_folder()
     if not name or folder is None:
@@ -51,17 +51,19 @@ def _replace(at: Capture, made: note.Note, note_id: str) -> str:
     path = f"{'/'.join(at.session.folder)}/{name}"
     with folder:
         folder.lock()
-        old = disk.read(folder, name)
-        if old is None:
+        data = disk.read(folder, name)
+        if data is None:
             raise UsageError(f"{path} was renamed or deleted. Nothing was stored.")
-        before = note.parse(old)
-        if note.is_edited(before):
+        present = note.parse(data)
+        if note.is_edited(present):
             raise UsageError(f"{path} was edited since. Add the text there by hand.")
-        place = numbers(name)
-        made.meta.update({"id": note_id, "project": before.meta.get("project", made.meta["project"])})
-        made.meta["prompt"], made.meta["sequence"] = place[0], place[1]
-        made.meta["created"] = str(before.meta.get("created", made.meta["created"]))
-        if not disk.replace(folder, name, old, note.render(made).encode("utf-8", "replace"), durable=at.config.durable):
+        position = numbers(name)
+        new_note.meta.update({"id": note_id, "project": present.meta.get("project", new_note.meta["project"])})
+        new_note.meta["prompt"], new_note.meta["sequence"] = position[0], position[1]
+        new_note.meta["created"] = str(present.meta.get("created", new_note.meta["created"]))
+        if not disk.replace(
+            folder, name, data, note.render(new_note).encode("utf-8", "replace"), durable=at.config.durable
+        ):
             raise VaultError(f"{path} has changed in the meantime. Run the command again.")
     at.update_page()
     return path

@@ -25,8 +25,8 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
     path = os.path.join(config.state_dir, FILE)
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
     try:
-        if unnamed := _unnamed(path):
-            line = "\t".join([str(unnamed), "unknown", "an-agent", "disk-full"]) + f"\n{line}"
+        if emptied_at := _emptied_at(path):
+            line = "\t".join([str(emptied_at), "unknown", "an-agent", "disk-full"]) + f"\n{line}"
         files.log(path, line, MAX_BYTES)
     except OSError:
         return False
@@ -35,24 +35,24 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
 
 def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
     """Return the losses of the last `days` days, oldest first, with `time`, `event`, `agent` and `why`."""
-    found = []
+    losses = []
     path = os.path.join(config.state_dir, FILE)
     for line in files.logged(path, 2 * MAX_BYTES):
-        time, *rest = line.split("\t")
-        if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
-            found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
-    if unnamed := _unnamed(path):
-        found.append({"time": unnamed, "event": "unknown", "agent": "an-agent", "why": "disk-full"})
-    return found
+        time, *fields = line.split("\t")
+        if time.isdigit() and len(fields) == 3 and int(time) > now - days * 86_400:
+            losses.append({"time": int(time), "event": fields[0], "agent": fields[1], "why": fields[2]})
+    if emptied_at := _emptied_at(path):
+        losses.append({"time": emptied_at, "event": "unknown", "agent": "an-agent", "why": "disk-full"})
+    return losses
 
 
-def _unnamed(path: str) -> int:
+def _emptied_at(path: str) -> int:
     """Return when a full disk left the loss log empty, so that its losses are unknown (epoch seconds); 0 if never."""
     try:
-        found = os.stat(path)
+        state = os.stat(path)
     except OSError:
         return 0
-    return 0 if found.st_size else int(found.st_mtime)
+    return 0 if state.st_size else int(state.st_mtime)
 
 
 def _word(text: str) -> str:

@@ -26,17 +26,17 @@ _KEEP = "`mdmem privacy keep-last` stores it."
 def of_prompt(at: Capture, outcome: Outcome, text: str) -> None:
     """Record the last prompt with a hidden section, for `mdmem privacy keep-last`, and find unknown tags in it."""
     if outcome.hidden.sections:
-        _note_last(at, outcome)
+        _remember_last(at, outcome)
     outcome.unknown = texts.unknown_tags(text, at.rules)
 
 
-def _note_last(at: Capture, outcome: Outcome) -> None:
+def _remember_last(at: Capture, outcome: Outcome) -> None:
     event = at.event
     ids = [event.agent, event.session, event.prompt_id, outcome.id]
     fields = [*ids, event.transcript, event.cwd, f"{at.now:.0f}"]
     transcript = event.transcript.replace(event.session, "") if event.session else event.transcript
-    told = [*ids, transcript, event.cwd]
-    if privacy.clean(told, rules=at.rules, origin="tool", echo=at.load_echo()).value != told:
+    shown = [*ids, transcript, event.cwd]
+    if privacy.clean(shown, rules=at.rules, origin="tool", echo=at.load_echo()).value != shown:
         return  # a path may contain private text, and this file must not
     try:
         files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
@@ -70,12 +70,12 @@ def forget_last(config: Config) -> None:
 def end_turn(at: Capture, outcome: Outcome) -> None:
     """Add up what was hidden in this turn's tool runs and answer, except what the user was already told."""
     lines = at.session.lines("hidden")
-    heard = max((_number(line, 0) for line in at.session.lines("told")), default=0)
-    for line in lines[heard:]:
+    told = max((_number(line, 0) for line in at.session.lines("told")), default=0)
+    for line in lines[told:]:
         outcome.of_turn.sections += _number(line, 0)
         outcome.of_turn.chars += _number(line, 1)
         outcome.of_turn.lines += _number(line, 2)
-    if len(lines) > heard:
+    if len(lines) > told:
         at.session.append("told", str(len(lines)))
 
 
@@ -100,18 +100,18 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
     size = _size(outcome.hidden)
     if outcome.unclosed and config.settings.privacy.unclosed == "keep":
         return ["mdmem: a private tag has no partner; its text was stored, as privacy.unclosed says."]
-    said = []
+    sentences = []
     if outcome.stray:
-        said.append(f"mdmem: a closing private tag was never opened; everything before it was kept out ({size}).")
+        sentences.append(f"mdmem: a closing private tag was never opened; everything before it was kept out ({size}).")
     elif outcome.unclosed and outcome.ignored != PRIVATE:
-        said.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
+        sentences.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
     if outcome.ignored == PRIVATE:
-        said.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")
-    elif outcome.hidden.sections and not said:
-        said.append(f"mdmem: {_sections(outcome.hidden)} kept out of memory.")
-    elif outcome.private and not said:
-        said.append("mdmem: what this prompt repeats of earlier private text was kept out of memory.")
-    return [*said, f"Not meant? {_KEEP}"] if outcome.hidden.sections else said
+        sentences.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")
+    elif outcome.hidden.sections and not sentences:
+        sentences.append(f"mdmem: {_sections(outcome.hidden)} kept out of memory.")
+    elif outcome.private and not sentences:
+        sentences.append("mdmem: what this prompt repeats of earlier private text was kept out of memory.")
+    return [*sentences, f"Not meant? {_KEEP}"] if outcome.hidden.sections else sentences
 
 
 def _sections(hidden: privacy.Hidden, where: str = "") -> str:

@@ -38,44 +38,46 @@ class PageEntry:
 
 def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     """Return the session's notes that are still in its folder, in order; a renamed note has its new name."""
-    here = set(journal.notes_in(folder))
-    known = session.published()
-    listed = known or [[name] for name in sorted(filter(journal.numbers, here), key=journal.numbers)]
-    moved = _renamed(folder, [line[0] for line in listed if line[0] not in here], here.difference(_names(listed)))
-    found = []
-    for line in listed:
-        name = line[0] if line[0] in here else moved.get(line[0])
+    present = set(journal.notes_in(folder))
+    published = session.published()
+    lines = published or [[name] for name in sorted(filter(journal.numbers, present), key=journal.numbers)]
+    new_names = _renamed(
+        folder, [line[0] for line in lines if line[0] not in present], present.difference(_names(lines))
+    )
+    entries = []
+    for line in lines:
+        name = line[0] if line[0] in present else new_names.get(line[0])
         if name is not None:
-            found.append(_entry(folder, name, line))
-    return found
+            entries.append(_entry(folder, name, line))
+    return entries
 
 
 def read(folder: disk.Folder, name: str) -> PageEntry:
     """Read a note as an entry; an unreadable one becomes an observation without facts."""
-    found = PageEntry(name, journal.numbers(name))
+    entry = PageEntry(name, journal.numbers(name))
     data = disk.read(folder, name) or b""
     header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
     meta = front_matter.read(header)[0] if header else {}
-    found.kind = kind_of(meta)
-    found.title = str(meta.get("title", "")) or name
-    found.created = str(meta.get("created", ""))
-    found.branch, found.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
-    found.success = meta.get("success") is not False
-    found.commit = made_commit(meta)
-    found.files = changed_files(meta)
-    return found
+    entry.kind = kind_of(meta)
+    entry.title = str(meta.get("title", "")) or name
+    entry.created = str(meta.get("created", ""))
+    entry.branch, entry.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
+    entry.success = meta.get("success") is not False
+    entry.commit = made_commit(meta)
+    entry.files = changed_files(meta)
+    return entry
 
 
 def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
     if len(line) < 6 or line[1] in _TITLED:
-        found = read(folder, name)
-        found.numbers = journal.numbers(line[0])
-        return found
-    found = PageEntry(name, journal.numbers(line[0]))
-    _, found.kind, found.created, success, found.commit, files, *_ = line
-    found.success = success != "0"
-    found.files = files.split("\x1f") if files else []
-    return found
+        entry = read(folder, name)
+        entry.numbers = journal.numbers(line[0])
+        return entry
+    entry = PageEntry(name, journal.numbers(line[0]))
+    _, entry.kind, entry.created, success, entry.commit, files, *_ = line
+    entry.success = success != "0"
+    entry.files = files.split("\x1f") if files else []
+    return entry
 
 
 def _names(listed: Iterable[list[str]]) -> list[str]:
@@ -84,16 +86,16 @@ def _names(listed: Iterable[list[str]]) -> list[str]:
 
 def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
     """Map missing notes to the files they were renamed to: a renamed note keeps its id."""
-    wanted = {name[-13:-3]: name for name in gone}
-    found = {}
+    name_of_id = {name[-13:-3]: name for name in gone}
+    new_names = {}
     page = journal.page_in(folder)
     pages = sorted(name for name in strays if name.endswith(".md") and name != page and name[0] != ".")
-    for name in pages[:_MAX_STRAYS] if wanted else []:
-        ids = name[-13:-3]
-        if ids not in wanted:
+    for name in pages[:_MAX_STRAYS] if name_of_id else []:
+        note_id = name[-13:-3]
+        if note_id not in name_of_id:
             data = disk.read(folder, name) or b""
             header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
-            ids = str(front_matter.read(header)[0].get("id", "")) if header else ""
-        if ids in wanted:
-            found[wanted[ids]] = name
-    return found
+            note_id = str(front_matter.read(header)[0].get("id", "")) if header else ""
+        if note_id in name_of_id:
+            new_names[name_of_id[note_id]] = name
+    return new_names

@@ -34,10 +34,9 @@ UNKNOWN = "unknown event"
 IN_STATE = "kept in state"  # recorded for the session page or for later events
 
 UNSEEN = "unseen-prompt"
+"""`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
 LOST_PRIVATE = "private-lost"
 """Suffix of a session's file that says that its private memory was found damaged."""
-"""`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
-
 
 RETRY_FOLDER = "spool"
 """The retry queue's folder in the state folder; `queued` removes it when it is empty."""
@@ -141,13 +140,13 @@ class Capture:
         self.session = Session(config, journal.session_id(event), event.agent)
         self.project = self._public(project.identify(event.cwd))
 
-    def _public(self, found: project.Project) -> project.Project:
+    def _public(self, identified: project.Project) -> project.Project:
         """Return the project, renamed after its cleaned remote or path if those hold something private."""
-        if self.rules.home and found.root == self.rules.home:
-            found.name = "home"  # the folder's own name is the user's
-        where = found.remote or found.root
+        if self.rules.home and identified.root == self.rules.home:
+            identified.name = "home"  # the folder's own name is the user's
+        where = identified.remote or identified.root
         clean = privacy.clean(where, rules=self.rules, origin="tool").value
-        return found if clean == where else project.Project(make_slug(clean) or "private", clean)
+        return identified if clean == where else project.Project(make_slug(clean) or "private", clean)
 
     def home(self, created: str) -> str:
         """Return the name of the project's folder in the journal, creating the folder if needed.
@@ -173,13 +172,13 @@ class Capture:
 
     def has_lost_private(self) -> bool:
         """Whether the session's private memory holds less than was put into it, so that it recognizes too little."""
-        told = self.session.lines(journal.PRIVATE)
-        if not told:
+        recorded = self.session.lines(journal.PRIVATE)
+        if not recorded:
             return False
         from mdmem.privacy import memory
 
         lines, sign = memory.extent(self.config, self.session.key)
-        if all(lines >= int(count) and sign == key for count, key in told):
+        if all(lines >= int(count) and sign == key for count, key in recorded):
             return False
         from mdmem import log
 
@@ -189,12 +188,12 @@ class Capture:
 
     def load_echo(self) -> privacy.Echo | None:
         """Return the session's private memory, which can recognize private text but not reproduce it; None if empty."""
-        known = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]
-        if not known:
+        keys = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]
+        if not keys:
             return None
         from mdmem.privacy import memory
 
-        return memory.load(self.config, *known)
+        return memory.load(self.config, *keys)
 
     def prompt_number(self) -> int:
         """Return the number of the event's prompt; 0 before the first."""
@@ -204,15 +203,15 @@ class Capture:
         """Return the id of the note of the event's prompt; "" if the agent gives no prompt id."""
         return self.session.note_id(self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
-    def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
+    def is_deleted(self, built: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
         """Whether the note is known to have been deleted for good."""
         return False
 
-    def known(self, draft: PendingNote, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
-        """Return the file name under which `made` was published, or was about to be; None for a new note."""
-        return self.session.name_of(made.id) or None
+    def known(self, draft: PendingNote, built: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
+        """Return the file name under which a note was published, or was about to be; None for a new note."""
+        return self.session.name_of(built.id) or None
 
-    def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
+    def complete(self, folder: disk.Folder, name: str, built: note.Note) -> None:
         """Do nothing with a note that was delivered before; a replay overrides this to complete it."""
 
     def update_page(self) -> None:

@@ -58,17 +58,17 @@ def flush(config: Config, most: int | None = None, session_key: str = "", second
         TimeoutError: when another process takes too long.
     """
     path = retry_queue.folder(config)
-    done = Flush()
+    result = Flush()
     try:
-        inside = system.open_folder(path)
+        opened = system.open_folder(path)
     except OSError:
-        return done
-    with disk.Folder(inside) as queue:
+        return result
+    with disk.Folder(opened) as queue:
         queue.lock()
         until = time.monotonic() + seconds if seconds else float("inf")
-        _write_notes(config, most, session_key, until, done)
+        _write_notes(config, most, session_key, until, result)
         _tidy(config)
-    return done
+    return result
 
 
 def write_some(config: Config, session_key: str) -> None:
@@ -79,10 +79,10 @@ def write_some(config: Config, session_key: str) -> None:
         log.write(config, "the queued notes could not be written", error)
 
 
-def _write_notes(config: Config, most: int | None, session_key: str, until: float, done: Flush) -> None:
+def _write_notes(config: Config, most: int | None, session_key: str, until: float, result: Flush) -> None:
     stuck: set[str] = set()
     if not os.path.isdir(config.vault):
-        done.problem = no_vault(config.vault)
+        result.problem = no_vault(config.vault)
         return
     names = retry_queue.waiting(config)
     others = [name for name in names if _key(name) != session_key][:most]
@@ -98,17 +98,17 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
             if error.filename == path:
                 continue  # another process without the lock has written it
             stuck.add(_key(name))
-            done.problem = done.problem or error
+            result.problem = result.problem or error
         except (OSError, VaultError) as error:
             stuck.add(_key(name))  # the vault cannot take it yet
-            done.problem = done.problem or error
+            result.problem = result.problem or error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.write(config, "a damaged file in the retry queue was set aside", error)
             _put_aside(config, path)
-            done.damaged += 1
+            result.damaged += 1
         else:
             files.remove(path)
-            done.written += 1
+            result.written += 1
     _announce_again(config, {*map(_key, names)})
 
 
@@ -116,8 +116,8 @@ def _announce_again(config: Config, keys: set[str]) -> None:
     """Forget that a failure was told, in the sessions whose notes are all written; the next one is told again."""
     from mdmem.capture import feedback
 
-    left = {*map(_key, retry_queue.waiting(config))}
-    for key in keys - left:
+    still_queued = {*map(_key, retry_queue.waiting(config))}
+    for key in keys - still_queued:
         feedback.forget(config, key)
 
 
@@ -130,13 +130,13 @@ class _QueuedEvent(Capture):
 
     __slots__ = ("_prompt_note",)
 
-    def __init__(self, config: Config, kept: dict[str, Any]) -> None:
+    def __init__(self, config: Config, queued: dict[str, Any]) -> None:
         from mdmem.agents import Event
         from mdmem.project import Project
 
-        super().__init__(config, Event(agent=kept["agent"], name="", session=kept["session"]), float(kept["now"]))
-        self._prompt_note = str(kept["prompt_note"])
-        for slot, value in zip(Project.__slots__, kept["project"], strict=True):
+        super().__init__(config, Event(agent=queued["agent"], name="", session=queued["session"]), float(queued["now"]))
+        self._prompt_note = str(queued["prompt_note"])
+        for slot, value in zip(Project.__slots__, queued["project"], strict=True):
             setattr(self.project, slot, value)
 
     def prompt_number(self) -> int:
@@ -147,15 +147,15 @@ class _QueuedEvent(Capture):
 def _publish(config: Config, path: str) -> None:
     import json
 
-    kept: dict[str, Any] = json.loads(files.read_own(path, disk.MAX_READ_BYTES))
-    if kept.get("format", retry_queue.FORMAT) > retry_queue.FORMAT:
+    queued: dict[str, Any] = json.loads(files.read_own(path, disk.MAX_READ_BYTES))
+    if queued.get("format", retry_queue.FORMAT) > retry_queue.FORMAT:
         raise VaultError(f"{path} is from a newer version of mdmem. Update mdmem; the note stays queued until then.")
-    identity = ("its own",) if kept["has_id"] else ()
-    draft = PendingNote(kept["kind"], None, lambda _: None, identity=identity, label=kept["label"])
-    made = note.Note(kept["meta"], kept["slug"], kept["body"])
-    if "digest" in made.meta:  # a purge may have removed text from the queued note
-        made.meta["digest"] = note.fingerprint(str(made.meta["title"]), made.body)
-    publish(_QueuedEvent(config, kept), draft, made, Outcome())
+    identity = ("its own",) if queued["has_id"] else ()
+    draft = PendingNote(queued["kind"], None, lambda _: None, identity=identity, label=queued["label"])
+    built = note.Note(queued["meta"], queued["slug"], queued["body"])
+    if "digest" in built.meta:  # a purge may have removed text from the queued note
+        built.meta["digest"] = note.fingerprint(str(built.meta["title"]), built.body)
+    publish(_QueuedEvent(config, queued), draft, built, Outcome())
 
 
 def _tidy(config: Config) -> None:

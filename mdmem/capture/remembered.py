@@ -48,15 +48,15 @@ def learn_from(at: Capture) -> bool:
 
     event = at.event
     run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
-    said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
+    texts = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
     if at.live and event.tool:
         from mdmem.capture.tools import files_on_disk
 
-        said |= files_on_disk.beside(event, at.rules.tags)
-    if not (privacy.may_hold_private(said, at.rules) or privacy.may_name_secret(said, at.rules)):
+        texts |= files_on_disk.beside(event, at.rules.tags)
+    if not (privacy.may_hold_private(texts, at.rules) or privacy.may_name_secret(texts, at.rules)):
         return True
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
-    cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
+    cleaned = privacy.clean(window.Window(at.rules).narrow(texts), rules=at.rules, origin=origin)
     return learn(at, cleaned.spans, cleaned.secrets)
 
 
@@ -69,11 +69,11 @@ def inherit(at: Capture) -> None:
         return
     from mdmem.privacy import memory
 
-    known = memory.sessions(at.config)
-    named = {short(parent, 16) for parent in _parents(at.event.transcript)}
-    parents = [key for key in known if key in named and key != at.session.key]
-    if not parents and at.event.source in ("fork", "resume") and at.session.key not in known:
-        parents = known
+    sessions = memory.sessions(at.config)
+    named_parents = {short(parent, 16) for parent in _parents(at.event.transcript)}
+    parents = [key for key in sessions if key in named_parents and key != at.session.key]
+    if not parents and at.event.source in ("fork", "resume") and at.session.key not in sessions:
+        parents = sessions
     try:
         memory.inherit(at.config, at.session.key, parents)
         _note_extent(at, *memory.extent(at.config, at.session.key))
@@ -89,10 +89,10 @@ def _parents(transcript: str) -> set[str]:
         data = files.read_any(transcript, _HEAD_BYTES)
     except (OSError, ValueError):
         return set()
-    found = set()
+    ids = set()
     for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
         for part in data.split(name)[1:]:
             pieces = part[:200].split(b'"')
             if len(pieces) > 2 and pieces[0].strip() == b":":
-                found.add(pieces[1].decode("utf-8", "replace"))
-    return found
+                ids.add(pieces[1].decode("utf-8", "replace"))
+    return ids

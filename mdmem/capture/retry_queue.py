@@ -40,16 +40,16 @@ def waits(config: Config, session_key: str) -> bool:
     return any(name.endswith(f"-{session_key}.json") for name in waiting(config))
 
 
-def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
+def keep(at: Capture, draft: PendingNote, built: note.Note) -> bool:
     """Queue a note that could not be stored; return False if that fails too."""
     import json
 
     project = [getattr(at.project, slot) for slot in at.project.__slots__]
     value = {
         "format": FORMAT,
-        "meta": made.meta,
-        "slug": made.slug,
-        "body": made.body,
+        "meta": built.meta,
+        "slug": built.slug,
+        "body": built.body,
         "kind": draft.kind,
         "label": draft.label or draft.kind,
         "has_id": bool(draft.identity),
@@ -88,8 +88,8 @@ def _write(config: Config, session_key: str, data: bytes) -> None:
         files.remove(temp)
         raise
     if config.durable:
-        above = system.open_folder(folder(config))
+        queue = system.open_folder(folder(config))
         try:
-            above.sync()
+            queue.sync()
         finally:
-            above.close()
+            queue.close()

@@ -82,12 +82,12 @@ class Session(journal.Record):
 
     def moments(self, kind: str) -> list[tuple[float, str]]:
         """Return time and reason of each line of one kind, without repetitions within REPEAT_SECONDS."""
-        found: list[tuple[float, str]] = []
+        moments: list[tuple[float, str]] = []
         for line in self.lines(kind):
             now, why = _seconds(line[0]), line[1] if len(line) > 1 else ""
-            if now and not (found and why == found[-1][1] and abs(now - found[-1][0]) <= REPEAT_SECONDS):
-                found.append((now, why))
-        return found
+            if now and not (moments and why == moments[-1][1] and abs(now - moments[-1][0]) <= REPEAT_SECONDS):
+                moments.append((now, why))
+        return moments
 
     @property
     def began(self) -> float:
@@ -109,16 +109,16 @@ class Session(journal.Record):
 
     def open_folder(self) -> disk.Folder | None:
         """Open the session's folder, searching for it if the record does not know it; None if there is none."""
-        known = self.folder
-        if known:
+        recorded = self.folder
+        if recorded:
             try:
-                return disk.open_folder(self.config.vault, known)
+                return disk.open_folder(self.config.vault, recorded)
             except FileNotFoundError:
                 pass  # moved or deleted by its owner
         elif self._began_here():
             return None  # nothing to look for
-        found = self.look()
-        return disk.open_folder(self.config.vault, found) if found else None
+        located = self.look()
+        return disk.open_folder(self.config.vault, located) if located else None
 
     def look(self) -> tuple[str, ...]:
         """Search the vault and its archives for the session's folder; () if there is none.
@@ -128,9 +128,9 @@ class Session(journal.Record):
         from mdmem.vault import layout  # here and below: needed only for a session's first note
 
         most = None if self.folder else self.max_days
-        found = journal.find_session(self.config, self.id, renamed=bool(self.folder), most=most)
-        if found or not any(layout.archived_in(path) for path in layout.archives(self.config.vault)):
-            return found
+        folder = journal.find_session(self.config, self.id, renamed=bool(self.folder), most=most)
+        if folder or not any(layout.archived_in(path) for path in layout.archives(self.config.vault)):
+            return folder
         from mdmem.vault import archives
 
         return archives.bring_back(self.config, self.id, most)
@@ -144,22 +144,22 @@ class Session(journal.Record):
         Raises:
             OSError, VaultError: when the vault cannot be written.
         """
-        found = self.open_folder()
-        if found and not _lacks_page(found):
-            return found
-        if found:
-            found.inside.close()  # another hook is creating it, or was killed while it did
+        folder = self.open_folder()
+        if folder and not _lacks_page(folder):
+            return folder
+        if folder:
+            folder.inside.close()  # another hook is creating it, or was killed while it did
         durable = self.config.durable
         with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
             above.lock()  # two first hooks of a session must not create two folders, even in two projects
-            parts = self._made_meanwhile(now) or self._free_place(project, words, now)
+            parts = self._created_meanwhile(now) or self._free_place(project, words, now)
             folder = disk.open_folder(self.config.vault, parts, create=True, durable=durable)
             if _lacks_page(folder):
                 name = journal.page_name(parts[-1])
                 disk.create(folder, name, note.render(page()).encode("utf-8", "replace"), durable=durable)
             return folder
 
-    def _made_meanwhile(self, now: float) -> tuple[str, ...]:
+    def _created_meanwhile(self, now: float) -> tuple[str, ...]:
         """Return the folder that a parallel first hook of this session has just created; () if there is none.
 
         Only the session's first day is searched: the record knows older folders, or `open_folder` has searched for
@@ -178,8 +178,9 @@ class Session(journal.Record):
         head = time.strftime("%H%M", began)
         parts: tuple[str, ...] = ()
         for tag in journal.session_tags(self.id):
-            left, fixed = MAX_PATH_CHARS - len("/".join(above)) - 2, len(f"{head}--{tag}")
-            room = min(left - _LEAST_NAME_CHARS, (left - len(".md")) // 2) - fixed  # its page has the same name
+            available, fixed = MAX_PATH_CHARS - len("/".join(above)) - 2, len(f"{head}--{tag}")
+            for_folder = (available - len(".md")) // 2  # its page has the same name
+            room = min(available - _LEAST_NAME_CHARS, for_folder) - fixed
             cut = words[: max(room, 0)].rstrip("-")
             parts = (*above, f"{head}-{cut}-{tag}" if cut else f"{head}-{tag}")
             if not os.path.lexists(os.path.join(self.config.vault, *parts)):
@@ -195,24 +196,24 @@ class Session(journal.Record):
         notes. A resumed session is listed again: notes may have come from another machine.
         """
         self.read()
-        where = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
+        path = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
         last = self.data.rfind(b"\nfolder\t")
-        if "/".join(self.folder) == where and self.data.rfind(b"\nstart\t") < last:
+        if "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last:
             return
-        known = {found[0] for found in self.lines("+")}
+        recorded = {line[0] for line in self.lines("+")}
         names = sorted(filter(numbers, journal.notes_in(folder)), key=numbers)
-        new = [name for name in names if name not in known]
-        taken = _taken({*names, *known}) if new else []
-        self._append([("folder", where), *[("+", name) for name in new], *[("=", name) for name in taken]])
+        new = [name for name in names if name not in recorded]
+        highest = _highest_numbers({*names, *recorded}) if new else []
+        self._append([("folder", path), *[("+", name) for name in new], *[("=", name) for name in highest]])
         self.read()
 
     def published(self) -> list[list[str]]:
         """Return the session's notes in order: each one's file name, then the facts in the record."""
-        found: dict[str, list[str]] = {}
+        longest: dict[str, list[str]] = {}
         for line in self.lines("+"):
-            if numbers(line[0]) and len(line) >= len(found.get(line[0], ())):
-                found[line[0]] = line
-        return sorted(found.values(), key=lambda line: numbers(line[0]))
+            if numbers(line[0]) and len(line) >= len(longest.get(line[0], ())):
+                longest[line[0]] = line
+        return sorted(longest.values(), key=lambda line: numbers(line[0]))
 
     def prompt_number(self, prompt_id: str = "") -> int:
         """Return the number of the prompt with this id, or of the last one; 0 before the first."""
@@ -251,7 +252,7 @@ class Session(journal.Record):
 
         return layout.part_for(count)
 
-    def publish(self, folder: disk.Folder, name: str, made: note.Note) -> None:
+    def publish(self, folder: disk.Folder, name: str, built: note.Note) -> None:
         """Write a note under its name, and record it before ("?") and after ("+").
 
         So a hook that was killed in between differs from a note that its owner deleted.
@@ -263,12 +264,12 @@ class Session(journal.Record):
             self.append("=", f"{numbers(name)[0]:03d}-{numbers(name)[1]:03d}-")
         self.append("?", name)
         try:
-            disk.create(folder, name, note.render(made).encode("utf-8", "replace"), durable=self.config.durable)
+            disk.create(folder, name, note.render(built).encode("utf-8", "replace"), durable=self.config.durable)
         except disk.NotSyncedError as error:
             from mdmem import log
 
             log.write(self.config, "a note is stored, but may not survive a power cut", error)
-        self.append("+", name, *facts(made))
+        self.append("+", name, *facts(built))
 
 
 def _lacks_page(folder: disk.Folder) -> bool:
@@ -281,13 +282,13 @@ def _line(fields: tuple[str, ...]) -> bytes:
     return f"\n{text}\n".encode("utf-8", "replace")
 
 
-def _taken(names: Iterable[str]) -> list[str]:
+def _highest_numbers(names: Iterable[str]) -> list[str]:
     """Return the highest number of each prompt, the last prompt last, so that numbering continues after all of them."""
     highest: dict[int, int] = {}
     for prompt, sequence in filter(None, map(numbers, names)):
         highest[prompt] = max(sequence, highest.get(prompt, 0))
-    taken = [f"{prompt:03d}-{sequence:03d}-" for prompt, sequence in sorted(highest.items())]
-    return [*taken[:-1], f"{max(highest):03d}-000-", taken[-1]] if taken else []
+    starts = [f"{prompt:03d}-{sequence:03d}-" for prompt, sequence in sorted(highest.items())]
+    return [*starts[:-1], f"{max(highest):03d}-000-", starts[-1]] if starts else []
 
 
 def _seconds(text: str) -> float:
@@ -305,9 +306,9 @@ def folder_words(title: str) -> str:
 # -- the facts that the record keeps of a note ---------------------------------------------------------------
 
 
-def facts(made: note.Note) -> tuple[str, ...]:
+def facts(built: note.Note) -> tuple[str, ...]:
     """Return the facts for the record, so that the session page can be built without rereading the note."""
-    meta = made.meta
+    meta = built.meta
     success = "0" if meta.get("success") is False else "1"
     changed = "\x1f".join(changed_files(meta)[:_MAX_FILES])
     return (kind_of(meta), str(meta["created"]), success, made_commit(meta), changed)
@@ -321,13 +322,13 @@ def made_commit(meta: dict[str, Any]) -> str:
 
 def kind_of(meta: dict[str, Any]) -> str:
     """Return a note's kind, or "subagent" for a sub-agent's answer."""
-    said = str(meta.get("kind", "observation"))
-    return "subagent" if said == "response" and meta.get("subagent") else said
+    kind = str(meta.get("kind", "observation"))
+    return "subagent" if kind == "response" and meta.get("subagent") else kind
 
 
 def changed_files(meta: dict[str, Any]) -> list[str]:
     """Return the files that a note's tool changed; reads and searches change none."""
-    found = meta.get("files")
-    if not isinstance(found, list) or not aliases.changes_files(str(meta.get("tool", ""))):
+    files = meta.get("files")
+    if not isinstance(files, list) or not aliases.changes_files(str(meta.get("tool", ""))):
         return []
-    return [str(item) for item in found]
+    return [str(item) for item in files]

@@ -42,7 +42,7 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         "tags": list(draft.tags),
     }
     source, build = _windowed(at, draft) if _holds_long(draft.source) else (draft.source, draft.build)
-    wanted = note.NoteRequest(
+    request = note.NoteRequest(
         draft.kind,
         source,
         build,
@@ -52,7 +52,7 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         origin=draft.origin,
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
     )
-    return note.new(wanted, at.rules, echo)
+    return note.new(request, at.rules, echo)
 
 
 def _holds_long(value: Any, depth: int = 0) -> bool:
@@ -74,9 +74,9 @@ def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], not
 def store(at: Capture, draft: PendingNote) -> Outcome:
     """Clean and store a draft; queue it if the vault cannot take it, and report a loss if that fails too."""
     session = at.session
-    made, cleaned = make(at, draft, at.load_echo())
+    built, cleaned = make(at, draft, at.load_echo())
     outcome = Outcome()
-    outcome.kind = str(made.meta["kind"]) if made else draft.kind
+    outcome.kind = str(built.meta["kind"]) if built else draft.kind
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
@@ -88,24 +88,24 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
         turn.withhold(at)
         outcome.ignored = PRIVATE  # later repetitions of it could not be recognized
         return outcome
-    if made is None:
+    if built is None:
         outcome.ignored = PRIVATE if cleaned.private else EMPTY
         return outcome
     if draft.by_text:
-        made.meta["id"] = session.note_id(*draft.identity, short(made.body, 16), draft.kind)
-    outcome.id = made.id
+        built.meta["id"] = session.note_id(*draft.identity, short(built.body, 16), draft.kind)
+    outcome.id = built.id
     begins = not session.folder
     try:
         _wait_behind(at)
-        publish(at, draft, made, outcome)
+        publish(at, draft, built, outcome)
     except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever failed, queue the note
         from mdmem import log
         from mdmem.capture import retry_queue
 
         outcome.error = type(error).__name__
-        outcome.waits = retry_queue.keep(at, draft, made)
+        outcome.waits = retry_queue.keep(at, draft, built)
         log.write(at.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
-    begins = begins or (draft.kind == "prompt" and made.meta.get("prompt") == 1)  # the first prompt names the session
+    begins = begins or (draft.kind == "prompt" and built.meta.get("prompt") == 1)  # the first prompt names the session
     if begins and outcome.added:
         at.update_page()  # so that a session killed in its first turn still has a title
     return outcome
@@ -125,88 +125,88 @@ def _staged(at: Capture) -> str:
 
     A branch that no longer exists, as in an old transcript, keeps nothing back: nobody could ever be on it again.
     """
-    where = at.project
-    if at.config.settings.capture.branches != "stage" or not where.branch:
+    code = at.project
+    if at.config.settings.capture.branches != "stage" or not code.branch:
         return ""
-    default = project.default_branch(where.worktree)
-    waits = default not in ("", where.branch) and project.has_branch(where.worktree, where.branch)
-    return where.branch if waits else ""
+    default = project.default_branch(code.worktree)
+    waits = default not in ("", code.branch) and project.has_branch(code.worktree, code.branch)
+    return code.branch if waits else ""
 
 
-def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) -> None:
+def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome) -> None:
     """Choose the note's folder, number and name, and write it.
 
     Raises:
         OSError, VaultError: when the vault cannot take it.
     """
-    if at.is_deleted(made):
+    if at.is_deleted(built):
         outcome.stored = True
         return
-    session, created = at.session, str(made.meta["created"])
-    home = at.home(created)
-    made.meta["project"] = home
-    words = folder_words(made.title) if draft.kind == "prompt" else ""
-    with session.make_folder(home, words, lambda: _first_page(session, made), at.now) as folder:
+    session, created = at.session, str(built.meta["created"])
+    project_folder = at.home(created)
+    built.meta["project"] = project_folder
+    words = folder_words(built.title) if draft.kind == "prompt" else ""
+    with session.make_folder(project_folder, words, lambda: _first_page(session, built), at.now) as folder:
         folder.lock()
         session.catch_up(folder)
-        prompt, sequence, name = _number(at, draft, made, folder)
+        prompt, sequence, name = _number(at, draft, built, folder)
         if name is None:
-            made.meta["prompt"], made.meta["sequence"] = prompt, sequence
-            label = str(made.meta.get("tool") or draft.label or draft.kind)
+            built.meta["prompt"], built.meta["sequence"] = prompt, sequence
+            label = str(built.meta.get("tool") or draft.label or draft.kind)
             part = session.next_part()
-            name = part + note.file_name(made, label, prompt, sequence, session.name_room(folder, part))
+            name = part + note.file_name(built, label, prompt, sequence, session.name_room(folder, part))
         if not session.is_published(name):
-            made.meta["prompt"], made.meta["sequence"] = numbers(name)
-            _link_page(made, folder)
-            session.publish(folder, name, made)
+            built.meta["prompt"], built.meta["sequence"] = numbers(name)
+            _link_page(built, folder)
+            session.publish(folder, name, built)
             outcome.added = True
         elif draft.is_state:
             from mdmem.capture.later import completion
 
-            completion.renew(folder, name, made, durable=at.live and at.config.durable)
+            completion.renew(folder, name, built, durable=at.live and at.config.durable)
         else:
-            at.complete(folder, name, made)
-    outcome.stored, outcome.id = True, made.id
+            at.complete(folder, name, built)
+    outcome.stored, outcome.id = True, built.id
     outcome.path = f"{'/'.join(session.folder)}/{name}"
 
 
-def _link_page(made: note.Note, folder: disk.Folder) -> None:
+def _link_page(built: note.Note, folder: disk.Folder) -> None:
     """Link a note to its session page, as a property that editors follow."""
     page = journal.page_in(folder)
     if page and page != journal.FORMER_PAGE:  # links go by name alone, and 0.1 gave all pages one name
-        made.meta["page"] = f"[[{page.removesuffix('.md')}]]"
+        built.meta["page"] = f"[[{page.removesuffix('.md')}]]"
 
 
-def _first_page(session: Session, made: note.Note) -> note.Note:
+def _first_page(session: Session, built: note.Note) -> note.Note:
     from mdmem.capture import page  # needed only for a session's first note
 
-    return page.first(session, made)
+    return page.first(session, built)
 
 
-def _number(at: Capture, draft: PendingNote, made: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
+def _number(at: Capture, draft: PendingNote, built: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
     """Return the note's prompt number, its sequence number, and its file's name if the event was delivered before."""
     session = at.session
     last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
     prompt, sequence = (last + 1, 0) if draft.kind == "prompt" else (last, session.next_sequence(last))
     if draft.identity:
-        return prompt, sequence, at.known(draft, made)
+        return prompt, sequence, at.known(draft, built)
 
-    words = short(f"{made.title}\0{made.body}", 16)
+    words = short(f"{built.title}\0{built.body}", 16)
 
     def numbered(place: str) -> str:
         return session.note_id(place, words, draft.kind)
 
-    made.meta["id"] = numbered(f"prompt {last}")
-    name = session.name_of(made.id)
+    built.meta["id"] = numbered(f"prompt {last}")
+    name = session.name_of(built.id)
     if name and _is_recent(session, folder, name, at.now):
         return prompt, sequence, name
     # The same words again after REPEAT_SECONDS: another prompt or run.
-    made.meta["id"] = numbered(f"prompt {prompt}" if draft.kind == "prompt" or not name else f"{prompt} {sequence}")
+    built.meta["id"] = numbered(f"prompt {prompt}" if draft.kind == "prompt" or not name else f"{prompt} {sequence}")
     return prompt, sequence, None
 
 
 def _is_recent(session: Session, folder: disk.Folder, name: str, now: float) -> bool:
-    created = next((found[2] for found in session.published() if found[0] == name and len(found) > 2), "")
+    created = next((line[2] for line in session.published() if line[0] == name and len(line) > 2), "")
     if not created:  # the record was rebuilt, or had no room for it
         created = str(note.parse(disk.read(folder, name) or b"").meta.get("created", ""))
     return abs(now - timestamps.epoch(created)) <= REPEAT_SECONDS

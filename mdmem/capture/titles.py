@@ -50,8 +50,8 @@ def without_headings(text: str) -> str:
     """Return a compaction's summary without its standard numbered headings."""
     lines = []
     for line in text[:20_000].splitlines():
-        number, dot, rest = line.strip().strip("*# ").partition(".")
-        label, colon, said = rest.partition(":")
+        number, dot, heading = line.strip().strip("*# ").partition(".")
+        label, colon, words = heading.partition(":")
         is_heading = bool(dot and colon) and number.isdecimal() and len(label) < 60
-        lines.append(said.strip(" *") if is_heading else "" if line.strip().strip("*").endswith(":") else line)
+        lines.append(words.strip(" *") if is_heading else "" if line.strip().strip("*").endswith(":") else line)
     return "\n".join(lines) if any(map(str.strip, lines)) else text

@@ -30,7 +30,7 @@ def count(config: Config, now: float) -> int:
     Notes of a session that began before yesterday count only if this machine stored one of them today.
     """
     year, month, day = time.localtime(now)[:3]
-    begin, end = (time.mktime((year, month, day + more, 0, 0, 0, 0, 0, -1)) for more in (0, 1))
+    begin, end = (time.mktime((year, month, day + days, 0, 0, 0, 0, 0, -1)) for days in (0, 1))
     return sum(begin <= _created(config.vault, path, mtime) < end for path, mtime in _written(config, now, begin))
 
 
@@ -43,7 +43,7 @@ def _written(config: Config, now: float, since: float) -> Iterator[tuple[str, fl
         yield from _below(root, folder, since)
     for name in layout.projects(root):
         yield from _in(root, f"{layout.TOP}/{name}", since)
-    yield from (found for found in _in(root, "", since) if disk.is_note_path(found[0], ours=ours))
+    yield from (file for file in _in(root, "", since) if disk.is_note_path(file[0], ours=ours))
     for name in layout.folders(root):
         if name not in (layout.TOP, "internal") and not (ours and name == "templates"):
             yield from _below(root, name, since)
@@ -87,8 +87,8 @@ def _created(root: str, path: str, mtime: float) -> float:
     try:
         with open(f"{root}/{path}", "rb") as file:
             data = file.read(_HEAD_BYTES)
-            if found := _captured(path, data):
-                return found
+            if created := _captured(path, data):
+                return created
             if data.startswith(b"---") and b"\n---" not in data[3:]:
                 data += file.read()
     except OSError:
@@ -96,8 +96,8 @@ def _created(root: str, path: str, mtime: float) -> float:
     meta = note.parse(data).meta
     if str(meta.get("kind") or meta.get("type")).lower() in _UNCOUNTED:
         return 0.0
-    if found := timestamps.epoch(str(meta.get("created", ""))):
-        return found
+    if created := timestamps.epoch(str(meta.get("created", ""))):
+        return created
     from mdmem.vault import creation  # `datetime` is slow to load, and hooks write a plain time
 
     moment = creation.when_made(meta, path)

@@ -34,10 +34,10 @@ def keep(at: Capture) -> Outcome:
     if at.live:
         from mdmem.capture.tools import files_on_disk
 
-        beside = files_on_disk.beside(event, at.rules.tags)
-        source |= beside
-        if beside and goes_on(event.tool_response):
-            _learn_of(beside, at)
+        files_read = files_on_disk.beside(event, at.rules.tags)
+        source |= files_read
+        if files_read and goes_on(event.tool_response):
+            _learn_of(files_read, at)
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
@@ -64,11 +64,11 @@ def keep(at: Capture) -> Outcome:
     return outcome
 
 
-def _learn_of(beside: dict[str, list[str]], at: Capture) -> None:
+def _learn_of(files_read: dict[str, list[str]], at: Capture) -> None:
     """Remember what is private in the files of a command that goes on: what it prints comes later, without its name."""
     from mdmem.capture import remembered, turn
 
-    texts = [text for found in beside.values() for text in found]
+    texts = [text for contents in files_read.values() for text in contents]
     spans = [span for text in texts for span in privacy.clean(text, rules=at.rules, origin="tool").spans]
     if not remembered.learn(at, tuple(spans)):
         turn.withhold(at)
@@ -89,7 +89,7 @@ def _is_success(event: Event) -> bool | None:
 
 
 def _draft(at: Capture, clean: Any) -> note.Draft | None:
-    made = table.describe(
+    facts = table.describe(
         clean["tool"],
         clean["input"],
         exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd),
@@ -101,13 +101,13 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
     if exclusions.excludes_paths(at.config, at.project):
         from mdmem.capture.tools import excluded
 
-        if excluded.is_about(at, clean["input"], made.meta.get("files", ())):
+        if excluded.is_about(at, clean["input"], facts.meta.get("files", ())):
             return None
-    if at.live and "commit" in made.meta.get("command", ""):
-        _add_commit(at, made.meta)
-    values = {"title": made.title, "body": made.body}
+    if at.live and "commit" in facts.meta.get("command", ""):
+        _add_commit(at, facts.meta)
+    values = {"title": facts.title, "body": facts.body}
     body = template.fill(template.load("notes/observation.md", at.config.vault), values)
-    return note.Draft(made.title, made.slug, made.meta, body)
+    return note.Draft(facts.title, facts.slug, facts.meta, body)
 
 
 _TODO = "to-do list"
@@ -128,23 +128,23 @@ def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
     from mdmem import project
 
     commit, subject, seconds = project.last_commit(at.project.worktree)
-    known = str(meta.get("made_commit", ""))
-    if commit and at.now - _COMMIT_SECONDS <= seconds <= at.now + 60 and (not known or commit[:7] in known):
-        meta["made_commit"] = known or commit
+    printed = str(meta.get("made_commit", ""))
+    if commit and at.now - _COMMIT_SECONDS <= seconds <= at.now + 60 and (not printed or commit[:7] in printed):
+        meta["made_commit"] = printed or commit
         meta["commit_subject"] = subject
 
 
 def _is_lookup(event: Event) -> bool:
     """Whether a shell command only reads mdmem's memory; if it does more, drop mdmem's output from the event."""
-    given = event.tool_input
-    command = given.get("command", given.get("cmd")) if isinstance(given, dict) else None
+    tool_input = event.tool_input
+    command = tool_input.get("command", tool_input.get("cmd")) if isinstance(tool_input, dict) else None
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
     if not isinstance(command, str) or "mdmem" not in command:
         return False
     from mdmem.capture.tools import lookups
 
-    found = lookups.kind(command)
-    if found == "some" and "mdmem-context" not in repr(event.tool_response):  # the gate removes a fence itself
+    kind = lookups.kind(command)
+    if kind == "some" and "mdmem-context" not in repr(event.tool_response):  # the gate removes a fence itself
         event.tool_response, event.error = lookups.REMARK, None if event.error is None else lookups.REMARK
-    return found == "all"
+    return kind == "all"

@@ -51,16 +51,16 @@ def is_private(at: Capture) -> bool:
     marks = _judged_marks(at)
     if _is_withheld(at, marks) or _is_of_private_parent(at):
         return True
-    wanted = _prompt_key(at)
-    if mark := _mark_of(marks, wanted):
+    key = _prompt_key(at)
+    if mark := _mark_of(marks, key):
         return mark != _OPEN
-    if wanted and _LOST not in marks and at.session.name_of(at.prompt_note()):
+    if key and _LOST not in marks and at.session.name_of(at.prompt_note()):
         return False  # its prompt was stored
-    if wanted and at.live and _is_private_unseen(at):
+    if key and at.live and _is_private_unseen(at):
         return True
     if not can_mark(at):
-        return not (wanted and _has_prompt(at, sure=True))
-    if not wanted:
+        return not (key and _has_prompt(at, sure=True))
+    if not key:
         return False
     is_after_open = _mark_of(marks, b"") in (b"", _OPEN)
     is_known = (is_after_open and at.session.is_continuous()) or _has_prompt(at, sure=not is_after_open)
@@ -159,8 +159,8 @@ def is_withheld(at: Capture) -> bool:
 
 def is_asked_for(at: Capture) -> bool:
     """Whether the user marked this turn as private, or the turn of the parent session."""
-    wanted = {at.session.key: _prompt_key(at)}
-    return any(_mark_of(_read_marks(at, key), wanted.get(key, b"")) == _PRIVATE for key in at.session_keys())
+    prompt_keys = {at.session.key: _prompt_key(at)}
+    return any(_mark_of(_read_marks(at, key), prompt_keys.get(key, b"")) == _PRIVATE for key in at.session_keys())
 
 
 def _is_of_private_parent(at: Capture) -> bool:
@@ -213,12 +213,9 @@ def mark_open(at: Capture, *, sure: bool) -> None:
 def _mark(at: Capture, what: bytes) -> bool:
     """Write a mark for this turn; return False if it could not be written anywhere."""
     _make_whole(at)
-    *both, spare = _places(at)
-    line = b"\n%b %b\n" % (what, _prompt_key(at))
-    made = [_append(path, line) for path in both]
-    if any(made) or _append(spare, line):
+    if _write(at, b"\n%b %b\n" % (what, _prompt_key(at))):
         return True
-    for path in filter(os.path.exists, (*both, spare)):
+    for path in filter(os.path.exists, _places(at)):
         files.cut(path)  # drop the last byte, so that `_has_lost` sees that a mark is missing
     from mdmem import log
 
@@ -226,15 +223,22 @@ def _mark(at: Capture, what: bytes) -> bool:
     return False
 
 
+def _write(at: Capture, line: bytes) -> bool:
+    """Add a line to both files of marks, or to the temporary one if neither can be written; return whether it is."""
+    *usual, spare = _places(at)
+    written = [_append(path, line) for path in usual]
+    return any(written) or _append(spare, line)
+
+
 def _move_from_spare(at: Capture) -> None:
     """Move marks from the temporary folder back to their own folders, if those can be written again."""
-    *both, spare = _places(at)
+    *usual, spare = _places(at)
     if not os.path.exists(spare):
         return
     try:
         lines = files.read_own(spare, _MAX_MARKS_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
-        made = [_append(path, lines) for path in both]
-        if any(made):
+        written = [_append(path, lines) for path in usual]
+        if any(written):
             files.remove(spare)
             os.rmdir(os.path.dirname(spare))
     except OSError:
@@ -244,14 +248,12 @@ def _move_from_spare(at: Capture) -> None:
 def _make_whole(at: Capture) -> bool:
     """If a mark was lost, mark and count that loss. Return False while that cannot be written."""
     _move_from_spare(at)
-    *both, spare = _places(at)
     try:
         if not _has_lost(at, at.session.key):
             return True
     except OSError:
         return False  # reading the marks raises the same error
-    made = [_append(path, _LOST_LINE) for path in both]
-    if not any(made) and not _append(spare, _LOST_LINE):
+    if not _write(at, _LOST_LINE):
         return False
     from mdmem.capture import losses
     from mdmem.capture.pending import UNSEEN
@@ -297,14 +299,14 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
     Raises:
         OSError: when there are marks and none can be read.
     """
-    found: dict[bytes, bytes] = {}
+    marks: dict[bytes, bytes] = {}
     data = _longest(_marks(at, key)) + _longest([_spare(at, key)])
     for line in (data + (_LOST_LINE if _has_lost(at, key) else b"")).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (_PRIVATE, _OPEN, _UNSURE):
-            found.pop(prompt, None)
-            found[prompt] = what
-    return found
+            marks.pop(prompt, None)
+            marks[prompt] = what
+    return marks
 
 
 def _has_lost(at: Capture, key: str) -> bool:

@@ -39,12 +39,12 @@ def event(agent: Agent, data: bytes, env: Mapping[str, str]) -> Event:
     for key, value in _FIELD.findall(ends):  # the first one counts: the agent's own come before those of a tool
         fields.setdefault(key.decode(), value.decode("utf-8", "replace"))
     try:
-        found = agent.read(fields, env)
+        partial = agent.read(fields, env)
     except Exception:  # noqa: BLE001 - a payload of a few fields may be more than the agent's module can take
-        found = agents.Event(agent=agent.NAME, name="")
-    found.name = found.name or "unknown"
-    found.extra["unread"] = "payload"
-    return found
+        partial = agents.Event(agent=agent.NAME, name="")
+    partial.name = partial.name or "unknown"
+    partial.extra["unread"] = "payload"
+    return partial
 
 
 def outcome(config: Config, event: Event, data: bytes, error: Exception, env: Mapping[str, str]) -> Outcome:
@@ -52,20 +52,20 @@ def outcome(config: Config, event: Event, data: bytes, error: Exception, env: Ma
     from mdmem import log
 
     if not data.strip():
-        found = pending.Outcome("no payload")
+        result = pending.Outcome("no payload")
     elif exclusions.is_off(config, short(journal.session_id(event), 16), env):
-        found = pending.Outcome(pending.SWITCHED_OFF)
+        result = pending.Outcome(pending.SWITCHED_OFF)
     elif event.subagent and not config.settings.capture.subagents:
-        found = pending.Outcome(pending.SUBAGENT)
+        result = pending.Outcome(pending.SUBAGENT)
     elif event.name in _WITHOUT_NOTE:
-        found = pending.Outcome(pending.IN_STATE)
+        result = pending.Outcome(pending.IN_STATE)
     elif event.cwd and _is_excluded(config, event):
-        found = pending.Outcome(pending.EXCLUDED)
+        result = pending.Outcome(pending.EXCLUDED)
     else:
-        found = pending.Outcome()
-    found.error = type(error).__name__
+        result = pending.Outcome()
+    result.error = type(error).__name__
     log.write(config, f"{len(data)} bytes are not a payload", error)
-    return found
+    return result
 
 
 def _is_excluded(config: Config, event: Event) -> bool:

@@ -63,8 +63,8 @@ class Window:
         return f"{text[: self._edge]} {_SIGN}{len(self._blanks) - 1}{_SIGN} {text[-self._edge :]}"
 
     def _fill(self, text: str) -> str:
-        head, sign, rest = text.partition(f" {_SIGN}")
-        number, end, tail = rest.partition(f"{_SIGN} ")
+        head, sign, numbered = text.partition(f" {_SIGN}")
+        number, end, tail = numbered.partition(f"{_SIGN} ")
         known = sign and end and number.isdecimal() and int(number) < len(self._blanks)
         return head + self._blanks[int(number)] + tail if known else text
 

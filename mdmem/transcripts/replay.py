@@ -195,28 +195,28 @@ class _Replayed(Capture):
         """Return the project's folder in the journal."""
         return self.replay.home(self, created)
 
-    def is_deleted(self, made: note.Note) -> bool:
+    def is_deleted(self, built: note.Note) -> bool:
         """Whether the note was purged, or deleted with its whole session, for which no folder is created."""
-        if self.replay.purged(made.id):
+        if self.replay.purged(built.id):
             return True
-        return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None
+        return self.session.is_published(self.session.name_of(built.id)) and self.session.open_folder() is None
 
-    def known(self, draft: PendingNote, made: note.Note) -> str | None:
+    def known(self, draft: PendingNote, built: note.Note) -> str | None:
         """Return the file of a note that is already stored, even under the id that a hook gave it."""
         twins = self.replay.twins
-        name = self.session.name_of(made.id) or twins.get(made.id)
-        name = name or self.session.twin(draft.kind, made.title, self.now)
+        name = self.session.name_of(built.id) or twins.get(built.id)
+        name = name or self.session.twin(draft.kind, built.title, self.now)
         if name is None:
             return None
-        twins[made.id] = name  # the transcript may contain it twice
+        twins[built.id] = name  # the transcript may contain it twice
         self.session.claim(name)
         if draft.kind == "prompt":
             self.session.aliases[self.event.prompt_id] = numbers(name)[0]
         return name
 
-    def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
+    def complete(self, folder: disk.Folder, name: str, built: note.Note) -> None:
         """Complete a stored note with what the transcript knows."""
-        changed = completion.complete(folder, name, made, durable=False)
+        changed = completion.complete(folder, name, built, durable=False)
         if changed is not None:
             self.session.append("+", name, *facts(changed))
             self.replay.completed += 1

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def begin(at: Capture, outcome: Outcome) -> None:
     """Record that a note waits for an answer, and for which sub-agent if the agent names it."""
     response = at.event.tool_response
-    who = response.get("agentId", response.get("agent_id", ""))
-    at.session.append("open", layout.split(outcome.path)[1], who if type(who) is str else "")
+    agent_id = response.get("agentId", response.get("agent_id", ""))
+    at.session.append("open", layout.split(outcome.path)[1], agent_id if type(agent_id) is str else "")
 
 
 def names(session: Session) -> dict[str, str]:
@@ -35,15 +35,18 @@ def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
 
     note_id, answer: the waiting note and the answer; by default, found by the event's sub-agent, and its last message.
     """
-    waiting, who = names(at.session), at.event.extra.get("agent_id", "")
-    found = [name for name, known in waiting.items() if (name[-13:-3] == note_id if note_id else known == who and who)]
-    if not found and not note_id and len(waiting) == 1 and not next(iter(waiting.values())):
-        found = list(waiting)
+    waiting, agent_id = names(at.session), at.event.extra.get("agent_id", "")
+    if note_id:
+        matching = [name for name in waiting if name[-13:-3] == note_id]
+    else:
+        matching = [name for name, expected in waiting.items() if agent_id and expected == agent_id]
+    if not matching and not note_id and len(waiting) == 1 and not next(iter(waiting.values())):
+        matching = list(waiting)
     answer = answer or at.event.message
-    if len(found) != 1 or not answer.strip():
+    if len(matching) != 1 or not answer.strip():
         return False
     try:
-        return _answer(at, found[0], answer)
+        return _answer(at, matching[0], answer)
     except (OSError, VaultError) as error:
         log.write(at.config, "a sub-agent's answer could not be added to its run", error)
         return False
@@ -70,10 +73,10 @@ def _answer(at: Capture, name: str, answer: str) -> bool:
     return True
 
 
-def _with_answer(at: Capture, parsed: note.Parsed, said: str) -> note.Note:
+def _with_answer(at: Capture, parsed: note.Parsed, answer: str) -> note.Note:
     room = limits.Limits.of(at.config.settings.capture)
     waiting = f"{LATER[str(parsed.meta['status'])]}\n"
-    rest = parsed.body.replace(waiting, "", 1).strip("\n")
-    text = f"{rest}\n\n{body.render([body.Part('Answer', said, 'markdown')], room)}"
+    without_mark = parsed.body.replace(waiting, "", 1).strip("\n")
+    text = f"{without_mark}\n\n{body.render([body.Part('Answer', answer, 'markdown')], room)}"
     meta = {**parsed.meta, "status": "completed", "digest": note.fingerprint(str(parsed.meta["title"]), text)}
     return note.Note(meta, "", text)

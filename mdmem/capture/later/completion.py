@@ -22,39 +22,41 @@ _ADDED = ("exit_code", "duration_ms", "tokens_in", "tokens_out")
 _REPLACED = ("title", "success", "exit_code", "duration_ms", "error", "status", "files", "matches", "digest")
 
 
-def is_wanted(meta: dict[str, Any], made: note.Note) -> bool:
-    """Whether `made`, the same event from a later source, knows something that the note with `meta` does not."""
-    return _is_outdated(meta, made) or any(key in made.meta and key not in meta for key in _ADDED)
+def is_wanted(meta: dict[str, Any], later: note.Note) -> bool:
+    """Whether a later source of the same event knows something that the note with `meta` does not."""
+    return _is_outdated(meta, later) or any(key in later.meta and key not in meta for key in _ADDED)
 
 
-def _is_outdated(meta: dict[str, Any], made: note.Note) -> bool:
-    failed = meta.get("success") is True and made.meta.get("success") is False
-    return failed or (meta.get("status") in OPEN and made.meta.get("status") not in OPEN)
+def _is_outdated(meta: dict[str, Any], later: note.Note) -> bool:
+    failed = meta.get("success") is True and later.meta.get("success") is False
+    return failed or (meta.get("status") in OPEN and later.meta.get("status") not in OPEN)
 
 
-def complete(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = True) -> note.Note | None:
-    """Update the note `name` with what `made` knows; return the updated note, or None if it was left alone.
+def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool = True) -> note.Note | None:
+    """Update a note with what a later source knows of its event; return the new note, or None if it was left alone.
 
     Raises:
         OSError: when it cannot be written.
     """
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")
-    if data is None or not is_wanted(parsed.meta, made) or not people.is_untouched(parsed, data, made.meta.get("tags")):
+    if data is None or not is_wanted(parsed.meta, later):
+        return None
+    if not people.is_untouched(parsed, data, later.meta.get("tags")):
         return None
     meta, body = dict(parsed.meta), parsed.body
-    if _is_outdated(meta, made):
-        body = made.body
+    if _is_outdated(meta, later):
+        body = later.body
         for key in _REPLACED:
             meta.pop(key, None)
-        meta = _ordered(meta, {key: made.meta[key] for key in _REPLACED if key in made.meta})
+        meta = _ordered(meta, {key: later.meta[key] for key in _REPLACED if key in later.meta})
     else:
-        meta = _ordered(meta, {key: made.meta[key] for key in _ADDED if key in made.meta and key not in meta})
+        meta = _ordered(meta, {key: later.meta[key] for key in _ADDED if key in later.meta and key not in meta})
     return put(folder, name, data, note.Note(meta, "", body), durable=durable)
 
 
-def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = True) -> None:
-    """Replace an earlier state by that of `made`, unless a person has changed or deleted the note.
+def renew(folder: disk.Folder, name: str, later: note.Note, *, durable: bool = True) -> None:
+    """Replace an earlier state by a later one, unless a person has changed or deleted the note.
 
     Open items of the earlier list that the new one no longer has are kept as dropped, `- [-]`.
 
@@ -65,15 +67,15 @@ def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = Tr
     parsed = note.parse(data or b"")
     meta = parsed.meta
     before = timestamps.epoch(str(meta.get("updated") or meta.get("created", "")))
-    is_old = timestamps.epoch(str(made.meta["created"])) < before
+    is_old = timestamps.epoch(str(later.meta["created"])) < before
     if data is None or parsed.problem or note.is_edited(parsed) or set(meta) - note.OF_CAPTURE - {"done"} or is_old:
         return
-    body = _with_dropped(parsed.body, made.body)
-    digest = note.fingerprint(made.title, body)
+    body = _with_dropped(parsed.body, later.body)
+    digest = note.fingerprint(later.title, body)
     if meta.get("digest") == digest:
         return
-    told = {"title": made.title, "updated": made.meta["created"], "digest": digest}
-    put(folder, name, data, note.Note(_ordered(meta, told), "", body), durable=durable)
+    renewed = {"title": later.title, "updated": later.meta["created"], "digest": digest}
+    put(folder, name, data, note.Note(_ordered(meta, renewed), "", body), durable=durable)
 
 
 _OPEN_ITEM, _DROPPED_ITEM = "- [ ] ", "- [-] "
@@ -82,10 +84,10 @@ MAX_DROPPED = 20
 
 def _with_dropped(before: str, after: str) -> str:
     """Return the list `after`, with the open or dropped items of `before` that it lacks added as dropped."""
-    named = {line[len(_OPEN_ITEM) :] for line in after.splitlines() if line.startswith("- [")}
+    listed = {line[len(_OPEN_ITEM) :] for line in after.splitlines() if line.startswith("- [")}
     lines = [line for line in before.splitlines() if line.startswith((_OPEN_ITEM, _DROPPED_ITEM))]
-    gone = [text for text in dict.fromkeys(line[len(_OPEN_ITEM) :] for line in lines) if text not in named]
-    return "\n".join([after.strip("\n"), *(f"{_DROPPED_ITEM}{text}" for text in gone[-MAX_DROPPED:])])
+    dropped = [text for text in dict.fromkeys(line[len(_OPEN_ITEM) :] for line in lines) if text not in listed]
+    return "\n".join([after.strip("\n"), *(f"{_DROPPED_ITEM}{text}" for text in dropped[-MAX_DROPPED:])])
 
 
 def put(folder: disk.Folder, name: str, data: bytes, changed: note.Note, *, durable: bool = True) -> note.Note | None:
@@ -98,6 +100,6 @@ def put(folder: disk.Folder, name: str, data: bytes, changed: note.Note, *, dura
 def _ordered(meta: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     """Return the front matter with keys added in the order of new notes."""
     head = ("id", "kind", "title", "created")
-    both = {**meta, **added}
-    rest = sorted((key for key in both if key not in head), key=note.place)
-    return {key: both[key] for key in (*head, *rest) if key in both}
+    all_keys = {**meta, **added}
+    others = sorted((key for key in all_keys if key not in head), key=note.place)
+    return {key: all_keys[key] for key in (*head, *others) if key in all_keys}

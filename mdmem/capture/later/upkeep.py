@@ -68,7 +68,7 @@ def prune(config: Config, now: float) -> int:
 
     Session state is a cache: if such a session is resumed after all, it is rebuilt from the session's folder.
     """
-    gone = memory.prune(config, now)
+    removed = memory.prune(config, now)
     records = dict(_records(config))
     over = {key for key, path in records.items() if _is_over(path, now)}
     for folder in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
@@ -78,20 +78,20 @@ def prune(config: Config, now: float) -> int:
             if len(key) != _KEY_CHARS:
                 continue  # not a session's file, such as the watcher's socket
             if name.endswith(f".{turn.FLAG}"):
-                done = _age(path, now) > memory.KEPT_DAYS * DAY_SECONDS
+                is_old = _age(path, now) > memory.KEPT_DAYS * DAY_SECONDS
             else:
-                done = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)
-            gone += done and files.remove(path)
-    gone += leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
+                is_old = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)
+            removed += is_old and files.remove(path)
+    removed += leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
     projects = os.path.join(config.state_dir, "projects")
     silent = (os.path.join(projects, name) for name in _names(projects))
-    gone += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)
+    removed += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)
     for part in ("", "sessions", "projects", RETRY_FOLDER):
         for name in _names(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)
             if name.endswith(".tmp") and _age(path, now) > leftovers.TEMP_SECONDS:
-                gone += files.remove(path)
-    return gone
+                removed += files.remove(path)
+    return removed
 
 
 def finish_pages(config: Config, now: float) -> int:

@@ -25,17 +25,17 @@ def name(text: str) -> str:
 def without_base64(text: str) -> str:
     """Return a text with a placeholder for each long run of base64, on one line or wrapped."""
     lines = text.split("\n")
-    kept: list[str] = []
+    shown: list[str] = []
     start = 0
     while start < len(lines):
         end = _end_of_wrapped(lines, start)
         if end - start >= _RUN_LINES:
-            kept.append(_mark(sum(map(len, lines[start:end]))))
+            shown.append(_mark(sum(map(len, lines[start:end]))))
             start = end
         else:
-            kept.append(_without_runs(lines[start]))
+            shown.append(_without_runs(lines[start]))
             start += 1
-    return "\n".join(kept)
+    return "\n".join(shown)
 
 
 def is_encoded(run: str) -> bool:
@@ -73,7 +73,7 @@ def _without_runs(line: str) -> str:
         return line
     import re  # slow to load, and such lines are rare
 
-    return re.sub(_RUN, lambda found: _mark(len(found[0])) if is_encoded(found[0]) else found[0], line)
+    return re.sub(_RUN, lambda run: _mark(len(run[0])) if is_encoded(run[0]) else run[0], line)
 
 
 def _mark(chars: int) -> str:

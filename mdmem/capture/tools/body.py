@@ -69,8 +69,8 @@ def _markdown(part: Part, limits: Limits, share: int) -> str:
 
 
 def _with_rest(lines: Sequence[str], total: int) -> str:
-    more = total - len(lines)
-    shown = [*lines, f"… {more:,} more left out …"] if more > 0 else lines
+    omitted = total - len(lines)
+    shown = [*lines, f"… {omitted:,} more left out …"] if omitted > 0 else lines
     return "\n".join([*shown, ""])
 
 

@@ -31,24 +31,24 @@ def powershell(run: Run) -> RunFacts:
 
 
 def _command(run: Run, language: str) -> RunFacts:
-    command = _written(run.given.get("command"))
-    output = text(run.got, "stdout") if "stdout" in run.got else answer(run.response).removeprefix("Output: ")
+    command = _written(run.input.get("command"))
+    output = text(run.result, "stdout") if "stdout" in run.result else answer(run.response).removeprefix("Output: ")
     code = _exit_code(run, output)
-    title = _title(command, text(run.given, "description"))
+    title = _title(command, text(run.input, "description"))
     meta = {
         "command": short(command, 400),
         "exit_code": code,
-        "status": BACKGROUND if goes_on(run.got) else "",
+        "status": BACKGROUND if goes_on(run.result) else "",
         "made_commit": _commits(run, command, output),
-        "url": short(text(mapping(mapping(run.got.get("gitOperation")).get("pr")), "url"), 500),
+        "url": short(text(mapping(mapping(run.result.get("gitOperation")).get("pr")), "url"), 500),
     }
-    picture = run.got.get("isImage") is True
+    picture = run.result.get("isImage") is True
     told_again = run.failure is not None and output.strip() in run.failure  # some agents repeat the output as the error
     parts = [
         Part(lines=_remarks(run, output if picture else "")),
         Part(text=command, language=language),
         Part("Output", "" if picture or told_again else output, screen=True),
-        Part("Notice", text(run.got, "stderr"), screen=True),
+        Part("Notice", text(run.result, "stderr"), screen=True),
     ]
     return RunFacts(title, title, meta, parts, f"exit {code}" if code else "")
 
@@ -65,8 +65,8 @@ def _written(command: Any) -> str:
 
 def _title(command: str, description: str) -> str:
     """Return the command if it fits on a line, without a leading `cd`; else the agent's description."""
-    step, joined, rest = command.partition(" && ")
-    spoken = rest if joined and step.startswith("cd ") and "\n" not in step else command
+    step, joined, after_cd = command.partition(" && ")
+    spoken = after_cd if joined and step.startswith("cd ") and "\n" not in step else command
     line = short(spoken, 120)
     if description and (len(spoken) > _TITLE_CHARS or "\n" in spoken.strip()):
         return short(description, 120)
@@ -74,41 +74,41 @@ def _title(command: str, description: str) -> str:
 
 
 def _remarks(run: Run, picture: str) -> list[str]:
-    stopped = number(run.got, "timedOutAfterMs")
+    stopped = number(run.result, "timedOutAfterMs")
     remarks = [
-        inline(text(run.given, "description")),
+        inline(text(run.input, "description")),
         _left_running(run),
-        "Interrupted." if run.got.get("interrupted") is True else "",
+        "Interrupted." if run.result.get("interrupted") is True else "",
         f"Stopped after {stopped / 1000:g} seconds." if stopped else "",
-        inline(text(run.got, "returnCodeInterpretation")),
+        inline(text(run.result, "returnCodeInterpretation")),
         f"Not kept: a picture, {len(picture):,} characters of base64." if picture else "",
     ]
     return list(filter(None, remarks))
 
 
 def _left_running(run: Run) -> str:
-    task = text(run.got, "backgroundTaskId")
+    task = text(run.result, "backgroundTaskId")
     name = f" as {inline(task, 60)}" if task else ""
-    return f"Left running in the background{name}." if goes_on(run.got) else ""
+    return f"Left running in the background{name}." if goes_on(run.result) else ""
 
 
 def _exit_code(run: Run, output: str) -> int | None:
     """Return the exit code if it can be known. Claude Code gives none, but calls only exit 0 a success."""
     if run.failure is not None:
-        return _said_code(run.failure)
-    told = [number(place, "exit_code", "exitCode", "exit") for place in (run.got, run.got.get("metadata"))]
-    for code in told:
+        return _reported_code(run.failure)
+    reported = [number(place, "exit_code", "exitCode", "exit") for place in (run.result, run.result.get("metadata"))]
+    for code in reported:
         if code is not None:
             return code
-    if "stdout" not in run.got:
-        return _said_code(output)
+    if "stdout" not in run.result:
+        return _reported_code(output)
     unclear = ("interrupted", "backgroundTaskId", "returnCodeInterpretation", "timedOutAfterMs")
-    return None if "interrupted" not in run.got or any(map(run.got.get, unclear)) else 0
+    return None if "interrupted" not in run.result or any(map(run.result.get, unclear)) else 0
 
 
-def _said_code(said: str) -> int | None:
+def _reported_code(report: str) -> int | None:
     """Return the exit code that an agent reports near either end of its text."""
-    lines = said[:400].split("\n")[:4] + said[-400:].split("\n")[-6:]
+    lines = report[:400].split("\n")[:4] + report[-400:].split("\n")[-6:]
     for line in lines:
         line = line.strip().lower()
         if line[:1] == "<":  # <shellId: 0 completed with exit code 1>
@@ -122,18 +122,18 @@ def _said_code(said: str) -> int | None:
 
 def _commits(run: Run, command: str, output: str) -> str:
     """Return the hashes of the commits that a command made, as git abbreviates them, separated by spaces."""
-    told = text(mapping(mapping(run.got.get("gitOperation")).get("commit")), "sha")
-    if told:
-        return told if _is_sha(told) else ""
+    reported = text(mapping(mapping(run.result.get("gitOperation")).get("commit")), "sha")
+    if reported:
+        return reported if _is_sha(reported) else ""
     if "git" not in command or run.failure is not None:
         return ""
-    found: dict[str, None] = {}
+    hashes: dict[str, None] = {}
     for line in f"{output[:_SCAN_CHARS]}\n{output[_SCAN_CHARS:][-_SCAN_CHARS:]}".split("\n"):
         if line[:1] == "[" and "] " in line:
             words = line[1 : line.index("] ")].split()  # [main 1a2b3c4] or [main (root-commit) 1a2b3c4]
             if len(words) > 1 and _is_sha(words[-1]):
-                found[words[-1]] = None
-    return " ".join(list(found)[:_MAX_COMMITS])
+                hashes[words[-1]] = None
+    return " ".join(list(hashes)[:_MAX_COMMITS])
 
 
 def _is_sha(word: str) -> bool:

@@ -37,15 +37,15 @@ def of_patch(patch: Any) -> list[Hunk]:
     """Parse a tool's `structuredPatch`, a list of hunks with marked lines; invalid hunks are skipped."""
     if not isinstance(patch, list):
         return []
-    return [_given(hunk) for hunk in patch if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list)]
+    return [_from_patch(hunk) for hunk in patch if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list)]
 
 
-def _given(hunk: dict[str, Any]) -> Hunk:
+def _from_patch(hunk: dict[str, Any]) -> Hunk:
     lines = [line for line in hunk["lines"] if isinstance(line, str) and line]  # "": was in a private section
     marks = [line[:1] for line in lines]
     numbers = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
-    known = all(type(number) is int and 0 <= number < 10**9 for number in numbers)
-    head = "@@ -{},{} +{},{} @@".format(*numbers) if known else "@@"
+    has_numbers = all(type(number) is int and 0 <= number < 10**9 for number in numbers)
+    head = "@@ -{},{} +{},{} @@".format(*numbers) if has_numbers else "@@"
     return Hunk(head, "\n".join(lines), marks.count("+"), marks.count("-"))
 
 
@@ -130,13 +130,13 @@ def _hunk(
     shift = len(before)  # offset of `old` in `around`
     place = start = max(0, group[0][0] + shift - _CONTEXT_LINES)
     lines: list[str] = []
-    for begin, was, becomes in group:
+    for begin, old_count, new_count in group:
         lines += [" " + line for line in around[place : begin + shift]]
-        lines += ["-" + line for line in old[begin : begin + was]]
-        lines += ["+" + line for line in new[begin : begin + becomes]]
-        place = begin + shift + was
+        lines += ["-" + line for line in old[begin : begin + old_count]]
+        lines += ["+" + line for line in new[begin : begin + new_count]]
+        place = begin + shift + old_count
     lines += [" " + line for line in around[place : place + _CONTEXT_LINES]]
-    removed, added = sum([was for _, was, _ in group]), sum([becomes for _, _, becomes in group])
+    removed, added = sum([old_count for _, old_count, _ in group]), sum([new_count for _, _, new_count in group])
     number, same = first - shift + start, len(lines) - removed - added
     head = f"@@ -{number},{same + removed} +{number},{same + added} @@" if first else "@@"
     return Hunk(head, "\n".join(lines), added, removed)

@@ -37,39 +37,39 @@ _TARGETS = frozenset((">", "-o", "--output", "-out", "-O", "-OutFile", "-FilePat
 _MOST_WORDS, _LONGEST_COMMAND, _LONGEST_PATH, _DEEPEST, _MARK_CHARS = 2000, 16 * 1024, 4096, 8, 16
 
 
-def is_about(at: Capture, given: Any, files: Iterable[str]) -> bool:
+def is_about(at: Capture, tool_input: Any, files: Iterable[str]) -> bool:
     """Whether a run is about an excluded file, or repeats what an earlier run of the session took from one.
 
-    given: the run's input. files: the files that its note would name.
+    tool_input: the run's. files: the files that its note would name.
     """
-    command = _command(given)
+    command = _command(tool_input)
     words = shown_files.words_of(command)[:_MOST_WORDS] if command else []
     folders = [at.event.cwd, *shown_files.folders_of(at.event.cwd, words)]
     root = at.project.worktree
     paths = [
         *(os.path.join(root, os.path.expanduser(path)) for path in files),
-        *_absolute([*_strings(given, 0), *_names(words, folders)], folders, root),
+        *_absolute([*_strings(tool_input, 0), *_names(words, folders)], folders, root),
     ]
-    left = {mark for line in at.session.lines(_LEFT) for mark in line}
-    found = not all(exclusions.takes_path(at.config, path, at.project) for path in paths)
-    if not found and left:
+    read_before = {mark for line in at.session.lines(_LEFT) for mark in line}
+    is_excluded = not all(exclusions.takes_path(at.config, path, at.project) for path in paths)
+    if not is_excluded and read_before:
         stems = [os.path.basename(path).partition(".")[0] for path in paths]
-        found = not left.isdisjoint(map(_mark, [*paths, *stems, *_ids(given)]))
-    if found:
-        marks = {_mark(name) for name in _left_behind(at, command, folders)} - left
+        is_excluded = not read_before.isdisjoint(map(_mark, [*paths, *stems, *_ids(tool_input)]))
+    if is_excluded:
+        marks = {_mark(name) for name in _left_behind(at, command, folders)} - read_before
         if marks:
             at.session.append(_LEFT, *sorted(marks))
-    return found
+    return is_excluded
 
 
 def _mark(name: str) -> str:
     return short(name, _MARK_CHARS)
 
 
-def _command(given: Any) -> str:
+def _command(tool_input: Any) -> str:
     """Return the shell command in a run's input, or ""."""
-    for key in _COMMAND_KEYS if isinstance(given, dict) else ():
-        value = given.get(key)
+    for key in _COMMAND_KEYS if isinstance(tool_input, dict) else ():
+        value = tool_input.get(key)
         if isinstance(value, list):
             value = " ".join([word for word in value if isinstance(word, str)])
         if value and isinstance(value, str):
@@ -96,7 +96,7 @@ def _names(words: list[str], folders: list[str]) -> Iterator[str]:
     before = ""
     for word in words:
         is_path = "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"
-        if is_path or before in _PRINTERS or any(os.path.isfile(os.path.join(one, word)) for one in folders):
+        if is_path or before in _PRINTERS or any(os.path.isfile(os.path.join(folder, word)) for folder in folders):
             yield word
         before = word
 
@@ -112,11 +112,11 @@ def _absolute(names: list[str], folders: list[str], root: str) -> Iterator[str]:
             yield os.path.normpath(os.path.join(root, expanded.lstrip("/")))
 
 
-def _ids(given: Any) -> Iterator[str]:
+def _ids(tool_input: Any) -> Iterator[str]:
     """Yield the numbers of tasks and shells in a run's input."""
-    for key, value in given.items() if isinstance(given, dict) else ():
+    for key, value in tool_input.items() if isinstance(tool_input, dict) else ():
         if key.lower().endswith(("id", "ids")):
-            yield from (str(one) for one in (value if isinstance(value, list) else [value]))
+            yield from (str(number) for number in (value if isinstance(value, list) else [value]))
 
 
 def _left_behind(at: Capture, command: str, folders: list[str]) -> Iterator[str]:
@@ -137,20 +137,20 @@ def _written(command: str) -> Iterator[str]:
         command = command.replace(sign, " ; ")
     words = command.replace("&>", ">").replace(">>", ">").replace(">", " > ").split()
     program, last = "", ""
-    others: list[str] = []
+    arguments: list[str] = []
     for before, raw in zip(["", *words], [*words, ";"], strict=True):
         word = raw.strip("\"'()")
         if raw == ";":
-            if program in _COPIERS and others:
+            if program in _COPIERS and arguments:
                 yield last
-                yield from (os.path.join(last, os.path.basename(other)) for other in others[:-1])
-            program, last, others = "", "", []
+                yield from (os.path.join(last, os.path.basename(argument)) for argument in arguments[:-1])
+            program, last, arguments = "", "", []
         elif before in _TARGETS:
             yield word
         elif not program:
             program = "" if "=" in word or word in ("sudo", "time", "env", "command") else os.path.basename(word)
         elif word[:1] != "-":
             last = word.removeprefix("of=")
-            others.append(word)
+            arguments.append(word)
             if program == "tee" or word != last:
                 yield last

@@ -35,11 +35,14 @@ _READY_DIFFS = (("gitDiff", "patch"), ("returnDisplay", "fileDiff"), ("metadata"
 
 def read(run: Run) -> RunFacts:
     """Describe a read: the text within the limits; for pictures and PDFs, their type and size."""
-    file = mapping(run.got.get("file"))
-    name = path(run, text(run.given, "file_path") or text(file, "filePath"))
+    file = mapping(run.result.get("file"))
+    name = path(run, text(run.input, "file_path") or text(file, "filePath"))
     content = text(file, "content") or _cells(file.get("cells")) or ("" if file else answer(run.response))
     lines = number(file, "numLines") or (line_count(content) if content else None)
-    parts = [Part(lines=_not_kept(text(run.got, "type"), file)), Part(text=content, language=language(name) or "text")]
+    parts = [
+        Part(lines=_not_kept(text(run.result, "type"), file)),
+        Part(text=content, language=language(name) or "text"),
+    ]
     return RunFacts(f"Read {name}{_range(file)}", name, _meta(name, lines), parts)
 
 
@@ -85,10 +88,10 @@ def _cells(cells: Any) -> str:
 
 def write(run: Run) -> RunFacts:
     """Describe a write: the text of a new file, else the diff."""
-    name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
-    content = text(run.given, "content") or text(run.got, "content")
-    original = run.got.get("originalFile")
-    hunks = diff.of_patch(run.got.get("structuredPatch"))
+    name = path(run, text(run.input, "file_path") or text(run.result, "filePath"))
+    content = text(run.input, "content") or text(run.result, "content")
+    original = run.result.get("originalFile")
+    hunks = diff.of_patch(run.result.get("structuredPatch"))
     if not hunks and isinstance(original, str) and original and len(original) <= _MAX_ORIGINAL_CHARS:
         hunks = diff.of_texts(original, content)
     lines = line_count(content)
@@ -97,34 +100,34 @@ def write(run: Run) -> RunFacts:
         parts = [Part(text=diff.render(hunks, name), language="diff")]
         return RunFacts(f"Write {name} (+{added} -{removed})", name, _meta(name, lines), parts)
     size = f"{lines:,} line{'s' * (lines != 1)}"
-    state = f"new, {size}" if run.got.get("type") == "create" else size
+    state = f"new, {size}" if run.result.get("type") == "create" else size
     parts = [Part(text=content, language=language(name) or "text")]
     return RunFacts(f"Write {name} ({state})", name, _meta(name, lines), parts)
 
 
 def edit(run: Run) -> RunFacts:
     """Describe one replacement in a file, as a diff."""
-    return _changed(run, "Edit", [run.given])
+    return _changed(run, "Edit", [run.input])
 
 
 def multi_edit(run: Run) -> RunFacts:
     """Describe several replacements in a file, as a diff."""
-    return _changed(run, "MultiEdit", [mapping(one) for one in items(run.given.get("edits"))[:_MAX_EDITS]])
+    return _changed(run, "MultiEdit", [mapping(edit) for edit in items(run.input.get("edits"))[:_MAX_EDITS]])
 
 
 def _changed(run: Run, verb: str, edits: list[dict[str, Any]]) -> RunFacts:
-    name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
-    hunks = diff.of_patch(run.got.get("structuredPatch"))
-    ready = "" if hunks else _ready_diff(run.got)
-    if not hunks and not ready:
-        hunks = _hunks(edits, text(run.got, "originalFile", "originalFileContents"))
-    added, removed = _counted(ready) if ready else _sums(hunks)
+    name = path(run, text(run.input, "file_path") or text(run.result, "filePath"))
+    hunks = diff.of_patch(run.result.get("structuredPatch"))
+    unified = "" if hunks else _ready_diff(run.result)
+    if not hunks and not unified:
+        hunks = _hunks(edits, text(run.result, "originalFile", "originalFileContents"))
+    added, removed = _changed_lines(unified) if unified else _sums(hunks)
     remarks = ["This edit was not made."] if run.failure is not None else []
-    if run.got.get("userModified") is True:
+    if run.result.get("userModified") is True:
         remarks.append("The user changed this edit before it was made.")
-    if any(one.get("replace_all") is True for one in edits):
+    if any(edit.get("replace_all") is True for edit in edits):
         remarks.append("Replaced everywhere in the file.")
-    body = [Part(lines=remarks), Part(text=ready or diff.render(hunks, name), language="diff")]
+    body = [Part(lines=remarks), Part(text=unified or diff.render(hunks, name), language="diff")]
     if run.failure is not None:
         return RunFacts(f"{verb} {name}", name, _meta(name, None), body)
     return RunFacts(f"{verb} {name} (+{added} -{removed})", name, _meta(name, added + removed), body)
@@ -134,7 +137,7 @@ def _sums(hunks: list[diff.Hunk]) -> tuple[int, int]:
     return sum([hunk.added for hunk in hunks]), sum([hunk.removed for hunk in hunks])
 
 
-def _counted(written: str) -> tuple[int, int]:
+def _changed_lines(written: str) -> tuple[int, int]:
     """Return how many lines a diff adds and removes."""
     return (
         written.count("\n+") - written.count("\n+++ "),
@@ -142,30 +145,30 @@ def _counted(written: str) -> tuple[int, int]:
     )
 
 
-def _ready_diff(got: dict[str, Any]) -> str:
-    found = [text(got.get(place), key) for place, key in _READY_DIFFS]
-    return next(filter(None, found), "")
+def _ready_diff(result: dict[str, Any]) -> str:
+    diffs = [text(result.get(place), key) for place, key in _READY_DIFFS]
+    return next(filter(None, diffs), "")
 
 
 def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
     """Return the diff of replacements: of the whole file if its old text is known, else of each pair by itself."""
-    pairs = [(text(one, "old_string"), text(one, "new_string")) for one in edits]
+    pairs = [(text(edit, "old_string"), text(edit, "new_string")) for edit in edits]
     changed = original if len(original) <= _MAX_ORIGINAL_CHARS else ""
-    for one, (old, new) in zip(edits, pairs, strict=True):
+    for edit, (old, new) in zip(edits, pairs, strict=True):
         if not old or old not in changed:
             return [hunk for pair in pairs for hunk in diff.of_texts(*pair, numbered=False)]
-        changed = changed.replace(old, new, -1 if one.get("replace_all") is True else 1)
+        changed = changed.replace(old, new, -1 if edit.get("replace_all") is True else 1)
     return diff.of_texts(original, changed)
 
 
 def notebook_edit(run: Run) -> RunFacts:
     """Describe a change of one notebook cell, as a diff."""
-    name = path(run, text(run.given, "notebook_path") or text(run.got, "notebook_path"))
-    cell = short(text(run.given, "cell_id") or text(run.got, "cell_id"), 40)
-    mode = text(run.given, "edit_mode") or text(run.got, "edit_mode")
-    old, new = text(run.got, "old_source"), text(run.given, "new_source")
+    name = path(run, text(run.input, "notebook_path") or text(run.result, "notebook_path"))
+    cell = short(text(run.input, "cell_id") or text(run.result, "cell_id"), 40)
+    mode = text(run.input, "edit_mode") or text(run.result, "edit_mode")
+    old, new = text(run.result, "old_source"), text(run.input, "new_source")
     hunks = diff.of_texts(old, "" if mode == "delete" else new, numbered=False)
-    spoken = text(run.got, "language")
+    spoken = text(run.result, "language")
     spoken = spoken if spoken.isascii() and spoken.isalnum() and len(spoken) <= 20 else ""
     meta = {**_meta(name, sum([hunk.added + hunk.removed for hunk in hunks])), "language": spoken}
     remarks = {"insert": ["A new cell."], "delete": ["The cell was deleted."]}.get(mode, [])
@@ -175,9 +178,9 @@ def notebook_edit(run: Run) -> RunFacts:
 
 def patch(run: Run) -> RunFacts:
     """Describe a patch of one or more files, as the agent wrote it."""
-    written = text(run.given, "patch")
+    written = text(run.input, "patch")
     names = paths(run, _patched(written))
-    added, removed = _counted(written)
+    added, removed = _changed_lines(written)
     single = language(names[0]) if len(names) == 1 else ""
     meta = {"files": few(names), "lines": added + removed, "language": single}
     about = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

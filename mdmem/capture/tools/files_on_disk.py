@@ -45,21 +45,21 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     """
     if isinstance(event.tool_response, dict) and isinstance(event.tool_response.get("originalFile"), str):
         return {}  # the agent sends the file's text before the edit
-    name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
-    found: dict[str, list[str]] = {}
-    if name in _EDITS or (name[:5] == "mcp__" and _replaces(given)):
-        paths = [os.path.join(event.cwd, os.path.expanduser(storable(path))) for path in _edited(given)]
-        found = {"files_after": [text for _, text in _tagged(paths, tags, follow=False)]}
+    name, tool_input = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
+    contents: dict[str, list[str]] = {}
+    if name in _EDITS or (name[:5] == "mcp__" and _replaces(tool_input)):
+        paths = [os.path.join(event.cwd, os.path.expanduser(storable(path))) for path in _edited(tool_input)]
+        contents = {"files_after": [text for _, text in _tagged(paths, tags, follow=False)]}
     elif name not in _NEVER:
         from mdmem.capture.tools import shown_files
 
-        shown, earlier = shown_files.of(event, name, given, tags)
-        tagged = list(_tagged(shown, tags, follow=True))
+        paths_shown, earlier = shown_files.of(event, name, tool_input, tags)
+        tagged = list(_tagged(paths_shown, tags, follow=True))
         texts = [*[text for _, text in tagged], *_with_tags(earlier, tags)]
-        if tagged and "command" in given:  # which may have changed them
+        if tagged and "command" in tool_input:  # which may have changed them
             texts += _with_tags(_before([path for path, _ in tagged[:_MOST_CHANGED]]), tags)
-        found = {"files_shown": list(dict.fromkeys(texts))[:_MOST_SHOWN]}
-    return {key: texts for key, texts in found.items() if texts}
+        contents = {"files_shown": list(dict.fromkeys(texts))[:_MOST_SHOWN]}
+    return {key: texts for key, texts in contents.items() if texts}
 
 
 def _before(paths: list[str]) -> Iterator[bytes]:
@@ -98,21 +98,21 @@ def _looks(text: str) -> bytes:
     return disguises.bare(lower(text)).encode()
 
 
-def _replaces(given: dict[str, Any]) -> bool:
+def _replaces(tool_input: dict[str, Any]) -> bool:
     """Whether a tool that nobody described is given what to put in the place of something in a file."""
     from mdmem.privacy.edits import PAIRS  # few tools are unknown
 
-    several = given.get("edits")
-    made = [given, *several] if isinstance(several, list) else [given]
-    return any(old in one for one in made if isinstance(one, dict) for old, _ in PAIRS)
+    listed = tool_input.get("edits")
+    edits = [tool_input, *listed] if isinstance(listed, list) else [tool_input]
+    return any(old in edit for edit in edits if isinstance(edit, dict) for old, _ in PAIRS)
 
 
-def _edited(given: dict[str, Any]) -> list[str]:
+def _edited(tool_input: dict[str, Any]) -> list[str]:
     """Return the files that an edit names."""
-    path = given.get("file_path", given.get("notebook_path", given.get("path")))
+    path = tool_input.get("file_path", tool_input.get("notebook_path", tool_input.get("path")))
     if isinstance(path, str):
         return [path]
-    patch = given.get("patch")
+    patch = tool_input.get("patch")
     if isinstance(patch, list):
         patch = "\n".join([word for word in patch if isinstance(word, str)])
     lines = patch.split("\n") if isinstance(patch, str) else []

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     """Return the private text of the instruction files that the agent reads when a session starts."""
     home, folder = config.home(), event.cwd
-    own = agents.load(event.agent).folder(os.environ)
-    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{own}/{name}" for name in _IN_OWN_FOLDER]
-    tops = [own]
+    agent_folder = agents.load(event.agent).folder(os.environ)
+    paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{agent_folder}/{name}" for name in _IN_OWN_FOLDER]
+    tops = [agent_folder]
     while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
         paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
         tops.append(f"{folder}/.claude")
-        above = os.path.dirname(folder)
-        folder = above if above != folder else ""
+        parent = os.path.dirname(folder)
+        folder = parent if parent != folder else ""
     for top in dict.fromkeys(tops):
         paths += [path for name in _RULES for path in _below(f"{top}/{name}")]
     if event.transcript:  # Claude Code keeps its own memory of the project beside its transcripts
@@ -33,12 +33,12 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 
 def _below(folder: str) -> list[str]:
     """Return the Markdown files in a folder of rules and below it; [] when there is none."""
-    found: list[str] = []
+    paths: list[str] = []
     for top, _, names in os.walk(folder):
-        found += [f"{top}/{name}" for name in names if name.endswith(".md")]
-        if len(found) >= _MOST_RULES:
+        paths += [f"{top}/{name}" for name in names if name.endswith(".md")]
+        if len(paths) >= _MOST_RULES:
             break
-    return found[:_MOST_RULES]
+    return paths[:_MOST_RULES]
 
 
 def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
@@ -47,8 +47,8 @@ def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     These reach no hook: `@plan.md` in a prompt, `/command`, attachments, what is open in the editor, and what `Skill`
     and `Agent` are given.
     """
-    given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})[1]
-    names = [name for key in _NAME_KEYS if isinstance(name := given.get(key), str)]
+    tool_input = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})[1]
+    names = [name for key in _NAME_KEYS if isinstance(name := tool_input.get(key), str)]
     if event.prompt[:1] == "/":
         names.append(event.prompt[1:].split(None, 1)[0] if event.prompt[1:].strip() else "")
     attached = [path for path in event.extra.get("attached", "").split("\0") if path]
@@ -72,24 +72,24 @@ _NAMED = (
 
 def _mentioned(text: str, folder: str) -> list[str]:
     """Return the files that a text mentions with an `@`, as prompts and instructions do."""
-    found = []
+    paths = []
     for part in storable(text).split("@", _MOST_MENTIONS)[1:]:
         name = part[1:].partition('"')[0] if part[:1] == '"' else (part.split(None, 1) or [""])[0]
         name = name.partition("#")[0].rstrip(".,;:!?)`'\"")
         if 0 < len(name) <= _LONGEST_NAME and "\0" not in name:
-            found.append(os.path.join(folder, os.path.expanduser(name)))
-    return found
+            paths.append(os.path.join(folder, os.path.expanduser(name)))
+    return paths
 
 
 def _in_editor(prompt: str, folder: str) -> list[str]:
     """List the files that an editor says are open, or have lines selected: `… lines 3 to 5 from /srv/plan.md:`."""
-    found = []
+    paths = []
     for block in storable(prompt).split(_EDITOR, _MOST_MENTIONS)[1:]:
         for before, after in (("the file ", " in the IDE"), (" from ", ":\n")):
             name, end, _ = block.partition(before)[2].partition(after)
             if end and len(name) <= _LONGEST_NAME and "\0" not in name:
-                found.append(os.path.join(folder, name))
-    return found
+                paths.append(os.path.join(folder, name))
+    return paths
 
 
 _EDITOR = "<ide_"

@@ -104,8 +104,8 @@ def name(path: str) -> str:
     if extension in _OWN:
         return extension
     if extension and extension.isalnum():
-        wanted = f" {extension} "
+        word = f" {extension} "
         for language, extensions in _NAMES.items():
-            if wanted in f" {extensions} ":
+            if word in f" {extensions} ":
                 return language
     return _FILES.get(stem.partition(".")[0], "")

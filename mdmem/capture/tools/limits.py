@@ -36,9 +36,9 @@ class Limits:
         self.fetch_chars = max(0, min(fetch_chars, MAX_BODY_BYTES))
 
     @classmethod
-    def of(cls, given: CaptureSettings) -> Limits:
+    def of(cls, settings: CaptureSettings) -> Limits:
         """Return the limits from the settings."""
-        return cls(given.max_chars, given.max_lines, given.max_files, given.fetch_chars)
+        return cls(settings.max_chars, settings.max_lines, settings.max_files, settings.fetch_chars)
 
 
 def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:

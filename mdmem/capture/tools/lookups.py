@@ -48,58 +48,58 @@ def kind(command: str) -> str:
     """Return "all" if a shell command only looks things up in memory, "some" if it does more as well, else ""."""
     if "mdmem" not in command:
         return ""
-    found = other = False
+    has_lookup = has_other = False
     for piped, words in _steps(command[:_MAX_CHARS], 0):
         words = _program(words)
         if not words:
             continue
         name = _base(words[0])
         if _is_lookup(words):
-            found = True
-        elif not (name in _AROUND or (piped and found and name in _FILTERS)):
-            other = True
-    return ("some" if other else "all") if found else ""
+            has_lookup = True
+        elif not (name in _AROUND or (piped and has_lookup and name in _FILTERS)):
+            has_other = True
+    return ("some" if has_other else "all") if has_lookup else ""
 
 
 def _is_lookup(words: list[str]) -> bool:
-    rest = _arguments(words)
-    return rest is not None and (not rest or rest[0] in READING or rest[0] in ("-h", "--help"))
+    arguments = _arguments(words)
+    return arguments is not None and (not arguments or arguments[0] in READING or arguments[0] in ("-h", "--help"))
 
 
 def _arguments(words: list[str]) -> list[str] | None:
     """Return the arguments after mdmem's own options, or None if the command does not run mdmem."""
     name = _base(words[0])
-    rest: list[str] | None = None
+    arguments: list[str] | None = None
     if name in _PROGRAMS:
-        rest = words[1:]
+        arguments = words[1:]
     elif name.startswith(("python", "pypy", "py.", "py3")) or name == "py":
         for at, word in enumerate(words[1:], 1):
             if word == "-m" and words[at + 1 : at + 2] == ["mdmem"]:
-                rest = words[at + 2 :]
+                arguments = words[at + 2 :]
                 break
             if _base(word) in _PROGRAMS or word.replace("\\", "/").endswith("mdmem/__main__.py"):
-                rest = words[at + 1 :]
+                arguments = words[at + 1 :]
                 break
             if not word.startswith("-"):
                 break
-    while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help"):
-        rest = rest[2 if rest[0] == "--vault" else 1 :]
-    return rest
+    while arguments and arguments[0].startswith("-") and arguments[0] not in ("-h", "--help"):
+        arguments = arguments[2 if arguments[0] == "--vault" else 1 :]
+    return arguments
 
 
 def _program(words: list[str]) -> list[str]:
     """Return a command without assignments and wrapper programs such as `sudo`, with their options and numbers."""
     if words and _base(words[0]) in _BEFORE:
-        own = next((at for at, word in enumerate(words) if _base(word) in _PROGRAMS), 0)
-        words = words[own:]
-    at, behind = 0, False
+        first = next((at for at, word in enumerate(words) if _base(word) in _PROGRAMS), 0)
+        words = words[first:]
+    at, is_behind_wrapper = 0, False
     while at < len(words):
         word = words[at]
         name, equals, _ = word.partition("=")
         is_set = bool(equals) and name.replace("_", "a").isalnum() and not name[:1].isdigit()
         if _base(word) in _BEFORE:
-            behind = True
-        elif not (is_set or (behind and (word.startswith("-") or word.rstrip("smhd").isdecimal()))):
+            is_behind_wrapper = True
+        elif not (is_set or (is_behind_wrapper and (word.startswith("-") or word.rstrip("smhd").isdecimal()))):
             break
         at += 1
     return words[at:]

@@ -54,9 +54,9 @@ def _entry(label: str, item: Any, depth: int, limits: Limits) -> Iterator[str]:
         for line in lines:
             yield f"  {line}"
         return
-    first, *more = _scalar(item, limits).split("\n")
-    yield label if more else f"{label} {first}".rstrip()
-    for line in [first, *more] if more else []:
+    first, *following = _scalar(item, limits).split("\n")
+    yield label if following else f"{label} {first}".rstrip()
+    for line in [first, *following] if following else []:
         yield f"  {line}"
 
 

@@ -37,14 +37,14 @@ class Run(Value):
     """One run of a tool.
 
     tool: its name as the agent gave it.
-    given: its input, under Claude Code's keys; {} if that was not an object.
+    input: its input, under Claude Code's keys; {} if that was not an object.
     response: its response, unchanged.
     failure: None if it succeeded, else why it failed, possibly "".
     root, cwd: absolute paths of the project and the working directory, possibly "".
     """
 
     tool: str
-    given: dict[str, Any]
+    input: dict[str, Any]
     response: Any
     failure: str | None
     root: str
@@ -52,7 +52,7 @@ class Run(Value):
     limits: Limits
 
     @property
-    def got(self) -> dict[str, Any]:
+    def result(self) -> dict[str, Any]:
         """Return the response when it is an object, else {}."""
         return self.response if isinstance(self.response, dict) else {}
 
@@ -105,8 +105,8 @@ def path(run: Run, value: str) -> str:
 
 def paths(run: Run, values: list[Any]) -> list[str]:
     """Return the distinct paths in order, at most `Limits.max_files`; anything but strings is skipped."""
-    found = dict.fromkeys([path(run, value) for value in values[: run.limits.max_files] if isinstance(value, str)])
-    return [name for name in found if name]
+    distinct = dict.fromkeys([path(run, value) for value in values[: run.limits.max_files] if isinstance(value, str)])
+    return [name for name in distinct if name]
 
 
 def few(names: list[str]) -> list[str]:

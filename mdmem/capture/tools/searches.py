@@ -17,42 +17,42 @@ _MAX_SHOWN_LINES = 10  # maximum number of line numbers listed per file
 
 def glob(run: Run) -> RunFacts:
     """Describe a search for file names: the files found."""
-    pattern = text(run.given, "pattern")
-    given = run.got.get("filenames")
-    said = answer(run.response)
-    found = given if isinstance(given, list) else _path_lines(said)
-    names = paths(run, found)
-    total = number(run.got, "totalMatches", "numFiles")
-    total = _said(said)[1] if total is None else total
-    if found or isinstance(given, list):
-        total = max(len(found) if total is None else total, len(names))
+    pattern = text(run.input, "pattern")
+    filenames = run.result.get("filenames")
+    output = answer(run.response)
+    listed_names = filenames if isinstance(filenames, list) else _path_lines(output)
+    names = paths(run, listed_names)
+    total = number(run.result, "totalMatches", "numFiles")
+    total = _stated_counts(output)[1] if total is None else total
+    if listed_names or isinstance(filenames, list):
+        total = max(len(listed_names) if total is None else total, len(names))
     meta = {"files": few(names), "pattern": short(pattern, 200), "matches": total}
     about = short(pattern, 80)
     listed = Part(items=names, total=total or len(names)) if names else _nothing(run, total)
-    return RunFacts(f"Glob {about}{_counted(None, total)}", about, meta, [listed])
+    return RunFacts(f"Glob {about}{_count_text(None, total)}", about, meta, [listed])
 
 
 def _nothing(run: Run, count: int | None) -> Part:
     return Part(lines=["Nothing was found."] if run.failure is None and count == 0 else [])
 
 
-def _counted(matches: int | None, files: int | None) -> str:
+def _count_text(matches: int | None, files: int | None) -> str:
     """Return a title's suffix with the number of results, or "" if the agent did not say."""
     if matches is None and files is None:
         return ""
     return f" ({_some(matches, 'match', 'es') if matches is not None else _some(files or 0, 'file')})"
 
 
-def _path_lines(said: str) -> list[Any]:
+def _path_lines(output: str) -> list[Any]:
     """Return the lines of a response that look like paths rather than sentences."""
-    lines = said[:_MAX_PARSED_CHARS].split("\n")
+    lines = output[:_MAX_PARSED_CHARS].split("\n")
     plain = [line for line in lines if line and line[0] not in " (" and line[-1] not in ":." and " found" not in line]
-    return [line for line in plain if _said(line) == (None, None)]
+    return [line for line in plain if _stated_counts(line) == (None, None)]
 
 
-def _said(answered: str) -> tuple[int | None, int | None]:
+def _stated_counts(output: str) -> tuple[int | None, int | None]:
     """Return the numbers of matches and files a response begins with, as in "Found 15 matches in 8 files"."""
-    first = answered[:400].strip().partition("\n")[0].lower()
+    first = output[:400].strip().partition("\n")[0].lower()
     if first.startswith(("no matches", "no files", "no results", "no match")):
         return 0, 0
     if not first.startswith("found ") and " found" not in first:
@@ -68,36 +68,42 @@ def _said(answered: str) -> tuple[int | None, int | None]:
 
 def grep(run: Run) -> RunFacts:
     """Describe a search in files: each file found, with the number of matching lines and their line numbers."""
-    pattern, where = text(run.given, "pattern"), text(run.given, "path")
-    content = text(run.got, "content") or ("" if run.got.get("filenames") else answer(run.response))
-    counted = run.got.get("mode") == "count" or run.given.get("output_mode") == "count"
-    hits = _counts(content) if counted else _hits(content, where)
-    named = [name for name in items(run.got.get("filenames")) if isinstance(name, str)]
-    said_matches, said_files = _said(content)
-    if not hits and not named and run.given.get("output_mode") != "content":
-        named = [line for line in _path_lines(content) if _is_path(line)]
-    found = list(dict.fromkeys([*named, *hits]))
-    told = number(run.got, "totalFiles", "numFiles")
-    files = said_files if told is None else told
-    if found or named:
-        files = max(files or 0, len(found))
-    matches = said_matches or number(run.got, "numMatches") or _matches(run, content, hits)
-    shown = [_shown(run, name, hits.get(name)) for name in found[: run.limits.max_files]]
-    about = f'"{short(pattern, 60)}"' + (f" in {path(run, where)}" if where else "")
+    pattern, searched = text(run.input, "pattern"), text(run.input, "path")
+    content = text(run.result, "content") or ("" if run.result.get("filenames") else answer(run.response))
+    counted = run.result.get("mode") == "count" or run.input.get("output_mode") == "count"
+    hits = _counts(content) if counted else _hits(content, searched)
+    filenames = [name for name in items(run.result.get("filenames")) if isinstance(name, str)]
+    said_matches, said_files = _stated_counts(content)
+    if not hits and not filenames and run.input.get("output_mode") != "content":
+        filenames = [line for line in _path_lines(content) if _is_path(line)]
+    files_found = list(dict.fromkeys([*filenames, *hits]))
+    reported = number(run.result, "totalFiles", "numFiles")
+    files = said_files if reported is None else reported
+    if files_found or filenames:
+        files = max(files or 0, len(files_found))
+    matches = said_matches or number(run.result, "numMatches") or _matches(run, content, hits)
+    shown_hits = [_shown(run, name, hits.get(name)) for name in files_found[: run.limits.max_files]]
+    about = f'"{short(pattern, 60)}"' + (f" in {path(run, searched)}" if searched else "")
     meta = {
-        "files": few(paths(run, found) or ([path(run, where)] if where else [])),
+        "files": few(paths(run, files_found) or ([path(run, searched)] if searched else [])),
         "pattern": short(pattern, 200),
         "matches": files if matches is None else matches,
     }
-    count = _counted(matches if matches and not named else None, files)
-    listed = Part(items=shown, total=files or 0) if found else Part(text=content) if content else _nothing(run, files)
-    return RunFacts(f"Grep {about}{count}", f"{short(pattern, 60)} {where}", meta, [listed])
+    count = _count_text(matches if matches and not filenames else None, files)
+    listed = (
+        Part(items=shown_hits, total=files or 0)
+        if files_found
+        else Part(text=content)
+        if content
+        else _nothing(run, files)
+    )
+    return RunFacts(f"Grep {about}{count}", f"{short(pattern, 60)} {searched}", meta, [listed])
 
 
 def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
     """Return the number of matching lines: those that were read or, if the middle was taken out, all reported."""
-    read, told = sum([hit.count for hit in hits.values()]), number(run.got, "numLines")
-    return max(read, told or 0) if "\n\n" in content else read or told
+    read, reported = sum([hit.count for hit in hits.values()]), number(run.result, "numLines")
+    return max(read, reported or 0) if "\n\n" in content else read or reported
 
 
 class _Hit:
@@ -120,7 +126,7 @@ def _counts(content: str) -> dict[str, _Hit]:
     return hits
 
 
-def _hits(content: str, where: str) -> dict[str, _Hit]:
+def _hits(content: str, searched: str) -> dict[str, _Hit]:
     """Parse `path:number:text` lines; `number:text` belongs to the one file that was searched.
 
     Some agents print the path on its own line, followed by `L4: text` or `Line 4: text`; some leave the number out.
@@ -130,17 +136,17 @@ def _hits(content: str, where: str) -> dict[str, _Hit]:
     heading = ""
     for line in content[:_MAX_PARSED_CHARS].split("\n"):
         drive = 2 if line[1:3] in (":\\", ":/") else 0
-        name, colon, rest = line[drive:].partition(":")
-        place, second, _ = rest.partition(":")
-        below = name.strip().removeprefix("Line ").removeprefix("L")
+        name, colon, after_colon = line[drive:].partition(":")
+        place, second, _ = after_colon.partition(":")
+        line_number = name.strip().removeprefix("Line ").removeprefix("L")
         if _is_line_number(name) and not drive:
-            name, place, second = where, name, ":"
-        elif heading and colon and _is_line_number(below):
-            name, place, second = heading, below, ":"
-        elif name == "File" or (not rest.strip() and _is_path(name)):
-            heading = rest.strip() or line[:drive] + name
+            name, place, second = searched, name, ":"
+        elif heading and colon and _is_line_number(line_number):
+            name, place, second = heading, line_number, ":"
+        elif name == "File" or (not after_colon.strip() and _is_path(name)):
+            heading = after_colon.strip() or line[:drive] + name
             continue
-        elif colon and rest.strip() and not _is_line_number(place) and _is_path(line[:drive] + name):
+        elif colon and after_colon.strip() and not _is_line_number(place) and _is_path(line[:drive] + name):
             hits.setdefault(line[:drive] + name, _Hit()).count += 1
             continue
         if second and name and _is_line_number(place):
@@ -178,13 +184,13 @@ def _some(count: int, what: str, plural: str = "s") -> str:
 
 def web_fetch(run: Run) -> RunFacts:
     """Describe a fetched page: what was asked of it, and the start of the answer."""
-    url = text(run.given, "url") or text(run.got, "url")
-    status = number(run.got, "code", "status")
+    url = text(run.input, "url") or text(run.result, "url")
+    status = number(run.result, "code", "status")
     about = short(url.removeprefix("https://").removeprefix("http://"), 100)
-    size = number(run.got, "bytes")
+    size = number(run.result, "bytes")
     remarks = [
         link(url) if url else "",
-        inline(text(run.given, "prompt")),
+        inline(text(run.input, "prompt")),
         f"{size:,} bytes were fetched." if size else "",
     ]
     result = answer(run.response) if run.limits.fetch_chars else ""
@@ -196,18 +202,18 @@ def web_fetch(run: Run) -> RunFacts:
 
 def web_search(run: Run) -> RunFacts:
     """Describe a web search: the pages found, and the summary."""
-    query = text(run.given, "query") or text(run.got, "query")
+    query = text(run.input, "query") or text(run.result, "query")
     links: list[str] = []
-    said: list[str] = []
-    for result in items(run.got.get("results")):
+    summaries: list[str] = []
+    for result in items(run.result.get("results")):
         if isinstance(result, str):
-            said.append(result)
+            summaries.append(result)
         for page in items(mapping(result).get("content")) or [result]:
             url, title = text(page, "url"), text(page, "title")
             if url or title:
                 links.append(f"- {': '.join(filter(None, [inline(title, 200), link(url) if url else '']))}")
-    summary = "\n\n".join(said) or ("" if links else answer(run.response))
-    meta = {"pattern": short(query, 200), "matches": len(links) if "results" in run.got else None}
+    summary = "\n\n".join(summaries) or ("" if links else answer(run.response))
+    meta = {"pattern": short(query, 200), "matches": len(links) if "results" in run.result else None}
     about = short(query, 90)
     count = f" ({_some(len(links), 'page')})" if links else ""
     parts = [Part(lines=links), Part("Summary", summary, "markdown")]

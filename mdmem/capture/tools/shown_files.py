@@ -34,12 +34,14 @@ _MOST_FOLDERS = 4
 _LONGEST_NAME = 400
 
 
-def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) -> tuple[Iterable[str], Iterable[bytes]]:
+def of(
+    event: Event, name: str, tool_input: dict[str, Any], tags: tuple[str, ...]
+) -> tuple[Iterable[str], Iterable[bytes]]:
     """Return the paths of the files that a run may show lines of, and earlier texts of such files, which git has.
 
-    name, given: the tool and its input under Claude Code's names.
+    name, tool_input: the tool and its input under Claude Code's names.
     """
-    command = given.get("command", given.get("chars"))  # what Codex types into a shell that runs
+    command = tool_input.get("command", tool_input.get("chars"))  # what Codex types into a shell that runs
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
     command = storable(command) if isinstance(command, str) else ""
@@ -47,30 +49,33 @@ def of(event: Event, name: str, given: dict[str, Any], tags: tuple[str, ...]) ->
     if root:
         for call in _SHOWS_ROOT:
             command = command.replace(call, root)
-    words, output, asked = (
+    words, output, input_paths = (
         words_of(command) if command else [],
         storable(_output(event.tool_response) or event.error or ""),
-        list(_paths(given)),
+        list(_paths(tool_input)),
     )
     if "\x1b" in output:
         from mdmem.capture.tools import terminal
 
         output = terminal.without_escapes(output)
-    folders = [event.cwd, *[os.path.join(event.cwd, given[key]) for key in _FOLDER_KEYS if type(given.get(key)) is str]]
+    folders = [
+        event.cwd,
+        *[os.path.join(event.cwd, tool_input[key]) for key in _FOLDER_KEYS if type(tool_input.get(key)) is str],
+    ]
     folders += [root] if root else []  # git names files from there
-    named = _named([*folders, *folders_of(event.cwd, words)], [*asked, *words, *_listed(output)])
+    named_paths = _named([*folders, *folders_of(event.cwd, words)], [*input_paths, *words, *_listed(output)])
     is_open = (
         name == "Grep"
-        or (name[:5] == "mcp__" and asked != [] and not named)
-        or (name == "Read" and not named)
+        or (name[:5] == "mcp__" and input_paths != [] and not named_paths)
+        or (name == "Read" and not named_paths)
         or not _REACHING.isdisjoint(words)
     )
     if not is_open or not output.strip():
-        return named, ()
+        return named_paths, ()
     from mdmem.capture.tools import unnamed_files
 
-    run = unnamed_files.Showing(name, given, event.cwd, command, words, asked, output, _READING)
-    return chain(named, run.others(named)), run.earlier(named, tags)
+    run = unnamed_files.Showing(name, tool_input, event.cwd, command, words, input_paths, output, _READING)
+    return chain(named_paths, run.others(named_paths)), run.earlier(named_paths, tags)
 
 
 _SHOWS_ROOT = ("$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`")
@@ -86,21 +91,21 @@ def _root(cwd: str) -> str:
 def _named(folders: list[str], names: list[str]) -> list[str]:
     """List the paths of files among names; those of another machine by their last part in the first of the folders."""
     folders = list(dict.fromkeys(folders))
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
         if name[:1] == "-" or len(name) > _LONGEST_NAME:
             continue
         paths = [os.path.join(folder, os.path.expanduser(name)) for folder in folders]
         if name[:1] == "/" and not os.path.exists(name):
             paths = [os.path.join(folders[0], os.path.basename(name))]
-        found.update((path, None) for one in paths for path in matching(one) if os.path.isfile(path))
-    return list(found)[:_MOST_NAMES]
+        files.update((path, None) for pattern in paths for path in matching(pattern) if os.path.isfile(path))
+    return list(files)[:_MOST_NAMES]
 
 
-def _paths(given: dict[str, Any]) -> Iterator[str]:
+def _paths(tool_input: dict[str, Any]) -> Iterator[str]:
     """Yield the paths in a run's input, by the usual keys."""
     for key in _PATH_KEYS:
-        value = given.get(key)
+        value = tool_input.get(key)
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, str):
                 yield storable(path).removeprefix("file://")
@@ -149,10 +154,10 @@ def matching(path: str) -> list[str]:
 
     folder, name = os.path.split(path)
     try:
-        found = [one for one in sorted(os.listdir(folder)) if one == name or fnmatch(one, name)]
+        names = [candidate for candidate in sorted(os.listdir(folder)) if candidate == name or fnmatch(candidate, name)]
     except (OSError, ValueError):
         return []
-    return [os.path.join(folder, one) for one in found[:_MOST_NAMES]]
+    return [os.path.join(folder, candidate) for candidate in names[:_MOST_NAMES]]
 
 
 def _output(response: Any) -> str:
@@ -167,8 +172,8 @@ def _output(response: Any) -> str:
 
 
 def _listed_under(response: dict[str, Any], key: str) -> list[Any]:
-    found = response.get(key)
-    return found if isinstance(found, list) else [found] if found else []
+    value = response.get(key)
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def _listed(output: str) -> Iterator[str]:
@@ -181,10 +186,10 @@ def _listed(output: str) -> Iterator[str]:
         if line.startswith(("+++ ", "--- ", "diff --git ", "File: ")):
             yield from (line.rpartition(" b/")[2].rstrip(), line.rpartition(" ")[2].rstrip())
         elif ":" in line[:200]:
-            name, _, rest = line.partition(":")
+            name, _, after_colon = line.partition(":")
             if name.strip().isdecimal():
                 yield heading
-            elif (rest[:1].isdecimal() or not rest.strip() or "." in name) and " " not in name:
+            elif (after_colon[:1].isdecimal() or not after_colon.strip() or "." in name) and " " not in name:
                 yield name
         heading = line.strip() if " " not in line.strip() else ""
     yield from _pointed_at("\n".join(lines))

@@ -65,16 +65,18 @@ def describe(
 
     The title has at most 120 characters, the body at most 48 KiB of UTF-8.
     """
-    name, given = aliases.resolve(tool, _mapping(tool_input))
-    run = Run(tool, given, response, _failure(error, response), root, cwd, limits)
-    told = row(name)(run)
-    meta = {**told.meta, "error": _reason(run.failure or "")}
-    parts = told.parts if run.failure is None else [*told.parts, _error(run.failure)]
-    kept = {key: meta[key] for key in OF_TOOL if meta.get(key) not in (None, "", [])}
+    name, arguments = aliases.resolve(tool, _mapping(tool_input))
+    run = Run(tool, arguments, response, _failure(error, response), root, cwd, limits)
+    facts = row(name)(run)
+    meta = {**facts.meta, "error": _reason(run.failure or "")}
+    parts = facts.parts if run.failure is None else [*facts.parts, _error(run.failure)]
+    front_matter = {key: meta[key] for key in OF_TOOL if meta.get(key) not in (None, "", [])}
     failed = run.failure is not None or bool(meta.get("exit_code"))
     if failed:
-        kept["success"] = False  # even if the agent calls it a success
-    return Draft(_title(told, tool, failed), slug(told.about) or slug(told.title), kept, body.render(parts, limits))
+        front_matter["success"] = False  # even if the agent calls it a success
+    return Draft(
+        _title(facts, tool, failed), slug(facts.about) or slug(facts.title), front_matter, body.render(parts, limits)
+    )
 
 
 def _mapping(tool_input: Any) -> dict[str, Any]:
@@ -88,19 +90,21 @@ def row(name: str) -> Callable[[Run], RunFacts]:
         loaded = __import__(f"mdmem.capture.tools.{module}", fromlist=[function])
         described: Callable[[Run], RunFacts] = getattr(loaded, function)
         return described
-    return _mcp if name.startswith(("mcp_", "MCP:")) else _other
+    return _mcp if name.startswith(("mcp_", "MCP:")) else _any_tool
 
 
 def _failure(error: str | None, response: Any) -> str | None:
     """Return why the run failed: the event's error, or the response's if the agent calls every run a success."""
     if error is not None:
         return error
-    got = mapping(response)
-    told = got.get("error")
-    said = text(told, "message") or (told if isinstance(told, str) else "")
-    if not said and (got.get("isError") is True or got.get("is_error") is True or got.get("success") is False):
+    result = mapping(response)
+    error_value = result.get("error")
+    message = text(error_value, "message") or (error_value if isinstance(error_value, str) else "")
+    if not message and (
+        result.get("isError") is True or result.get("is_error") is True or result.get("success") is False
+    ):
         return answer(response)
-    return said or None
+    return message or None
 
 
 def _error(failure: str) -> Part:
@@ -123,54 +127,56 @@ def _reason(failure: str) -> str:
 _STATED = ("error", "fatal", "panic", "fail", "cannot", "could not", "not found", "no such", "denied", "refused")
 
 
-def _title(told: RunFacts, tool: str, failed: bool) -> str:
-    end = f" ({told.outcome or 'failed'})" if failed or told.outcome else ""
+def _title(facts: RunFacts, tool: str, failed: bool) -> str:
+    end = f" ({facts.outcome or 'failed'})" if failed or facts.outcome else ""
     room = MAX_TITLE_CHARS - len(end)
-    return (short(told.title, room) or short(tool, room) or "Tool") + end
+    return (short(facts.title, room) or short(tool, room) or "Tool") + end
 
 
 def _mcp(run: Run) -> RunFacts:
     """Describe an MCP tool's run: its input and its response."""
     plain = run.tool.removeprefix("MCP:").removeprefix("mcp_").strip("_").removeprefix("plugin_")
     server, _, name = plain.partition("__")
-    return _told(run, f"{short(server, 40)} {short(name, 60)}".strip())
+    return _describe_unknown(run, f"{short(server, 40)} {short(name, 60)}".strip())
 
 
-def _other(run: Run) -> RunFacts:
+def _any_tool(run: Run) -> RunFacts:
     """Describe the run of a tool without a row."""
-    return _told(run, short(run.tool, 60) or "Tool")
+    return _describe_unknown(run, short(run.tool, 60) or "Tool")
 
 
-def _told(run: Run, label: str) -> RunFacts:
-    main = _main(run.given)
-    files = [value for key, value in run.given.items() if key in _FILE_KEYS]
-    several = [value for key in ("paths", "files", "file_paths") for value in items(run.given.get(key))]
-    url = text(run.given, "url", "uri")
+def _describe_unknown(run: Run, label: str) -> RunFacts:
+    main = _main(run.input)
+    files = [value for key, value in run.input.items() if key in _FILE_KEYS]
+    several = [value for key in ("paths", "files", "file_paths") for value in items(run.input.get(key))]
+    url = text(run.input, "url", "uri")
     meta = {
         "files": few(paths(run, [*files, *several])),
-        "command": short(text(run.given, "command"), 400),
-        "pattern": short(text(run.given, "pattern", "query"), 200),
+        "command": short(text(run.input, "command"), 400),
+        "pattern": short(text(run.input, "pattern", "query"), 200),
         "url": short(url, 500) if url.startswith("http") else "",
     }
-    parts = [Part("Input", _outline(run, run.given)), _result(run)]
+    parts = [Part("Input", _outline(run, run.input)), _result(run)]
     shown = path(run, main) if main in files else short(main, 60)
     about = f"{label} {shown}".strip()
     return RunFacts(f"{label}: {shown}" if shown else label, about, meta, parts)
 
 
-def _main(given: dict[str, Any]) -> str:
+def _main(tool_input: dict[str, Any]) -> str:
     """Return the most telling argument, for the title."""
-    named = text(given, *_MAIN_KEYS)
-    if named:
-        return named
-    texts = [value for value in given.values() if isinstance(value, str) and 0 < len(value) <= 200]
+    telling = text(tool_input, *_MAIN_KEYS)
+    if telling:
+        return telling
+    texts = [value for value in tool_input.values() if isinstance(value, str) and 0 < len(value) <= 200]
     return texts[0] if texts else ""
 
 
 def _result(run: Run) -> Part:
-    said = answer(run.response)
-    if said:
-        return Part("Result", said, "json" if said[:1] in "{[" and said.rstrip()[-1:] in "}]" else "text", screen=True)
+    output = answer(run.response)
+    if output:
+        return Part(
+            "Result", output, "json" if output[:1] in "{[" and output.rstrip()[-1:] in "}]" else "text", screen=True
+        )
     if run.response in (None, "", [], {}):
         return Part(lines=["No result."] if run.failure is None else [])
     return Part("Result", _outline(run, run.response))

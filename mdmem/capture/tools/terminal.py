@@ -13,11 +13,11 @@ def last_drawn(text: str) -> str:
     """
     *pieces, last = [piece for piece in text.split("\r") if piece] or [""]
     following = [*pieces[1:], last]
-    kept = [
-        piece if then[0] == "\n" else piece[: piece.rfind("\n") + 1]
-        for piece, then in zip(pieces, following, strict=bool(pieces))
+    drawn = [
+        piece if next_piece[0] == "\n" else piece[: piece.rfind("\n") + 1]
+        for piece, next_piece in zip(pieces, following, strict=bool(pieces))
     ]
-    return "".join([*kept, last])
+    return "".join([*drawn, last])
 
 
 def without_escapes(text: str) -> str:
@@ -35,8 +35,8 @@ def _after_sequence(piece: str) -> str:
     if first == "[":  # CSI: parameters, intermediates, one final character
         return _after_final(piece[1:].lstrip(_PARAMETERS).lstrip(_INTERMEDIATES), "@")
     if first == "]":  # OSC: up to BEL, or up to the ESC \ that begins the next piece
-        line, newline, rest = piece.partition("\n")
-        return line.partition("\a")[2] + newline + rest
+        line, newline, following = piece.partition("\n")
+        return line.partition("\a")[2] + newline + following
     if first in ("P", "X", "^", "_"):  # DCS, SOS, PM, APC: up to the ESC \ that begins the next piece
         return ""
     return _after_final(piece.lstrip(_INTERMEDIATES), "0")

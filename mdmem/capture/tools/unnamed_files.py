@@ -30,12 +30,12 @@ _WALK_SECONDS = 0.5
 class Showing(Value):
     """A tool run that may show lines of files that it does not name.
 
-    name, given: the tool and its input under Claude Code's names. folder: where it ran. words: the command's words.
+    name, input: the tool and its input under Claude Code's names. folder: where it ran. words: the command's words.
     asked: the paths in the input. reading: programs that print the content of files.
     """
 
     name: str
-    given: dict[str, Any]
+    input: dict[str, Any]
     folder: str
     command: str
     words: list[str]
@@ -54,9 +54,9 @@ class Showing(Value):
         if self.name != "Read":
             yield from versions(self)
         elif not named and os.path.isdir(self.folder):
-            known = [data for path in self.asked for data in committed(os.path.join(self.folder, path))]
-            yield from known
-            if not known and any(self.given.get(key) for key in _PART_KEYS):
+            in_git = [data for path in self.asked for data in committed(os.path.join(self.folder, path))]
+            yield from in_git
+            if not in_git and any(self.input.get(key) for key in _PART_KEYS):
                 yield f"<{tags[0]}>\n{self.output}\n</{tags[0]}>".encode()
 
 
@@ -65,18 +65,18 @@ _PART_KEYS = ("offset", "limit", "view_range", "start_line", "end_line", "startL
 
 def quoted(command: str) -> list[str]:
     """Return a command's words with quotes and backslashes resolved: `'my plan.md'`, `p''lan.md`."""
-    found = [part for quote in "\"'" for part in command.split(quote)[1::2] if " " in part]
+    quotations = [part for quote in "\"'" for part in command.split(quote)[1::2] if " " in part]
     for sign in ("''", '""'):
         command = command.replace(sign, "")
     if "\\" in command:
         command = command.replace("\\ ", "\0").replace("\\", "")
-    return [*found, *[word.replace("\0", " ") for word in command.replace("'", " ").replace('"', " ").split(" ")]]
+    return [*quotations, *[word.replace("\0", " ") for word in command.replace("'", " ").replace('"', " ").split(" ")]]
 
 
 def _may_show(run: Showing, *, is_named: bool) -> bool:
     """Whether a run shows the content of files, possibly of others than those it names."""
     if run.name == "Grep" or run.name.startswith("mcp__"):
-        return not is_named and run.given.get("output_mode", "content") == "content"
+        return not is_named and run.input.get("output_mode", "content") == "content"
     shell = "".join(run.command.split("'")[::2])
     is_open = any(f"${sign}" in shell for sign in "{(") or any(
         part[:1].isalpha() for part in shell.replace("$PWD", "").replace("$HOME", "").split("$")[1:]
@@ -116,8 +116,8 @@ def below(folders: list[str]) -> Iterator[str]:
     end = time.monotonic() + _WALK_SECONDS
     count = 0
     for folder in dict.fromkeys(folders):
-        for path, inside, names in os.walk(folder):
-            inside[:] = sorted(name for name in inside if name not in _NO_TEXT)
+        for path, subfolders, names in os.walk(folder):
+            subfolders[:] = sorted(name for name in subfolders if name not in _NO_TEXT)
             for name in sorted(names):
                 count += 1
                 if count > _MOST_FILES or time.monotonic() > end:
@@ -175,8 +175,8 @@ def _prints_lines(command: str) -> bool:
         return "git" in command
     if "git" not in command or any(word.startswith(_SUMMARIES) for word in words):
         return False
-    asked = words[words.index("git") + 1 :][:1] if "git" in words else []
-    if asked == ["log"] or (asked == ["stash"] and "show" not in words):
+    subcommand = words[words.index("git") + 1 :][:1] if "git" in words else []
+    if subcommand == ["log"] or (subcommand == ["stash"] and "show" not in words):
         return False
     return any(name in command for name in (*_PRINTING, "~", "^"))
 
@@ -201,12 +201,12 @@ def _contents(folder: str, names: Iterable[str], until: float) -> Iterator[bytes
     """Yield git's objects with these names (`HEAD:./plan.md`, a blob's id), in order."""
     room = _MAX_BYTES_IN_ALL
     try:
-        with _Git(folder, until, "cat-file", "--batch") as (asked, answers):
+        with _Git(folder, until, "cat-file", "--batch") as (requests, answers):
             for name in dict.fromkeys(names):
                 if room < 0:
                     return
-                asked.write(b"%b\n" % name.encode("utf-8", "replace").partition(b"\n")[0])
-                asked.flush()
+                requests.write(b"%b\n" % name.encode("utf-8", "replace").partition(b"\n")[0])
+                requests.flush()
                 fields = answers.readline().split()
                 size = int(fields[2]) + 1 if len(fields) == 3 and fields[2].isdigit() else 0
                 if fields[1:2] == [b"blob"] and size <= _MAX_BYTES:
@@ -247,9 +247,9 @@ _MOST_LINES, _MOST_PARTS = 20, 6
 def _changed(folder: str, until: float) -> Iterator[str]:
     """Yield the blob ids of recently changed files, before and after each change."""
     log = ("log", "--all", f"--max-count={_MOST_COMMITS}", "-m", "--format=", "--no-show-signature")
-    shown = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules")
+    options = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules")
     for command in (("diff-files",), ("diff-index", "--cached", "HEAD"), log):
-        with _Git(folder, until, *command, *shown) as (_, answers):
+        with _Git(folder, until, *command, *options) as (_, answers):
             lines = answers.read(_MAX_BYTES).split(b"\n:")
         for fields in [line.split(None, 4) for line in lines]:
             yield from (name.decode() for name in fields[2:4] if name.strip(b"0"))
