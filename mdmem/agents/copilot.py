@@ -145,8 +145,8 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     event.tool = mcp_name(first_text(payload, "toolName", "tool_name"))
     event.tool_input = decoded(payload.get("toolArgs", payload.get("tool_input")))
     event.tool_response = payload.get("tool_response") if result is None else result
-    given = first_text(payload, "toolUseId", "tool_use_id")
-    event.tool_use_id = given or made_id(payload.get("timestamp"), event.tool, event.tool_input)
+    tool_use_id = first_text(payload, "toolUseId", "tool_use_id")
+    event.tool_use_id = tool_use_id or made_id(payload.get("timestamp"), event.tool, event.tool_input)
     if event.name == "PostToolUseFailure":
         event.error = message_of(payload.get("error"))
     elif type(event.tool_response) is str:
@@ -170,8 +170,8 @@ def mcp_name(tool: str) -> str:
 
 def _exit_code(output: str) -> tuple[int | None, str]:
     """Split a command's output from the line with its exit code, `<... exit code 3>`, if it ends with one."""
-    rest, _, last = output.rstrip().rpartition("\n")
-    code = exit_code(last.rpartition("exit code ")[2].removesuffix(">"))
-    if len(last) > 120 or not last.startswith("<") or code is None:
+    above, _, last_line = output.rstrip().rpartition("\n")
+    code = exit_code(last_line.rpartition("exit code ")[2].removesuffix(">"))
+    if len(last_line) > 120 or not last_line.startswith("<") or code is None:
         return None, output
-    return code, rest
+    return code, above

@@ -69,8 +69,10 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         extra["parent_session"] = parent
     attached = payload.get("attachments")
     if isinstance(attached, list):
-        named = [first_text(one, "file_path", "filePath") for one in attached if isinstance(one, dict)]
-        extra["attached"] = "\0".join(filter(None, named))
+        paths = [
+            first_text(attachment, "file_path", "filePath") for attachment in attached if isinstance(attachment, dict)
+        ]
+        extra["attached"] = "\0".join(filter(None, paths))
     response = decoded(payload.get("tool_output", payload.get("tool_response")))
     event = Event(
         agent=NAME,

@@ -170,12 +170,12 @@ def _shell(response: str) -> tuple[str | None, Any]:
     facts: dict[str, str] = {}
     output = response
     while output:
-        rest, _, last = output.rpartition("\n")
-        fact = next((fact for fact in _FACTS if last.startswith(fact.rstrip())), "")
+        above, _, last_line = output.rpartition("\n")
+        fact = next((fact for fact in _FACTS if last_line.startswith(fact.rstrip())), "")
         if not fact:
             break
-        facts[fact] = last[len(fact) :].strip()
-        output = rest
+        facts[fact] = last_line[len(fact) :].strip()
+        output = above
     if output.startswith("Command: "):
         output = output.partition("\nOutput: ")[2]
     output = output.removeprefix("Output: ")

@@ -51,9 +51,9 @@ _INVALID = "invalid"
 """The tool that OpenCode runs, successfully, in place of an unknown tool or one called with invalid input."""
 
 
-def _read_invalid(event: Event, given: dict[str, Any]) -> None:
-    event.name, event.tool = "PostToolUseFailure", text(given.get("tool")) or _INVALID
-    event.error = text(given.get("error")) or "The tool does not exist or was called with invalid input."
+def _read_invalid(event: Event, tool_input: dict[str, Any]) -> None:
+    event.name, event.tool = "PostToolUseFailure", text(tool_input.get("tool")) or _INVALID
+    event.error = text(tool_input.get("error")) or "The tool does not exist or was called with invalid input."
     event.tool_input, event.tool_response = {}, None
 
 
@@ -87,7 +87,7 @@ def _bare(tool: str, output: str) -> str:
     numbered = [line.partition(": ") for line in lines]
     if not all(number.strip().isdecimal() for number, _, _ in numbered):
         return body
-    return "\n".join(rest for _, _, rest in numbered) + "\n"
+    return "\n".join(line for _, _, line in numbered) + "\n"
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:

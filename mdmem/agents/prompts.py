@@ -47,10 +47,10 @@ def typed(text: str) -> str:
     names: set[str] = set()
     for _ in range(_MAX_ELEMENTS):
         name = _name(text)
-        rest = _after_element(text, name)
-        if rest is None:
+        following = _after_element(text, name)
+        if following is None:
             break
-        text = rest
+        text = following
         names.add(name)
     else:
         text = "" if text.endswith(f"</{_name(text)}>") else text  # more elements than anybody reads
@@ -63,8 +63,8 @@ def reported(text: str) -> tuple[str, str]:
     """Return a tool run's id and its answer in a host's notification, each "" if missing."""
     if not text.lstrip().startswith("<task-notification>"):
         return "", ""
-    head, _, rest = text.partition("<result>")
-    return _between(head, "<tool-use-id>", "</tool-use-id>"), rest.rpartition("</result>")[0].strip()
+    head, _, result = text.partition("<result>")
+    return _between(head, "<tool-use-id>", "</tool-use-id>"), result.rpartition("</result>")[0].strip()
 
 
 def ended(text: str) -> tuple[str, str, int | None]:
@@ -94,17 +94,17 @@ def _after_element(text: str, name: str) -> str | None:
         return None
     if text.endswith(f"</{name}>") and (name in _ALONE or not _is_followed(text, name)):
         return ""  # its content may contain a closing tag
-    _, closed, rest = text.partition(f"</{name}>")
+    _, closed, following = text.partition(f"</{name}>")
     if not closed or name in _ALONE:
         return None
-    line, _, below = rest.strip().partition("\n")
-    return below.strip() if line.startswith(_FOOTERS) else rest.strip()
+    line, _, after_line = following.strip().partition("\n")
+    return after_line.strip() if line.startswith(_FOOTERS) else following.strip()
 
 
 def _is_followed(text: str, name: str) -> bool:
     """Whether another element of the same name follows the first one, on a line of its own."""
-    first, _, rest = text.partition(f"</{name}>")
-    return f"\n<{name}>" in rest and f"<{name}>" not in first[1:]
+    first, _, following = text.partition(f"</{name}>")
+    return f"\n<{name}>" in following and f"<{name}>" not in first[1:]
 
 
 def _before_elements(text: str, name: str) -> str:

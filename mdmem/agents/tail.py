@@ -18,14 +18,14 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
 
     having: only lines that contain this text.
     """
-    wanted = having.encode("utf-8", "replace")
+    searched = having.encode("utf-8", "replace")
     data = _read(path, MAX_BYTES)
-    if wanted not in data:
+    if searched not in data:
         return
     from mdmem.agents import payload
 
     for line in reversed(data.split(b"\n")):
-        if line[:1] == b"{" and wanted in line:
+        if line[:1] == b"{" and searched in line:
             try:
                 value = payload.scan(line.decode("utf-8", "replace"))
             except (StopIteration, RecursionError, ValueError, SystemError):

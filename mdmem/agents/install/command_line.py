@@ -42,8 +42,8 @@ def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = F
     home = f"{config.home()}{os.sep}"
     if shared and line[0].startswith(home) and shlex.quote(line[0][len(home) :]) == line[0][len(home) :]:
         place = f"~/{line[0][len(home) :]}"
-    told = f" && echo {shlex.quote(_GONE % agent)}" if verb == "hook" and not shared else ""
-    return f"[ ! -x {place} ]{told} || exec {place} {shlex.join(line[1:])}"
+    message = f" && echo {shlex.quote(_GONE % agent)}" if verb == "hook" and not shared else ""
+    return f"[ ! -x {place} ]{message} || exec {place} {shlex.join(line[1:])}"
 
 
 def _quoted(word: str) -> str:
@@ -66,10 +66,10 @@ def is_own(line: Any) -> bool:
 def vault_of(line: str) -> str:
     """Return the vault that a registered command names, or ""."""
     try:
-        given = shlex.split(line, posix=not _is_windows())
-        if "--vault" in given[:-1]:
-            return given[given.index("--vault") + 1].strip('"')
-        _, vault = ast.literal_eval(f"({given[-1].rpartition(' main(')[2]}")
+        arguments = shlex.split(line, posix=not _is_windows())
+        if "--vault" in arguments[:-1]:
+            return arguments[arguments.index("--vault") + 1].strip('"')
+        _, vault = ast.literal_eval(f"({arguments[-1].rpartition(' main(')[2]}")
     except (ValueError, SyntaxError, IndexError, TypeError):
         return ""
     return vault if isinstance(vault, str) else ""

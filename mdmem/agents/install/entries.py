@@ -95,16 +95,16 @@ def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
     present = json_text.loads(text)["hooks"].get(event)
     if present is None:
         return json_text.append(text, ("hooks",), items, event) if items else text
-    own = [at for at, item in enumerate(present) if _is_own_item(item)]
-    for at, item in zip(own, items, strict=False):
+    own_positions = [at for at, item in enumerate(present) if _is_own_item(item)]
+    for at, item in zip(own_positions, items, strict=False):
         if present[at] != item:
             text = json_text.replace(text, ("hooks", event, at), item)
     text = _without_strays(text, event, present)
-    for at in reversed(own[len(items) :]):
+    for at in reversed(own_positions[len(items) :]):
         text = json_text.remove(text, ("hooks", event, at))
-    for item in items[len(own) :]:
+    for item in items[len(own_positions) :]:
         text = json_text.append(text, ("hooks", event), item)
-    emptied = own and not json_text.loads(text)["hooks"][event]
+    emptied = own_positions and not json_text.loads(text)["hooks"][event]
     return json_text.remove(text, ("hooks", event)) if emptied else text
 
 
@@ -122,9 +122,9 @@ def _others(data: dict[str, Any]) -> dict[str, Any]:
     """Return the settings without mdmem's entries and without the lists that this empties."""
     hooks = {}
     for event, items in data.get("hooks", {}).items():
-        rest = [_without_own(item) for item in items if not _is_own_item(item)]
-        if rest:
-            hooks[event] = rest
+        others = [_without_own(item) for item in items if not _is_own_item(item)]
+        if others:
+            hooks[event] = others
     return {**data, "hooks": hooks}
 
 

@@ -88,8 +88,8 @@ def remove(text: str, path: Path) -> str:
     if at > 0:
         first = spans[at - 1].end
         return text[:first] + _comments(text, first, spans[at].start) + text[spans[at].end :]
-    last = spans[1].start
-    return text[: spans[0].start] + _comments(text, spans[0].end, last).lstrip() + text[last:]
+    next_start = spans[1].start
+    return text[: spans[0].start] + _comments(text, spans[0].end, next_start).lstrip() + text[next_start:]
 
 
 def _bare(text: str) -> str:

@@ -322,8 +322,8 @@ def known(agent: str) -> KnownAgent:
     if agent not in AGENTS:
         import difflib
 
-        near = difflib.get_close_matches(agent, CLIENTS, 1)
-        tip = f" Did you mean {near[0]}?" if near else ""
+        similar = difflib.get_close_matches(agent, CLIENTS, 1)
+        tip = f" Did you mean {similar[0]}?" if similar else ""
         raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.{tip}")
     return AGENTS[agent]
 
@@ -344,9 +344,9 @@ def advice() -> str:
 
 def detect() -> list[DetectedAgent]:
     """Find the agents with a settings folder or a program on PATH, without starting anything."""
-    found = []
+    agents = []
     for row in ROWS:
         folder = row.module.folder(os.environ)
         program = shutil.which(row.program) or ""
-        found.append(DetectedAgent(row.name, row.title, folder if os.path.isdir(folder) else "", program))
-    return [each for each in found if each.folder or each.program]
+        agents.append(DetectedAgent(row.name, row.title, folder if os.path.isdir(folder) else "", program))
+    return [agent for agent in agents if agent.folder or agent.program]

@@ -140,7 +140,7 @@ def interpreter(registered: str = "") -> str:
         is_this = os.path.isabs(registered) and os.path.samefile(registered, sys.executable)
     except OSError:
         return sys.executable
-    folders = (os.path.realpath(os.path.dirname(one)) for one in (registered, sys.executable))
+    folders = (os.path.realpath(os.path.dirname(program)) for program in (registered, sys.executable))
     return registered if is_this and len(set(folders)) == 1 else sys.executable
 
 
@@ -157,10 +157,10 @@ def text(users: list[str], registered: str = "") -> str:
     program = interpreter(registered)
     python = shlex.quote(program)
     start = f"exec {python} -I -S -B -c"
-    cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
+    cases = "".join(f'{verb}) {start} {shlex.quote(code_)} "$@" ;;\n' for verb, code_ in codes.items())
     rescue = shlex.quote(rescue)
-    first, gone = _with_perl(program), _gone(program, users)
-    return _SHELL.format(users=lines, python=python, gone=gone, rescue=rescue, first=first, cases=cases)
+    first, message_if_gone = _with_perl(program), _gone(program, users)
+    return _SHELL.format(users=lines, python=python, gone=message_if_gone, rescue=rescue, first=first, cases=cases)
 
 
 def _gone(program: str, users: list[str]) -> str:
@@ -168,22 +168,22 @@ def _gone(program: str, users: list[str]) -> str:
     names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
     events = "|".join(f"*{shlex.quote(name)}*" for name in names)
     settings = ", ".join(user for user in users if "\n" not in user) or "your agents' settings"
-    told = json.dumps(_GONE_WORDS.format(program, os.path.dirname(path()), settings))[1:-1]
+    message = json.dumps(_GONE_WORDS.format(program, os.path.dirname(path()), settings))[1:-1]
     cases = ""
     for form in dict.fromkeys(launch.FORMS.values()):
-        agents = "|".join(agent for agent, its in launch.FORMS.items() if its == form)
-        cases += f"{agents}) printf '%s\\n' {shlex.quote(form.strip() % told)} ;;\n"
+        agents = "|".join(agent for agent, agent_form in launch.FORMS.items() if agent_form == form)
+        cases += f"{agents}) printf '%s\\n' {shlex.quote(form.strip() % message)} ;;\n"
     return _GONE.format(events=events, cases=cases)
 
 
 def code(verb: str) -> str:
     """Return the Python code that a verb runs; its arguments are the launcher's."""
-    found = _alone(verb)
+    alone = _alone(verb)
     if verb != "hook" or _is_windows():
-        return found
+        return alone
     rescue = _literal(os.path.join(_PACKAGE, "launch.py"))
     hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
-    return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(found))
+    return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(alone))
 
 
 def _alone(verb: str) -> str:
@@ -219,8 +219,8 @@ def socket_path() -> str:
 
 def is_current() -> bool:
     """Whether the launcher exists and starts this mdmem."""
-    found = _read()
-    return found == text(_users(found), _interpreter_in(found)) and (_is_windows() or os.access(path(), os.X_OK))
+    current = _read()
+    return current == text(_users(current), _interpreter_in(current)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
 def is_missed_by(settings_file: str) -> bool:
@@ -233,8 +233,8 @@ def use(settings_file: str) -> None:
 
     Raises OSError when it cannot be written.
     """
-    found = _read()
-    users = _users(found)
+    current = _read()
+    users = _users(current)
     if settings_file in users and is_current():
         return
     _write(text(list(dict.fromkeys([*users, settings_file]))))
@@ -246,12 +246,12 @@ def leave(settings_file: str) -> None:
     Then `pip uninstall` removes all that is left of mdmem.
     """
     users = _users(_read())
-    left = [user for user in users if _names_it(user)]
-    if left == users or (settings_file not in users and left):
+    remaining = [user for user in users if _names_it(user)]
+    if remaining == users or (settings_file not in users and remaining):
         return
     try:
-        if left:
-            _write(text(left))
+        if remaining:
+            _write(text(remaining))
         else:
             launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.unlink(path())
@@ -260,17 +260,17 @@ def leave(settings_file: str) -> None:
         return  # already gone, or harmless if it stays; the folder may hold other files
 
 
-def _interpreter_in(found: str) -> str:
+def _interpreter_in(launcher: str) -> str:
     """Return the interpreter that a launcher's text starts; "" if it names none."""
-    line = next((line for line in found.splitlines() if line.startswith("[ -x ")), "")
+    line = next((line for line in launcher.splitlines() if line.startswith("[ -x ")), "")
     try:
         return shlex.split(line)[2]
     except (ValueError, IndexError):
         return ""
 
 
-def _users(found: str) -> list[str]:
-    return [line.removeprefix(_USER) for line in found.splitlines() if line.startswith(_USER)]
+def _users(launcher: str) -> list[str]:
+    return [line.removeprefix(_USER) for line in launcher.splitlines() if line.startswith(_USER)]
 
 
 def _names_it(settings_file: str) -> bool:

@@ -75,11 +75,11 @@ def status(client: str, scope: str = "user") -> Status:
         present = _present(mcp_client, file, place)
         if present is None:
             return row
-        named = vault_of(present)
-        text = _registered(mcp_client, file.text or "", file.path, place, named)
+        named_vault = vault_of(present)
+        text = _registered(mcp_client, file.text or "", file.path, place, named_vault)
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    return row._replace(state="registered" if text == file.text else "outdated", vault=named or "")
+    return row._replace(state="registered" if text == file.text else "outdated", vault=named_vault or "")
 
 
 def entry(vault: str | None = None, registered: str = "") -> dict[str, Any]:
@@ -87,8 +87,8 @@ def entry(vault: str | None = None, registered: str = "") -> dict[str, Any]:
 
     registered: a name to keep for this interpreter, if it is one.
     """
-    named = ["--vault", vault] if vault else []
-    return {"command": launcher.interpreter(registered), "args": ["-P", "-m", "mdmem", *named, "mcp"]}
+    vault_arguments = ["--vault", vault] if vault else []
+    return {"command": launcher.interpreter(registered), "args": ["-P", "-m", "mdmem", *vault_arguments, "mcp"]}
 
 
 def vault_of(present: Mapping[str, Any]) -> str | None:
@@ -166,18 +166,18 @@ def _registered(mcp_client: McpClient, text: str, path: str, place: tuple[str, .
     """Return `text` with the server registered."""
     before = _loads(mcp_client, text, path)
     present = json_text.at(before, (*place, SERVER))
-    wanted = entry(vault, next(iter(_program_and_arguments(present)), "") if isinstance(present, dict) else "")
+    server = entry(vault, next(iter(_program_and_arguments(present)), "") if isinstance(present, dict) else "")
     if mcp_client.is_one_list:
-        wanted = {"command": [wanted["command"], *wanted["args"]]}
+        server = {"command": [server["command"], *server["args"]]}
     with settings_file.changing(path):
         if mcp_client.is_toml:
-            changed = toml_text.with_table(text, (*place, SERVER), wanted)
+            changed = toml_text.with_table(text, (*place, SERVER), server)
         else:
-            changed = _json_with(text if text.strip() else "{}\n", place, {**mcp_client.extra, **wanted})
+            changed = _json_with(text if text.strip() else "{}\n", place, {**mcp_client.extra, **server})
         after = _decoded(mcp_client, changed)
         registered = json_text.at(after, (*place, SERVER))
     if _others(after, place) != _others(before, place) or any(
-        registered[key] != value for key, value in wanted.items()
+        registered[key] != value for key, value in server.items()
     ):
         raise settings_file.touches_others(path)
     return changed
@@ -197,7 +197,7 @@ def _without(mcp_client: McpClient, text: str, path: str, place: tuple[str, ...]
     return changed
 
 
-def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str:
+def _json_with(text: str, place: tuple[str, ...], server: dict[str, Any]) -> str:
     for depth, key in enumerate(place):
         if key not in json_text.at(json_text.loads(text), place[:depth]):
             text = json_text.append(text, place[:depth], {}, key)
@@ -205,8 +205,8 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
             raise TypeError(f"{key} is not an object")
     present = json_text.at(json_text.loads(text), place).get(SERVER)
     if present is None:
-        return json_text.append(text, place, wanted, SERVER)
-    merged = {**present, **wanted}  # keep an `env` or a time limit that a person added
+        return json_text.append(text, place, server, SERVER)
+    merged = {**present, **server}  # keep an `env` or a time limit that a person added
     return text if merged == present else json_text.replace(text, (*place, SERVER), merged)
 
 

@@ -57,10 +57,10 @@ def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
         if record.text is None:
             continue
         text, rows = file.text or "{}", _recorded(record)
-        made = [row["value"] for row in rows if not row["place"]]
+        created = [row["value"] for row in rows if not row["place"]]
         for row in reversed(rows):
             text = _without(text, row, file.path) if row["place"] else text
-        if file.text is not None and (text in made or ({} in made and json_text.loads(text) == {})):
+        if file.text is not None and (text in created or ({} in created and json_text.loads(text) == {})):
             file.delete()
             yield change._replace(action="deleted")
         elif file.text is not None and text != file.text:
@@ -101,12 +101,12 @@ def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[d
     missing = [item for item in offer.items if item not in (json_text.at(data, offer.place) or ())]
     rows: list[dict[str, Any]] = []
     for depth in range(len(offer.place)) if missing else ():
-        *above, key = offer.place[: depth + 1]
+        *parent, key = offer.place[: depth + 1]
         empty: Any = [] if depth + 1 == len(offer.place) else {}
-        holder = json_text.at(json_text.loads(text), tuple(above))
+        holder = json_text.at(json_text.loads(text), tuple(parent))
         if key not in holder:
-            text = json_text.append(text, tuple(above), empty, key)
-            rows.append({"place": [*above, key], "value": empty})
+            text = json_text.append(text, tuple(parent), empty, key)
+            rows.append({"place": [*parent, key], "value": empty})
         elif type(holder[key]) is not type(empty):
             raise TypeError(f"{key} has an unexpected type")
     for item in missing:
@@ -144,8 +144,8 @@ def _without(text: str, row: Mapping[str, Any], path: str) -> str:
         place = tuple(row["place"])
         present = json_text.at(json_text.loads(text), place)
         if "item" in row:
-            found = [at for at, item in enumerate(present or ()) if item == row["item"]]
-            return json_text.remove(text, (*place, found[-1])) if found else text
+            positions = [at for at, item in enumerate(present or ()) if item == row["item"]]
+            return json_text.remove(text, (*place, positions[-1])) if positions else text
         if present != row["value"] or type(present) is not type(row["value"]):
             return text
         return json_text.replace(text, place, row["before"]) if "before" in row else json_text.remove(text, place)

@@ -90,8 +90,8 @@ def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bo
     """
     action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
     if dry_run:
-        shown = settings_file.diff(file.text or "", text, file.path)
-        return change._replace(action=action, note="", diff=shown)
+        preview = settings_file.diff(file.text or "", text, file.path)
+        return change._replace(action=action, note="", diff=preview)
     file.write(text, keep_first=keep_first)
     note = "" if action == "unchanged" else change.note
     return change._replace(action=action, backup=file.backup(), note=note)
@@ -150,15 +150,15 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
         command_lines = _command_lines(known_agent, file)
         if not command_lines or file.text is None:
             return row
-        named = _vault(command_lines)
+        named_vault = _vault(command_lines)
         text = _registered(
-            known_agent, file.text, file.path, named if vault is None else vault, shared=scope == "project"
+            known_agent, file.text, file.path, named_vault if vault is None else vault, shared=scope == "project"
         )
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     problem = trust.unreviewed(agent, path, file.text)
     is_current = text == file.text and launcher.is_current()
-    return row._replace(state="registered" if is_current else "outdated", vault=named, problem=problem)
+    return row._replace(state="registered" if is_current else "outdated", vault=named_vault, problem=problem)
 
 
 def survey() -> list[Status]:

@@ -25,7 +25,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
 
     Raises ConfigError when the user has another status line, or the settings cannot be parsed.
     """
-    found, file = open_settings(agent, scope)
+    known_agent, file = open_settings(agent, scope)
     text = file.text or ""
     present = _present(text, file.path)
     if present is not None and not is_own(_command(present)):
@@ -33,14 +33,16 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
             f"{file.path} has a status line of your own, which stays. To show both, let your script also run"
             " `mdmem status --line`."
         )
-    wanted = {"type": "command", "command": command("status", agent, vault)}
+    status_line = {"type": "command", "command": command("status", agent, vault)}
     if present is None:
-        text = json_text.append(text if text.strip() else "{}\n", (), wanted, KEY)
-    elif present != wanted:
-        text = json_text.replace(text, (KEY,), wanted)
+        text = json_text.append(text if text.strip() else "{}\n", (), status_line, KEY)
+    elif present != status_line:
+        text = json_text.replace(text, (KEY,), status_line)
     if not dry_run:
         launcher.use(file.path)
-    change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note="The line is below the prompt.")
+    change = SettingsChange(
+        agent, known_agent.title, scope, file.path, "unchanged", note="The line is below the prompt."
+    )
     return put(change, file, text, keep_first=True, dry_run=dry_run)
 
 
@@ -61,8 +63,8 @@ def unregister(agent: str, scope: str = "user") -> bool:
 
 
 def _present(text: str, path: str) -> Any:
-    found = entries.parsed(text, path) if text.strip() else {}
-    return found.get(KEY) if isinstance(found, dict) else None
+    settings = entries.parsed(text, path) if text.strip() else {}
+    return settings.get(KEY) if isinstance(settings, dict) else None
 
 
 def _command(present: Any) -> Any:

@@ -33,8 +33,8 @@ def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[st
 
 def without_table(text: str, path: tuple[str, ...]) -> str:
     """Return the text without the table at `path` and its sub-tables, and without the empty line before each."""
-    while (found := _first_within(text, path)) is not None:
-        start, end = found
+    while (table := _first_within(text, path)) is not None:
+        start, end = table
         text = _without_gap(text[:start]) + text[end:]
     return text
 
@@ -51,12 +51,12 @@ def _without_gap(before: str) -> str:
 def _without_keys(text: str, keys: Collection[str]) -> str:
     """Remove these keys, even if their value spans several lines."""
     lines = text.splitlines(keepends=True)
-    kept, at = "", 0
+    remaining, at = "", 0
     while at < len(lines):
         end = last_line(lines, at) + 1
-        kept += "" if key(lines[at]) in keys else "".join(lines[at:end])
+        remaining += "" if key(lines[at]) in keys else "".join(lines[at:end])
         at = end
-    return kept
+    return remaining
 
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
@@ -73,17 +73,17 @@ def _tables(text: str) -> list[tuple[int, int, int, tuple[str, ...]]]:
 
     A table ends before the empty lines and comments above the next one.
     """
-    found: list[tuple[int, int, int, tuple[str, ...]]] = []
+    tables: list[tuple[int, int, int, tuple[str, ...]]] = []
     at = 0
     for line in text.splitlines(keepends=True):
         names = header(line)
         if names is not None:
-            found.append((at, at + len(line), len(text), names))
+            tables.append((at, at + len(line), len(text), names))
         at += len(line)
-    stops = [header for header, _, _, _ in found[1:]] + [len(text)]
+    stops = [header for header, _, _, _ in tables[1:]] + [len(text)]
     return [
         (header, start, _above(text, start, stop), names)
-        for (header, start, _, names), stop in zip(found, stops[: len(found)], strict=True)
+        for (header, start, _, names), stop in zip(tables, stops[: len(tables)], strict=True)
     ]
 
 

@@ -46,18 +46,18 @@ def unreviewed(agent: str, hooks_file: str, text: str) -> str:
     if agent != codex.NAME:
         return ""
     try:
-        own = dict(_own(hooks_file, text))
+        hashes = dict(_own(hooks_file, text))
         state = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml")).text or ""
-        noted = {key: _noted_hash(state, key) for key in _noted(state, hooks_file) if key in own}
+        noted = {key: _noted_hash(state, key) for key in _noted(state, hooks_file) if key in hashes}
     except (ConfigError, ValueError):
         return ""
-    changed = sum(known.startswith(_SHA) and known != own[key] for key, known in noted.items())
-    missing = len(own) - len(noted)
+    changed = sum(noted_hash.startswith(_SHA) and noted_hash != hashes[key] for key, noted_hash in noted.items())
+    missing = len(hashes) - len(noted)
     if not (missing or changed):
         return ""
     why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
-    some = missing or changed
-    many = "mdmem's hooks" if some == len(own) else f"{some} of mdmem's {len(own)} hooks"
+    unreviewed_count = missing or changed
+    many = "mdmem's hooks" if unreviewed_count == len(hashes) else f"{unreviewed_count} of mdmem's {len(hashes)} hooks"
     return f"{many} {why}, so Codex silently skips them and nothing is stored. Type /hooks in Codex to review them."
 
 
