@@ -148,7 +148,7 @@ class Session(journal.Record):
         if folder and not _lacks_page(folder):
             return folder
         if folder:
-            folder.inside.close()  # another hook is creating it, or was killed while it did
+            folder.handle.close()  # another hook is creating it, or was killed while it did
         durable = self.config.durable
         with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
             above.lock()  # two first hooks of a session must not create two folders, even in two projects

@@ -172,7 +172,7 @@ def take(config: Config, step: RewriteStep) -> bool:
                 return disk.replace(folder, name, step.before, step.after, durable=durable)
             if disk.read(folder, name) != step.before:
                 return False
-            folder.inside.remove(name)
+            folder.handle.remove(name)
     except (FileNotFoundError, VaultError):
         return False
     leftovers.remove_empty(config.vault, folders)

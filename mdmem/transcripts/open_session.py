@@ -129,7 +129,7 @@ class OpenSession(Session):
         """Return the folder, which stays open; None if there is none yet."""
         if self._folder is None:
             found = super().open_folder()
-            self._folder = _Held(found.inside) if found else None
+            self._folder = _Held(found.handle) if found else None
         return self._folder
 
     def look(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class OpenSession(Session):
         """Return the folder; create it with its page if there is none."""
         if self._folder is None:
             made = super().make_folder(project, words, page, now)
-            self._folder = self._folder or _Held(made.inside)
+            self._folder = self._folder or _Held(made.handle)
         return self._folder
 
     def catch_up(self, folder: disk.Folder) -> None:
@@ -167,7 +167,7 @@ class OpenSession(Session):
     def close(self) -> None:
         """Close the folder."""
         if self._folder is not None:
-            self._folder.inside.close()
+            self._folder.handle.close()
             self._folder = None
 
     # -- what was stored before --------------------------------------------------------------------
@@ -219,6 +219,6 @@ class _Held(disk.Folder):
 
     def __exit__(self, *_: object) -> None:
         try:
-            self.inside.unlock()
+            self.handle.unlock()
         except OSError:
             return

@@ -33,8 +33,8 @@ _COUNTS = re.compile(r"\d+ notes of one session, packed by `mdmem archive`\..*")
 
 def sessions(root: str, year: str, project: str = "") -> list[str]:
     """Return the folders of a year's unpacked sessions, vault-relative; project: only this journal folder."""
-    found = layout.sessions(root, project)
-    return sorted(one for one in found if layout.archive_of(one) and layout.day_of(one)[:4] == year)
+    folders = layout.sessions(root, project)
+    return sorted(folder for folder in folders if layout.archive_of(folder) and layout.day_of(folder)[:4] == year)
 
 
 def packed_sessions(root: str, year: str = "", project: str = "") -> Iterator[str]:
@@ -51,17 +51,17 @@ def read(root: str, folder: str) -> dict[str, bytes]:
     Raises:
         VaultError: with the reason why they cannot be packed.
     """
-    found: dict[str, bytes] = {}
+    notes: dict[str, bytes] = {}
     for name in sorted(disk.names_in(root, folder)):
         data = disk.read_path(root, f"{folder}/{name}") if disk.is_note_path(name, ours=False) else None
         if data is None:
             raise VaultError(f"it contains {name}, which is not a note")
         if not packed.can_hold(data):
             raise VaultError(f"{name} contains the line that separates packed notes")
-        found[name] = data
-    if sum(map(len, found.values())) > MAX_BYTES:
+        notes[name] = data
+    if sum(map(len, notes.values())) > MAX_BYTES:
         raise VaultError(f"it has more than {MAX_BYTES // 1024**2} MiB of text")
-    return found
+    return notes
 
 
 def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
@@ -73,27 +73,27 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
     Raises OSError or VaultError when the vault cannot be written.
     """
     target = layout.archive_of(folder)
-    *above, name = target.split("/")
+    *archive_folder, archive_name = target.split("/")
     data = render(folder, notes)
-    with disk.open_folder(config.vault, tuple(above), create=True, durable=config.durable) as home:
-        disk.replace(home, name, disk.read(home, name), data, durable=config.durable)
-        written = disk.read(home, name) == data
+    with disk.open_folder(config.vault, tuple(archive_folder), create=True, durable=config.durable) as parent:
+        disk.replace(parent, archive_name, disk.read(parent, archive_name), data, durable=config.durable)
+        written = disk.read(parent, archive_name) == data
     if not written:
         raise VaultError(f"{target} is being changed by another program")
-    with disk.open_folder(config.vault, tuple(folder.split("/"))) as inside:
-        for one, text in notes.items():
-            if disk.read(inside, one) == text:
-                disk.remove(inside, one)
-    for one in {f"{folder}/{one}".rpartition("/")[0] for one in notes} | {folder}:
-        leftovers.remove_empty(config.vault, one.split("/"), least=2)
-    return [target, *(f"{folder}/{one}" for one in notes)]
+    with disk.open_folder(config.vault, tuple(folder.split("/"))) as session:
+        for name, text in notes.items():
+            if disk.read(session, name) == text:
+                disk.remove(session, name)
+    for emptied in {f"{folder}/{name}".rpartition("/")[0] for name in notes} | {folder}:
+        leftovers.remove_empty(config.vault, emptied.split("/"), least=2)
+    return [target, *(f"{folder}/{name}" for name in notes)]
 
 
 def render(folder: str, notes: dict[str, bytes]) -> bytes:
     """Return the archive of these notes, given by name; the session's page comes first."""
     page = journal.page_of(notes, folder)
-    order = [page, *(one for one in notes if one != page)] if page else list(notes)
-    return packed.render(_head(folder, notes, page), ((one, notes[one]) for one in order))
+    order = [page, *(name for name in notes if name != page)] if page else list(notes)
+    return packed.render(_head(folder, notes, page), ((name, notes[name]) for name in order))
 
 
 def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
@@ -105,8 +105,8 @@ def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
 def _head_meta(folder: str, notes: dict[str, bytes], page: str) -> dict[str, Any]:
     meta = note.parse(notes[page]).meta if page else {}
     title = str(meta.get("title") or folder.rpartition("/")[2])
-    kept = {key: meta[key] for key in _KEPT if key in meta}
-    return {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **kept, "tags": ["archive"]}
+    copied = {key: meta[key] for key in _KEPT if key in meta}
+    return {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **copied, "tags": ["archive"]}
 
 
 def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str, bytes]:
@@ -115,12 +115,12 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     taken: names that the extra note must not get.
     """
     notes = packed.parse(data)
-    ours = _head_meta(folder, notes, journal.page_of(notes, folder))
+    own_meta = _head_meta(folder, notes, journal.page_of(notes, folder))
     header, body, _ = front_matter.split(packed.rest(data).decode("utf-8", "replace"))
-    meta = {key: value for key, value in front_matter.read(header or "")[0].items() if ours.get(key) != value}
+    meta = {key: value for key, value in front_matter.read(header or "")[0].items() if own_meta.get(key) != value}
     if note.is_made_id(meta.get("id")):
         del meta["id"]  # made from the folder's former name
-    heading = f"# {note.one_line(ours['title'])}"
+    heading = f"# {note.one_line(own_meta['title'])}"
     words = "\n".join(line for line in body.split("\n") if line != heading and not _COUNTS.fullmatch(line)).strip()
     if meta or words:
         names = (f"{ADDED}-{number}.md" if number > 1 else f"{ADDED}.md" for number in itertools.count(1))
@@ -162,13 +162,13 @@ def take_apart(config: Config, folder: str) -> list[str]:
     if packed.is_cut_off(data):
         raise VaultError(f"{target} has lost its end, and so notes. {restoring(target)}")
     notes = contents(folder, data, disk.names_in(config.vault, folder))
-    with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as inside:
+    with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as session:
         for name, text in notes.items():
-            disk.create(inside, name, text, durable=config.durable)
-    with disk.open_folder(config.vault, tuple(target.split("/")[:-1])) as home:
-        if disk.read(home, target.rpartition("/")[2]) != data:
+            disk.create(session, name, text, durable=config.durable)
+    with disk.open_folder(config.vault, tuple(target.split("/")[:-1])) as parent:
+        if disk.read(parent, target.rpartition("/")[2]) != data:
             raise VaultError(f"{target} is being changed by another program")
-        home.inside.remove(target.rpartition("/")[2])
+        parent.handle.remove(target.rpartition("/")[2])
     leftovers.remove_empty(config.vault, target.rpartition("/")[0].split("/"), least=2)
     return [target, *(f"{folder}/{name}" for name in notes)]
 

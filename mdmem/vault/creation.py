@@ -41,8 +41,8 @@ def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
         moment = read_time(value) if isinstance(value, str) else None
         if moment:
             return moment
-    for found in reversed(DATE.findall(path)):
-        moment = read_time("-".join(found))
+    for parts in reversed(DATE.findall(path)):
+        moment = read_time("-".join(parts))
         if moment:
             return moment
     return None

@@ -37,45 +37,45 @@ class NotSyncedError(OSError):
 class Folder:
     """An open folder inside the vault; use it in a `with` statement.
 
-    inside: the handle for all operations. path: where it was opened, for messages and state.
+    handle: for all operations. path: where it was opened, for messages and state.
     """
 
-    __slots__ = ("inside",)
+    __slots__ = ("handle",)
 
-    def __init__(self, inside: system.HeldFolder) -> None:
-        self.inside = inside
+    def __init__(self, handle: system.HeldFolder) -> None:
+        self.handle = handle
 
     @property
     def path(self) -> str:
         """Return the path under which the folder was opened."""
-        return self.inside.path
+        return self.handle.path
 
     def __enter__(self) -> Folder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.inside.close()
+        self.handle.close()
 
     def lock(self) -> None:
         """Lock the folder until it is closed or the process ends.
 
         Raises TimeoutError when another process keeps it locked for `WAIT_SECONDS`.
         """
-        if not self.inside.lock(WAIT_SECONDS):
+        if not self.handle.lock(WAIT_SECONDS):
             raise TimeoutError(system.code("ETIMEDOUT"), "The folder is locked by another process.")
 
     def names(self) -> list[str]:
         """Return the names in the folder."""
-        return self.inside.names()
+        return self.handle.names()
 
     def below(self, name: str, *, create: bool = False, durable: bool = True) -> Folder:
         """Open a folder inside it. Raises what `open_folder` raises."""
-        return Folder(_step(self.inside, name, create=create, durable=durable))
+        return Folder(_step(self.handle, name, create=create, durable=durable))
 
     def has(self, name: str) -> bool:
         """Whether the folder has an entry with this name."""
         try:
-            self.inside.stat(name)
+            self.handle.stat(name)
         except FileNotFoundError:
             return False
         return True
@@ -89,28 +89,28 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
         OSError: when the file system fails.
     """
     try:
-        inside = system.open_folder(root)
+        handle = system.open_folder(root)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise no_vault(root) from error
     try:
         for number, part in enumerate(parts):
-            below = _step(inside, part, parts[:number], create=create, durable=durable)
-            inside.close()
-            inside = below
+            child = _step(handle, part, parts[:number], create=create, durable=durable)
+            handle.close()
+            handle = child
     except BaseException:
-        inside.close()
+        handle.close()
         raise
-    return Folder(inside)
+    return Folder(handle)
 
 
 def _step(
-    above: system.HeldFolder, name: str, parts: tuple[str, ...] = (), *, create: bool, durable: bool
+    parent: system.HeldFolder, name: str, parts: tuple[str, ...] = (), *, create: bool, durable: bool
 ) -> system.HeldFolder:
     """Open a folder in another one. parts: the path of that one, if known, for messages."""
     if name in ("", ".", "..") or "/" in name or os.sep in name or "\0" in name:
         raise VaultError(f"{name!r:.60} is not the name of a folder.")
     try:
-        return above.child(name)
+        return parent.child(name)
     except FileNotFoundError:
         if not create:
             raise
@@ -118,12 +118,12 @@ def _step(
         path = "/".join((*parts, name))
         raise VaultError(f"{path!r:.200} in the vault is a link or a file where a folder should be.") from error
     try:
-        above.make(name)
+        parent.make(name)
     except FileExistsError:
         pass  # another process made it, and may be killed before it syncs
     if durable:
-        above.sync()
-    return above.child(name)
+        parent.sync()
+    return parent.child(name)
 
 
 def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> bool:
@@ -138,12 +138,12 @@ def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> b
     """
     if "/" in name:
         part, _, name = name.partition("/")
-        with folder.below(part, create=True, durable=durable) as inside:
-            return create(inside, name, data, durable=durable)
+        with folder.below(part, create=True, durable=durable) as part_folder:
+            return create(part_folder, name, data, durable=durable)
     temp = _temp_name()
     try:
         _write(folder, temp, data, durable=durable)
-        if not folder.inside.publish(temp, name):
+        if not folder.handle.publish(temp, name):
             return False
         if durable:
             _sync(folder, name, data)
@@ -160,7 +160,7 @@ def _sync(folder: Folder, name: str, data: bytes) -> None:
         OSError: when it is not.
     """
     try:
-        folder.inside.sync()
+        folder.handle.sync()
     except OSError as error:
         if read(folder, name) == data:
             raise NotSyncedError(error.errno, "The file is stored, but its folder cannot be synced.") from error
@@ -175,8 +175,8 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
     """
     if "/" in name and old is not None:
         part, _, name = name.partition("/")
-        with folder.below(part) as inside:
-            return replace(inside, name, old, new, durable=durable)
+        with folder.below(part) as part_folder:
+            return replace(part_folder, name, old, new, durable=durable)
     if old is None:
         return create(folder, name, new, durable=durable)
     temp = _temp_name()
@@ -184,7 +184,7 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
         _write(folder, temp, new, durable=durable)
         if read(folder, name) != old:
             return False
-        folder.inside.replace(temp, name)
+        folder.handle.replace(temp, name)
         if durable:
             _sync(folder, name, new)
     finally:
@@ -194,12 +194,12 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
 
 def remove(folder: Folder, name: str) -> None:
     """Delete a file. name: as for `create`. Raises OSError or VaultError when it cannot be deleted."""
-    part, slash, rest = name.partition("/")
+    part, slash, name_in_part = name.partition("/")
     if slash:
-        with folder.below(part) as inside:
-            inside.inside.remove(rest)
+        with folder.below(part) as part_folder:
+            part_folder.handle.remove(name_in_part)
     else:
-        folder.inside.remove(name)
+        folder.handle.remove(name)
 
 
 def read(folder: Folder, name: str) -> bytes | None:
@@ -212,12 +212,12 @@ def read(folder: Folder, name: str) -> bytes | None:
     if "/" in name:
         part, _, name = name.partition("/")
         try:
-            with folder.below(part) as inside:
-                return read(inside, name)
+            with folder.below(part) as part_folder:
+                return read(part_folder, name)
         except (FileNotFoundError, VaultError):
             return None
     try:
-        fd = folder.inside.open_to_read(name)
+        fd = folder.handle.open_to_read(name)
     except OSError as error:
         if system.is_error(error, "ENOENT", "ELOOP", "ENXIO", "ENAMETOOLONG"):
             return None
@@ -229,7 +229,7 @@ def read(folder: Folder, name: str) -> bytes | None:
 
 
 def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
-    fd = folder.inside.open_new(name)
+    fd = folder.handle.open_new(name)
     try:
         files.write_all(fd, data)
         if durable:
@@ -244,7 +244,7 @@ def _temp_name() -> str:
 
 def _remove(folder: Folder, name: str) -> None:
     try:
-        folder.inside.remove(name)
+        folder.handle.remove(name)
     except OSError:
         return
 
@@ -292,7 +292,7 @@ def walk(
         except OSError:
             continue  # archived, deleted meanwhile, or unreadable
         archived = packed and layout.may_hold_archives(prefix[:-1])
-        below_it = []
+        subfolders = []
         with scan:
             for item in scan:
                 path = prefix + item.name
@@ -302,19 +302,19 @@ def walk(
                     if not (path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False)):
                         is_passed_over = path in skip or (ours and path == "templates")
                         if not is_passed_over and item.is_dir(follow_symlinks=False):
-                            below_it.append(f"{path}/")
+                            subfolders.append(f"{path}/")
                     elif prefix or is_note_path(path, ours=ours):  # mdmem's own files are at the top
-                        found = item.stat(follow_symlinks=False)
+                        state = item.stat(follow_symlinks=False)
                         if met is not None:
-                            met(path, found.st_ctime_ns)
-                        inside = _in_archive(root, path) if archived else None
-                        if inside is None:
-                            yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+                            met(path, state.st_ctime_ns)
+                        packed_notes = _in_archive(root, path) if archived else None
+                        if packed_notes is None:
+                            yield WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino)
                         else:
-                            yield from inside
+                            yield from packed_notes
                 except OSError:
                     continue
-        folders += sorted(below_it, reverse=True)
+        folders += sorted(subfolders, reverse=True)
 
 
 def is_note_path(path: str, *, ours: bool = True) -> bool:
@@ -380,14 +380,14 @@ def names_in(root: str, folder: str) -> list[str]:
     Names in a part of a session are written as in `layout`: `part2/NAME`.
     """
     try:
-        found = os.listdir(os.path.join(root, folder))
+        names = os.listdir(os.path.join(root, folder))
     except OSError:
-        found = []
+        names = []
     if folder.startswith("journal/"):
         from mdmem.vault import layout
 
-        found = layout.with_parts(root, folder, found)
-    return [*found, *(name for name in _packed(root, folder) if name not in found)]
+        names = layout.with_parts(root, folder, names)
+    return [*names, *(name for name in _packed(root, folder) if name not in names)]
 
 
 def _packed_note(root: str, path: str) -> bytes | None:
@@ -435,9 +435,9 @@ def _in_archive(root: str, path: str) -> list[WalkedFile] | None:
     """Return an archive's notes that have no file of their own; None when the file is not an archive."""
     from mdmem.vault import packed
 
-    inside = packed.load(root, path, read_file)
-    if not inside:
+    notes = packed.load(root, path, read_file)
+    if not notes:
         return None
-    found = os.lstat(os.path.join(root, path))
-    stamp = found.st_mtime_ns, found.st_size, found.st_ino
-    return [WalkedFile(note, *stamp) for note in packed.without_file(root, path, inside)]
+    state = os.lstat(os.path.join(root, path))
+    stamp = state.st_mtime_ns, state.st_size, state.st_ino
+    return [WalkedFile(note, *stamp) for note in packed.without_file(root, path, notes)]

@@ -53,13 +53,13 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
     if before.problem:
         raise UsageError(f"The front matter of this note is broken ({before.problem}). Fix it in your editor first.")
     text = data.decode("utf-8", "surrogateescape")
-    wanted = before.meta
+    meta = before.meta
     for key, value in changes.items():
-        old, wanted = wanted.get(key), _changed(wanted, key, value)
+        old, meta = meta.get(key), _changed(meta, key, value)
         text = _with_key(text, key, value, old)
     changed = text.encode("utf-8", "surrogateescape")
     after = note.parse(changed)
-    if after.problem or front_matter.write(after.meta) != front_matter.write(wanted) or after.body != before.body:
+    if after.problem or front_matter.write(after.meta) != front_matter.write(meta) or after.body != before.body:
         raise UsageError("The front matter of this note cannot be changed in place. Change it in your editor.")
     return changed
 
@@ -85,7 +85,9 @@ def with_body(data: bytes, body: str) -> bytes:
 
 
 def _changed(meta: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    return {name: held for name, held in {**meta, key: value}.items() if name != key or value is not None}
+    if value is None:
+        return {name: other for name, other in meta.items() if name != key}
+    return {**meta, key: value}
 
 
 def _with_key(text: str, key: str, value: Any, old: Any) -> str:
@@ -113,20 +115,20 @@ def _span(text: str) -> tuple[int, int] | None:
 
 def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str:
     entries = list(_entries(header))
-    found = next((entry for entry in entries if entry.key == key), None)
-    if found is None:
+    entry = next((entry for entry in entries if entry.key == key), None)
+    if entry is None:
         first = header[entries[0].line :] if entries else ""
         indent = first[: len(first) - len(first.lstrip(" "))]
         return header if value is None else f"{header}{indent}{_line(key, value)}{newline}"
     if value is None:
-        return header[: found.line] + header[_line_end(header, found.end) :]
+        return header[: entry.line] + header[_line_end(header, entry.end) :]
     if front_matter.write({key: value}) == front_matter.write({key: old}):
         return header
-    if found.items and isinstance(value, list):
-        kept = _with_items(header, found, value, old, newline)
-        if kept is not None:
-            return kept
-    return header[: found.colon] + _behind_colon(header, found, _value(key, value), newline) + header[found.end :]
+    if entry.items and isinstance(value, list):
+        with_items = _with_items(header, entry, value, old, newline)
+        if with_items is not None:
+            return with_items
+    return header[: entry.colon] + _behind_colon(header, entry, _value(key, value), newline) + header[entry.end :]
 
 
 def _behind_colon(header: str, entry: _Entry, value: str, newline: str) -> str:
@@ -143,11 +145,11 @@ def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newl
     stay = [item for item in old if item in new]
     if not stay or new[: len(stay)] != stay or len(old) != len(entry.items):
         return None
-    last = entry.items[-1]
-    end = _line_end(header, last.end)
-    lead = header[last.line : last.start]
-    more = "".join(f"{lead}{_value('', item)}{newline}" for item in new[len(stay) :])
-    changed = header[:end] + more + header[end:]
+    last_item = entry.items[-1]
+    end = _line_end(header, last_item.end)
+    lead = header[last_item.line : last_item.start]
+    added = "".join(f"{lead}{_value('', item)}{newline}" for item in new[len(stay) :])
+    changed = header[:end] + added + header[end:]
     for item, value in zip(reversed(entry.items), reversed(old), strict=True):
         if value not in new:
             changed = changed[: item.line] + changed[_line_end(header, item.end) :]

@@ -44,8 +44,8 @@ def takes_tool(config: Config, tool: str) -> bool:
     names = {tool, aliases.resolve(tool, {})[0]}
     if _names_any(config.settings.capture.exclude_tools, names):
         return False
-    wanted = config.settings.capture.tools
-    return wanted == ["*"] or _names_any(wanted, names)
+    patterns = config.settings.capture.tools
+    return patterns == ["*"] or _names_any(patterns, names)
 
 
 def _names_any(patterns: Iterable[str], names: Iterable[str]) -> bool:
@@ -101,28 +101,28 @@ def without_excluded(config: Config, response: Any, project: Project, cwd: str =
     takes = _taker(config, project)
     if takes is None:
         return response
-    known: dict[str, bool] = {}
+    verdicts: dict[str, bool] = {}
 
-    def taken(path: Any) -> bool:
+    def is_taken(path: Any) -> bool:
         if not isinstance(path, str):
             return True
-        if path not in known:
-            known[path] = takes(os.path.normpath(os.path.join(cwd or project.worktree, path)))
-        return known[path]
+        if path not in verdicts:
+            verdicts[path] = takes(os.path.normpath(os.path.join(cwd or project.worktree, path)))
+        return verdicts[path]
 
-    def kept(value: Any, depth: int) -> Any:
+    def without(value: Any, depth: int) -> Any:
         if isinstance(value, str):
-            return "".join(_taken_lines(value, taken, project.worktree))
+            return "".join(_taken_lines(value, is_taken, project.worktree))
         if isinstance(value, list) and depth < _DEEPEST:
-            return [kept(item, depth + 1) for item in value]
+            return [without(item, depth + 1) for item in value]
         if isinstance(value, dict) and depth < _DEEPEST:
-            parts = {name: kept(item, depth + 1) for name, item in value.items() if name in _PRINTED}
+            parts = {name: without(item, depth + 1) for name, item in value.items() if name in _PRINTED}
             files = value.get("filenames")
-            parts |= {"filenames": [path for path in files if taken(path)]} if isinstance(files, list) else {}
+            parts |= {"filenames": [path for path in files if is_taken(path)]} if isinstance(files, list) else {}
             return {**value, **parts}
         return value
 
-    return kept(response, 0)
+    return without(response, 0)
 
 
 _PRINTED = frozenset(("content", "error", "output", "stderr", "stdout", "text"))
@@ -130,19 +130,19 @@ _PRINTED = frozenset(("content", "error", "output", "stderr", "stdout", "text"))
 _DEEPEST = 4
 
 
-def _taken_lines(text: str, taken: Callable[[str], bool], root: str) -> Iterator[str]:
+def _taken_lines(text: str, is_taken: Callable[[str], bool], root: str) -> Iterator[str]:
     """Yield the lines that are about no excluded file. root: the folder that paths in a diff of git are in."""
     hides = ""  # how the heading of an excluded file began
     for line in text.splitlines(keepends=True):
         kind, paths = _heading(line, root)
         if kind and (kind != "+++ " or not hides):
-            hides = "" if all(map(taken, paths)) else kind
+            hides = "" if all(map(is_taken, paths)) else kind
         elif hides == _NAME and not line[:1].isdecimal():
             hides = ""
-        if hides != _NAME and not kind and not hides and not taken(line.strip()):
+        if hides != _NAME and not kind and not hides and not is_taken(line.strip()):
             hides = _NAME
             continue
-        if not hides and all(map(taken, _paths_before(line))):
+        if not hides and all(map(is_taken, _paths_before(line))):
             yield line
 
 
@@ -155,8 +155,8 @@ def _heading(line: str, root: str) -> tuple[str, list[str]]:
     if line.startswith("==> "):  # head, tail
         return "==> ", [line.strip().removeprefix("==> ").removesuffix(" <==")]
     if line.startswith("diff --git "):
-        both = line.rstrip().removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
-        path = both[len(both) // 2 + 1 :]
+        paths = line.rstrip().removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
+        path = paths[len(paths) // 2 + 1 :]
         return "diff ", [os.path.join(root, path), os.path.join(root, path.partition("/")[2] or path)]
     for sign in ("diff ", "--- ", "+++ "):
         if line.startswith(sign):
@@ -168,8 +168,8 @@ def _heading(line: str, root: str) -> tuple[str, list[str]]:
 def _paths_before(line: str) -> list[str]:
     """Return what may be the path before a line of a search result: `PATH:3:text`, or `PATH-4-text` beside a hit."""
     parts = line[:_LONGEST_PATH].split("-")
-    beside = ["-".join(parts[:place]) for place, part in enumerate(parts[:-1]) if place and part.isdecimal()]
-    return [path for path in (line.partition(":")[0].strip(), *beside) if path]
+    with_number = ["-".join(parts[:place]) for place, part in enumerate(parts[:-1]) if place and part.isdecimal()]
+    return [path for path in (line.partition(":")[0].strip(), *with_number) if path]
 
 
 def ignore_patterns(root: str) -> list[str]:

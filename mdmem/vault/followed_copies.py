@@ -23,11 +23,13 @@ def is_ahead(ours: bytes, theirs: bytes) -> bool | None:
     The file may differ between machines. A version that a person edited in the vault wins, else the one that was
     saved last.
     """
-    one, other = note.parse(ours), note.parse(theirs)
-    if DIGEST not in one.meta or DIGEST not in other.meta:
+    our_note, their_note = note.parse(ours), note.parse(theirs)
+    if DIGEST not in our_note.meta or DIGEST not in their_note.meta:
         return None
-    edited = is_edited(one), is_edited(other)
+    edited = is_edited(our_note), is_edited(their_note)
     if any(edited):
         return None if all(edited) else edited[0]
-    first, second = ((timestamps.epoch(str(side.meta.get("created", ""))), side.body) for side in (one, other))
+    first, second = (
+        (timestamps.epoch(str(side.meta.get("created", ""))), side.body) for side in (our_note, their_note)
+    )
     return first >= second

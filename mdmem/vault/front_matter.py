@@ -144,21 +144,21 @@ def united(header: str) -> str:
     """
     if "kind: project\n" not in header and "kind: session\n" not in header:
         return header
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in header[:-1].split("\n"):
         key, colon, text = line.partition(": ")
         if not colon or not is_plain(key):
             return header
-        other = found.get(key, text)
-        if other != text and key not in EARLIEST_WINS:
-            one, two = _plain_list(other), _plain_list(text)
-            if one is None or two is None:
+        before = values.get(key, text)
+        if before != text and key not in EARLIEST_WINS:
+            first, second = _plain_list(before), _plain_list(text)
+            if first is None or second is None:
                 return header
-            text = _value([*one, *(item for item in two if item not in one)])
-        elif other != text:
-            text = min(text, other)
-        found[key] = text
-    return "".join([f"{key}: {text}\n" for key, text in found.items()])
+            text = _value([*first, *(item for item in second if item not in first)])
+        elif before != text:
+            text = min(text, before)
+        values[key] = text
+    return "".join([f"{key}: {text}\n" for key, text in values.items()])
 
 
 def read(header: str) -> tuple[dict[str, Any], str | None]:
@@ -179,14 +179,14 @@ def private_switches(header: str) -> dict[str, Any]:
     """Return the privacy switches in unreadable front matter; in doubt the note is private."""
     import re
 
-    found: dict[str, Any] = {}
+    switches: dict[str, Any] = {}
     for name, value in re.findall(r"(?i)(?<![\w-])(private|sync)[\"']?\s*:\s*[\"']?([^\s,}\"'#]*)", header):
         word = value.lower()
         if name.lower() == "sync" and word in NO:
-            found["sync"] = False
+            switches["sync"] = False
         elif name.lower() == "private" and word and word not in NO and not word.isdigit():
-            found["private"] = True
-    return found
+            switches["private"] = True
+    return switches
 
 
 _MAX_LINES, _MAX_LINE_CHARS = 1024, 160

@@ -40,15 +40,15 @@ def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
     return lines[: begin + 1], lines[begin + 1 : end], lines[end:]
 
 
-def replaced(data: bytes, inside: list[str]) -> bytes:
+def replaced(data: bytes, lines: list[str]) -> bytes:
     """Replace the lines between a page's markers, using the page's line endings; without markers, change nothing."""
     cut = lines_of(data.decode("utf-8", "surrogateescape"))
     if cut is None:
         return data
     head, _, tail = cut
     ending = "\r" if head[-1].endswith("\r") else ""
-    made = [*head, *[f"{line}{ending}" for line in inside], *tail]
-    return "\n".join(made).encode("utf-8", "surrogateescape")
+    page = [*head, *[f"{line}{ending}" for line in lines], *tail]
+    return "\n".join(page).encode("utf-8", "surrogateescape")
 
 
 def inside(data: bytes) -> list[str]:
@@ -60,22 +60,22 @@ def inside(data: bytes) -> list[str]:
 def day_pages(root: str) -> dict[str, str]:
     """Return day -> path of a vault's day pages: `days/2026-09-14.md` or `days/2026/2026-09-14.md`."""
     years = sorted(name for name in layout.folders(f"{root}/{DAYS}") if len(name) == 4 and name.isdecimal())
-    found: dict[str, str] = {}
+    pages: dict[str, str] = {}
     for folder in (*(f"{DAYS}/{year}" for year in years), DAYS):
         names = (name for name in layout.named_in(root, folder) if name.endswith(".md") and layout.is_day(name[:-3]))
-        found.update((name[:-3], f"{folder}/{name}") for name in names)
-    return found
+        pages.update((name[:-3], f"{folder}/{name}") for name in names)
+    return pages
 
 
 def places_of_days(root: str, days: Iterable[str]) -> dict[str, str]:
     """Return day -> path of all day pages, including future pages of `days`, by year if the folder is crowded."""
-    found = day_pages(root)
-    room = layout.MANY - sum(path.count("/") == 1 for path in found.values())
-    for day in sorted(set(days) - found.keys()):
+    pages = day_pages(root)
+    room = layout.MANY - sum(path.count("/") == 1 for path in pages.values())
+    for day in sorted(set(days) - pages.keys()):
         by_year = room <= 0 and layout.is_day(day)
-        found[day] = f"{DAYS}/{day[:4]}/{day}.md" if by_year else f"{DAYS}/{day}.md"
+        pages[day] = f"{DAYS}/{day[:4]}/{day}.md" if by_year else f"{DAYS}/{day}.md"
         room -= 1
-    return found
+    return pages
 
 
 def review_mark(when: str) -> str:
@@ -85,8 +85,8 @@ def review_mark(when: str) -> str:
 
 def last_review(lines: list[str]) -> str:
     """Return the time in the line of the last review, "" without one."""
-    found = next((line for line in lines if line.startswith(_REVIEWED)), "")
-    return found.removeprefix(_REVIEWED).partition(" ")[0]
+    review = next((line for line in lines if line.startswith(_REVIEWED)), "")
+    return review.removeprefix(_REVIEWED).partition(" ")[0]
 
 
 # -- a session's page ------------------------------------------------------------------------------
@@ -103,15 +103,15 @@ def navigation(lines: list[str], folder: str) -> str:
 
 def bare(lines: list[str]) -> list[str]:
     """Return the lines of a session's page without navigation line and folded tool runs."""
-    kept: list[str] = []
+    remaining: list[str] = []
     is_folded = False
     for line in lines:
         word = line.strip()
         is_folded = is_folded or word.startswith(FOLDED_BEGIN)
         if not is_folded and not line.endswith(NAVIGATION_MARK):
-            kept.append(line)
+            remaining.append(line)
         is_folded = is_folded and word != FOLDED_END
-    return kept[1:] if kept and not kept[0] else kept
+    return remaining[1:] if remaining and not remaining[0] else remaining
 
 
 def runs(lines: list[str]) -> dict[str, str]:
@@ -128,18 +128,18 @@ def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str]
 
     listed: file name of a prompt -> the lines of its tool runs, and how many of them failed.
     """
-    made = [links, ""]
+    all_lines = [links, ""]
     for line in bare(lines):
-        made.append(line)
+        all_lines.append(line)
         if (name := prompt_in(line)) and name in listed:
-            made += _folded(*listed[name])
-    return made
+            all_lines += _folded(*listed[name])
+    return all_lines
 
 
 def prompt_in(line: str) -> str:
     """Return the file name of the prompt that a line of a session's page lists; "" for other lines."""
-    number, _, rest = line.partition(". [")
-    target = rest.partition("](")[2]
+    number, _, link = line.partition(". [")
+    target = link.partition("](")[2]
     if not number.isdigit() or not target:
         return ""
     return target[1:].partition(">")[0] if target[0] == "<" else target.partition(")")[0]
@@ -147,15 +147,17 @@ def prompt_in(line: str) -> str:
 
 def with_prompts(lines: list[str], section: list[str]) -> list[str]:
     """Return a session page's lines, without navigation and tool runs, with a new list of prompts ([] for none)."""
-    found = bare(lines)
-    heads = [at for at, line in enumerate(found) if line.startswith("## ")]
-    begin = next((at for at in heads if found[at] == PROMPTS), heads[0] if heads else len(found))
-    end = next((at for at in heads if at > begin), len(found)) if found[begin : begin + 1] == [PROMPTS] else begin
-    return ["", *found[:begin], *section, *([""] if section else []), *found[end:]]
+    own_lines = bare(lines)
+    heads = [at for at, line in enumerate(own_lines) if line.startswith("## ")]
+    begin = next((at for at in heads if own_lines[at] == PROMPTS), heads[0] if heads else len(own_lines))
+    end = (
+        next((at for at in heads if at > begin), len(own_lines)) if own_lines[begin : begin + 1] == [PROMPTS] else begin
+    )
+    return ["", *own_lines[:begin], *section, *([""] if section else []), *own_lines[end:]]
 
 
-def _folded(found: list[str], failed: int) -> list[str]:
-    count = f"{plural.number(len(found), 'tool run')}{f', {failed} failed' if failed else ''}"
-    shown = [f"{INDENT}{line}" for line in found[:MAX_RUNS]]
-    more = [f"{INDENT}- and {len(found) - MAX_RUNS} more"] if len(found) > MAX_RUNS else []
-    return [f"{INDENT}{FOLDED_BEGIN}<summary>{count}</summary>", "", *shown, *more, f"{INDENT}{FOLDED_END}"]
+def _folded(runs: list[str], failed: int) -> list[str]:
+    count = f"{plural.number(len(runs), 'tool run')}{f', {failed} failed' if failed else ''}"
+    listed = [f"{INDENT}{line}" for line in runs[:MAX_RUNS]]
+    omitted = [f"{INDENT}- and {len(runs) - MAX_RUNS} more"] if len(runs) > MAX_RUNS else []
+    return [f"{INDENT}{FOLDED_BEGIN}<summary>{count}</summary>", "", *listed, *omitted, f"{INDENT}{FOLDED_END}"]

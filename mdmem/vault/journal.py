@@ -55,20 +55,20 @@ def unmarked(text: str) -> str:
     """
     if PAGE_MARKS[0] not in text:
         return text.replace(PAGE_MARKS[1], "")
-    head, _, rest = text.partition(PAGE_MARKS[0])
-    inside, _, after = rest.partition(PAGE_MARKS[1])
-    return head + _without_leads(inside) + after
+    head, _, following = text.partition(PAGE_MARKS[0])
+    generated, _, after = following.partition(PAGE_MARKS[1])
+    return head + _without_leads(generated) + after
 
 
 def outside(text: str) -> str:
     """Return a page's text without its generated part; any other text as it is."""
-    head, begun, rest = text.partition(PAGE_MARKS[0])
-    return head + rest.partition(PAGE_MARKS[1])[2] if begun else text
+    head, begin, following = text.partition(PAGE_MARKS[0])
+    return head + following.partition(PAGE_MARKS[1])[2] if begin else text
 
 
 def _without_leads(text: str) -> str:
-    first, *rest = text.split(FOLDED_BEGIN)
-    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in rest]])
+    first, *pieces = text.split(FOLDED_BEGIN)
+    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in pieces]])
     if NAVIGATION_MARK not in text:
         return text
     return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
@@ -107,14 +107,14 @@ class Record:
         except OSError:
             return
         try:
-            found = os.fstat(fd)
-            if found.st_ino != self._inode or found.st_size < self._end:
-                self.data, self._end, self._inode = b"", 0, found.st_ino
-            if found.st_size > self._end:
+            state = os.fstat(fd)
+            if state.st_ino != self._inode or state.st_size < self._end:
+                self.data, self._end, self._inode = b"", 0, state.st_ino
+            if state.st_size > self._end:
                 os.lseek(fd, self._end, os.SEEK_SET)  # Windows has no `pread`
-                more = os.read(fd, found.st_size - self._end)
-                self.data = self.data + more if self.data else more
-                self._end += len(more)
+                added = os.read(fd, state.st_size - self._end)
+                self.data = self.data + added if self.data else added
+                self._end += len(added)
         except OSError:
             pass  # a folder, or a failing disk: keep what is known
         finally:
@@ -161,13 +161,13 @@ class Record:
 
     def names_with(self, part: str) -> Iterator[str]:
         """Yield file names, or on `=` lines their beginnings, from the lines that contain `part`, newest first."""
-        sought = part.encode()
+        searched = part.encode()
         end = len(self.data)
-        while (end := self.data.rfind(sought, 0, end)) >= 0:
+        while (end := self.data.rfind(searched, 0, end)) >= 0:
             start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
-            kind, _, rest = self.data[start : stop if stop >= 0 else len(self.data)].partition(b"\t")
+            kind, _, fields = self.data[start : stop if stop >= 0 else len(self.data)].partition(b"\t")
             if kind in (b"?", b"+", b"="):
-                yield rest.partition(b"\t")[0].decode("utf-8", "replace")
+                yield fields.partition(b"\t")[0].decode("utf-8", "replace")
             end = start
 
     def has(self, note_id: str) -> bool:
@@ -212,8 +212,8 @@ def _is_plain_id(text: str) -> bool:
 
 def numbers(name: str) -> tuple[int, ...]:
     """Parse prompt number and sequence from a note's file name, with or without a part; () for other files."""
-    first, _, rest = name[name.rfind("/") + 1 :].partition("-")
-    second, dash, _ = rest.partition("-")
+    first, _, tail = name[name.rfind("/") + 1 :].partition("-")
+    second, dash, _ = tail.partition("-")
     good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
     return (int(first), int(second)) if good and first.isascii() and second.isascii() else ()
 
@@ -243,8 +243,8 @@ def is_page(path: str) -> bool:
         return False
     if path in page_paths(folder):
         return True
-    above = page_name(folder)
-    is_own = above.rpartition("-")[2] == name.rpartition("-")[2] or not _is_like_a_page(above)
+    usual_name = page_name(folder)
+    is_own = usual_name.rpartition("-")[2] == name.rpartition("-")[2] or not _is_like_a_page(usual_name)
     from mdmem.vault import layout
 
     return layout.is_session(folder) and _is_like_a_page(name) and is_own
@@ -258,8 +258,10 @@ def page_of(names: Container[str], folder: str) -> str:
     for name in (page_name(folder), FORMER_PAGE):
         if name in names:
             return name
-    like = [name for name in names if _is_like_a_page(name)] if isinstance(names, (list, set, tuple, dict)) else []
-    return like[0] if len(like) == 1 else ""
+    if not isinstance(names, (list, set, tuple, dict)):
+        return ""
+    candidates = [name for name in names if _is_like_a_page(name)]
+    return candidates[0] if len(candidates) == 1 else ""
 
 
 def _is_like_a_page(name: str) -> bool:
@@ -277,8 +279,8 @@ def notes_in(folder: disk.Folder) -> list[str]:
 
         for part in filter(layout.is_part, parts):
             try:
-                with folder.below(part) as inside:
-                    names += [f"{part}/{name}" for name in inside.names()]
+                with folder.below(part) as part_folder:
+                    names += [f"{part}/{name}" for name in part_folder.names()]
             except (FileNotFoundError, VaultError):
                 continue  # a file or a link with that name
     return names
@@ -338,15 +340,15 @@ def find_session(
     from mdmem.vault import layout
 
     if days is not None:
-        found = layout.sessions_of(config.vault, days)
+        folders = layout.sessions_of(config.vault, days)
     else:
-        found = layout.sessions(config.vault) if most is None else layout.last_sessions(config.vault, most)
+        folders = layout.sessions(config.vault) if most is None else layout.last_sessions(config.vault, most)
     tails = tuple(f"-{tag}" for tag in session_tags(session))
-    every = [tuple(folder.split("/")) for folder in found]
-    named = [parts for parts in every if parts[-1].endswith(tails)]
-    others = [parts for parts in every if not parts[-1].endswith(tails)] if renamed else []
-    own = next((parts for parts in named if _session_of(config, parts) in (session, "")), ())
-    return own or next((parts for parts in others if _session_of(config, parts) == session), ())
+    sessions = [tuple(folder.split("/")) for folder in folders]
+    tagged = [parts for parts in sessions if parts[-1].endswith(tails)]
+    others = [parts for parts in sessions if not parts[-1].endswith(tails)] if renamed else []
+    matching = next((parts for parts in tagged if _session_of(config, parts) in (session, "")), ())
+    return matching or next((parts for parts in others if _session_of(config, parts) == session), ())
 
 
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:
@@ -355,7 +357,7 @@ def _session_of(config: Config, parts: tuple[str, ...]) -> str:
         with disk.open_folder(config.vault, parts) as folder:
             first = min(filter(numbers, folder.names()), key=numbers, default="")
             names = (name for name in (page_in(folder), first) if name)
-            return next((found for name in names if (found := session_in(folder, name))), "")
+            return next((session for name in names if (session := session_in(folder, name))), "")
     except (OSError, VaultError):
         return ""
 
@@ -389,8 +391,8 @@ def identities(config: Config, name: str) -> list[str]:
 
 def identities_in(meta: dict[str, Any]) -> list[str]:
     """Return the identities in a project page's front matter."""
-    found = meta.get("identity", [])
-    return [str(item) for item in (found if isinstance(found, list) else [found])]
+    identities = meta.get("identity", [])
+    return [str(item) for item in (identities if isinstance(identities, list) else [identities])]
 
 
 def is_projects_page(path: str) -> bool:
@@ -403,37 +405,37 @@ def has_first_name(page: str, meta: dict[str, Any]) -> bool:
     return page.split("/")[-2] == meta.get("title")
 
 
-def find_project(config: Config, who: str) -> str:
+def find_project(config: Config, identity: str) -> str:
     """Return the journal folder's name for a project, by its cleaned identity; "" when there is none."""
-    return recall_project(config, who) or look_for_project(config, who)
+    return recall_project(config, identity) or look_for_project(config, identity)
 
 
-def recall_project(config: Config, who: str) -> str:
+def recall_project(config: Config, identity: str) -> str:
     """Return a project's folder name from state; "" when it is unknown, or the project's page has changed since."""
     try:
-        stamp, _, name = files.read_own(project_pointer(config, who), 600).decode().partition("\n")
+        stamp, _, name = files.read_own(project_pointer(config, identity), 600).decode().partition("\n")
     except (OSError, UnicodeDecodeError):
         return ""
     plain = name and "/" not in name and not name.startswith(".")
     return name if plain and stamp == project_stamp(config, name) else ""
 
 
-def look_for_project(config: Config, who: str) -> str:
+def look_for_project(config: Config, identity: str) -> str:
     """Search the journal for the folder whose page has this identity; "" when none has."""
     from mdmem.vault import layout
 
-    return next((name for name in layout.projects(config.vault) if who in identities(config, name)), "")
+    return next((name for name in layout.projects(config.vault) if identity in identities(config, name)), "")
 
 
-def project_pointer(config: Config, who: str) -> str:
+def project_pointer(config: Config, identity: str) -> str:
     """Return the state file with the stamp of a project's page and the name of its folder."""
-    return os.path.join(config.state_dir, "projects", short(who, 16))
+    return os.path.join(config.state_dir, "projects", short(identity, 16))
 
 
 def project_stamp(config: Config, name: str) -> str:
     """Return mtime, size and inode of a project's page as a text; "" when there is no page."""
     try:
-        found = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
+        state = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
     except OSError:
         return ""
-    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+    return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"

@@ -52,9 +52,9 @@ def split(path: str) -> tuple[str, str]:
     """Return a file's folder and its name there; in a part of a session, the session's folder and `part2/NOTE.md`."""
     folder, _, name = path.rpartition("/")
     if f"/{_PART}" in folder:
-        above, _, last = folder.rpartition("/")
-        if is_part(last) and is_session(above):
-            return above, f"{last}/{name}"
+        parent, _, folder_name = folder.rpartition("/")
+        if is_part(folder_name) and is_session(parent):
+            return parent, f"{folder_name}/{name}"
     return folder, name
 
 
@@ -122,8 +122,8 @@ def part_for(notes: int) -> str:
 def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
     """Replace the parts among a session folder's names by the names inside them; other folders stay as they are."""
     parts = [name for name in names if is_part(name)] if is_session(folder) else []
-    inside = [f"{part}/{name}" for part in parts for name in named_in(root, f"{folder}/{part}")]
-    return [*(name for name in names if name not in parts), *inside] if parts else names
+    in_parts = [f"{part}/{name}" for part in parts for name in named_in(root, f"{folder}/{part}")]
+    return [*(name for name in names if name not in parts), *in_parts] if parts else names
 
 
 # -- archives --------------------------------------------------------------------------------------
@@ -197,8 +197,9 @@ def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
     """Yield the day folders below year folders. names: those in the project's folder."""
     for year in [name for name in names if _is_number(name, 4)]:
         for month in folders(f"{root}/{home}/{year}"):
-            above = f"{home}/{year}/{month}"
-            yield from (f"{above}/{day}" for day in folders(f"{root}/{above}") if may_hold_archives(f"{above}/{day}"))
+            month_folder = f"{home}/{year}/{month}"
+            days_of_month = (f"{month_folder}/{day}" for day in folders(f"{root}/{month_folder}"))
+            yield from filter(may_hold_archives, days_of_month)
 
 
 def sessions(root: str, project: str = "") -> Iterator[str]:
@@ -210,29 +211,29 @@ def sessions(root: str, project: str = "") -> Iterator[str]:
 
 def last_sessions(root: str, most: int) -> Iterator[str]:
     """Yield the folders of sessions, latest day first, from at most `most` day folders."""
-    found = (one for project in projects(root) for one in days(root, project))
-    for _, folder in sorted(found, reverse=True)[:most]:
+    dated = (day for project in projects(root) for day in days(root, project))
+    for _, folder in sorted(dated, reverse=True)[:most]:
         yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 
-def sessions_of(root: str, wanted: Iterable[str]) -> Iterator[str]:
+def sessions_of(root: str, days: Iterable[str]) -> Iterator[str]:
     """Yield the folders of sessions that began on these days: `2026-09-14`. It reads no other days."""
     for home in [f"{TOP}/{project}" for project in projects(root)]:
-        for day in wanted:
+        for day in days:
             month = f"{home}/{day[:4]}/{day[5:7]}"
             by_year = (f"{month}/{name}" for name in folders(f"{root}/{month}"))
-            for folder in [f"{home}/{day}", *(one for one in by_year if day_of(one) == day)]:
+            for folder in [f"{home}/{day}", *(dated for dated in by_year if day_of(dated) == day)]:
                 yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
 
 
 def newest_sessions(root: str, project: str) -> Iterator[str]:
     """Yield the folders of a project's sessions, newest first, reading one day at a time."""
-    held: dict[str, list[str]] = {}
+    folders_of_day: dict[str, list[str]] = {}
     for day, folder in days(root, project):
-        held.setdefault(day, []).append(folder)
-    for day in sorted(held, reverse=True):
-        found = [(name, folder) for folder in held[day] for name in folders(f"{root}/{folder}")]
-        yield from (f"{folder}/{name}" for name, folder in sorted(found, reverse=True))
+        folders_of_day.setdefault(day, []).append(folder)
+    for day in sorted(folders_of_day, reverse=True):
+        sessions = [(name, folder) for folder in folders_of_day[day] for name in folders(f"{root}/{folder}")]
+        yield from (f"{folder}/{name}" for name, folder in sorted(sessions, reverse=True))
 
 
 def archives(root: str, project: str = "", most: int | None = None) -> Iterator[str]:
@@ -242,10 +243,12 @@ def archives(root: str, project: str = "", most: int | None = None) -> Iterator[
     the latest.
     """
     homes = [f"{TOP}/{name}" for name in ([project] if project else projects(root))]
-    found: Iterable[str] = (one for home in homes for one in _days_by_year(root, home, folders(f"{root}/{home}")))
+    day_folders: Iterable[str] = (
+        day_folder for home in homes for day_folder in _days_by_year(root, home, folders(f"{root}/{home}"))
+    )
     if most is not None:
-        found = sorted(found, key=day_of, reverse=True)[:most]
-    for folder in found:
+        day_folders = sorted(day_folders, key=day_of, reverse=True)[:most]
+    for folder in day_folders:
         yield from (f"{folder}/{file}" for file in named_in(root, folder))
 
 
@@ -258,14 +261,14 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     It lists the project's and the day's folder, so it is only for a session's first note.
     """
     home = f"{TOP}/{project}"
-    found = f"{home}/{day}"
-    if len(named_in(root, home)) >= MANY or len(named_in(root, found)) >= MANY:
-        first = found = f"{home}/{day.replace('-', '/')}"
+    folder = f"{home}/{day}"
+    if len(named_in(root, home)) >= MANY or len(named_in(root, folder)) >= MANY:
+        first = folder = f"{home}/{day.replace('-', '/')}"
         number = 1
-        while len(named_in(root, found)) >= MANY:
+        while len(named_in(root, folder)) >= MANY:
             number += 1
-            found = f"{first}-{number}"
-    return tuple(found.split("/"))
+            folder = f"{first}-{number}"
+    return tuple(folder.split("/"))
 
 
 def for_new_note(root: str, folder: str, name: str) -> str:

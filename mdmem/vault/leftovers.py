@@ -17,14 +17,14 @@ TEMP_SECONDS = 3600
 
 def is_temp(name: str) -> bool:
     """Whether a file name is that of a writer's temporary file."""
-    number, _, rest = name[1:].partition("-")
-    plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
+    number, _, suffix = name[1:].partition("-")
+    plain = name.startswith(".") and suffix.endswith(".tmp") and suffix[:-4].isdigit()
     return plain and number != "" and set("0123456789abcdef").issuperset(number)
 
 
 def reap(root: str, now: float) -> int:
     """Delete leftover temporary files; return how many there were."""
-    gone = 0
+    removed = 0
     folders: list[tuple[str, ...]] = [()]
     while folders:
         parts = folders.pop()
@@ -35,10 +35,10 @@ def reap(root: str, now: float) -> int:
                     if stat.S_ISDIR(mode) and not name.startswith("."):
                         folders.append((*parts, name))
                     elif stat.S_ISREG(mode) and is_temp(name) and now - changed > TEMP_SECONDS:
-                        gone += _removed(folder, name)
+                        removed += _removed(folder, name)
         except (OSError, VaultError):
             continue  # deleted meanwhile, or unreadable
-    return gone
+    return removed
 
 
 def reap_folders(root: str, prefix: str) -> int:
@@ -48,27 +48,27 @@ def reap_folders(root: str, prefix: str) -> int:
     except OSError:
         return 0
     owners = {name: name.removeprefix(prefix).partition("-")[0] for name in names}
-    ended = [name for name, owner in owners.items() if not (owner.isdecimal() and system.is_running(int(owner)))]
-    if ended:
+    orphans = [name for name, owner in owners.items() if not (owner.isdecimal() and system.is_running(int(owner)))]
+    if orphans:
         import shutil
 
-        for name in ended:
+        for name in orphans:
             shutil.rmtree(os.path.join(root, name), ignore_errors=True)
-    return len(ended)
+    return len(orphans)
 
 
 def _look(folder: disk.Folder, name: str) -> tuple[int, float]:
     """Return mode and mtime of a name without following links; zeros when it is gone."""
     try:
-        found = folder.inside.stat(name)
+        state = folder.handle.stat(name)
     except OSError:
         return 0, 0.0
-    return found.st_mode, found.st_mtime
+    return state.st_mode, state.st_mtime
 
 
 def _removed(folder: disk.Folder, name: str) -> bool:
     try:
-        folder.inside.remove(name)
+        folder.handle.remove(name)
     except OSError:
         return False  # gone already
     return True
@@ -79,7 +79,7 @@ def remove_empty(root: str, folders: list[str], least: int = 1) -> None:
     while len(folders) > least:
         *folders, name = folders
         try:
-            with disk.open_folder(root, tuple(folders)) as above:
-                above.inside.remove_folder(name)
+            with disk.open_folder(root, tuple(folders)) as parent:
+                parent.handle.remove_folder(name)
         except (OSError, VaultError):
             return

@@ -35,20 +35,20 @@ class WrittenLink(NamedTuple):
 
 def without_code(text: str) -> list[str]:
     """Return the lines of a text, with code lines empty and inline code replaced by spaces."""
-    made: list[str] = []
+    lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
-        found = _FENCE.match(line)
+        fence_line = _FENCE.match(line)
         if fence:
-            if found and found[1].startswith(fence) and not line[found.end() :].strip():
+            if fence_line and fence_line[1].startswith(fence) and not line[fence_line.end() :].strip():
                 fence = ""
-            made.append("")
-        elif found:
-            fence = found[1]
-            made.append("")
+            lines.append("")
+        elif fence_line:
+            fence = fence_line[1]
+            lines.append("")
         else:
-            made.append(_CODE.sub(" ", line[:4000]) if "`" in line else line[:4000])
-    return made
+            lines.append(_CODE.sub(" ", line[:4000]) if "`" in line else line[:4000])
+    return lines
 
 
 def written(text: str) -> Iterator[WrittenLink]:
@@ -57,45 +57,45 @@ def written(text: str) -> Iterator[WrittenLink]:
         return
     count = 0
     for number, line in enumerate(without_code(text), 1):
-        for one in _of_line(line, number) if "[" in line or "mem:" in line else ():
-            yield one
+        for link in _of_line(line, number) if "[" in line or "mem:" in line else ():
+            yield link
             count += 1
             if count >= MAX_LINKS:
                 return
 
 
 def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
-    for found in _WIKI.finditer(line):
-        if found[1].strip():
-            yield WrittenLink(found[1].strip(), "wiki", number)
-    for found in _MARKDOWN.finditer(line):
-        target = (found[1] or found[2]).partition("#")[0].strip()
+    for match in _WIKI.finditer(line):
+        if match[1].strip():
+            yield WrittenLink(match[1].strip(), "wiki", number)
+    for match in _MARKDOWN.finditer(line):
+        target = (match[1] or match[2]).partition("#")[0].strip()
         if target and not _SCHEME.match(target):
             yield WrittenLink(unquote(target), "markdown", number)
-    for found in CITED.finditer(line):
-        yield WrittenLink(found[1], "id", number)
+    for match in CITED.finditer(line):
+        yield WrittenLink(match[1], "id", number)
 
 
 def tags(text: str) -> list[str]:
     """Return the inline tags of a text, each once, without `#`."""
     if "#" not in text:
         return []
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for line in without_code(text):
         if "#" in line:
-            found |= dict.fromkeys(tag.rstrip("/-") for tag in _TAG.findall(line))
-    return list(found)[:MAX_LINKS]
+            distinct |= dict.fromkeys(tag.rstrip("/-") for tag in _TAG.findall(line))
+    return list(distinct)[:MAX_LINKS]
 
 
-def key(one: WrittenLink, folder: str) -> str:
+def key(link: WrittenLink, folder: str) -> str:
     """Return the lookup key of a link: an id, a vault path without ending, or a file name without ending.
 
     folder: that of the note with the link, vault-relative.
     """
-    if one.how == "id":
-        return one.target
-    target = one.target.lower()
-    if one.how == "markdown":
+    if link.how == "id":
+        return link.target
+    target = link.target.lower()
+    if link.how == "markdown":
         return stem(posixpath.normpath(posixpath.join(folder.lower(), target)))
     return stem(target) if "/" in target else stem(target).rpartition("/")[2]
 

@@ -130,20 +130,20 @@ class NoteRequest(Value):
 
 
 def new(
-    wanted: NoteRequest, rules: privacy.Rules, echo: privacy.Echo | None = None
+    request: NoteRequest, rules: privacy.Rules, echo: privacy.Echo | None = None
 ) -> tuple[Note | None, privacy.Cleaned]:
     """Clean and build a note; the only way to make one from outside data.
 
     Return the note, or None when there is nothing to keep, and the result of cleaning the source.
     """
-    source, context = wanted.source, wanted.context
+    source, context = request.source, request.context
     names = frozenset(source) if isinstance(source, dict) else frozenset()
-    cleaned = privacy.clean(source, rules=rules, origin=wanted.origin, echo=echo, names=names)
-    draft = wanted.build(cleaned.value)
+    cleaned = privacy.clean(source, rules=rules, origin=request.origin, echo=echo, names=names)
+    draft = request.build(cleaned.value)
     if draft is None:
         return None, cleaned
     # The draft is cleaned again: joining clean parts can form a secret.
-    rest = privacy.clean(
+    cleaned_draft = privacy.clean(
         {"title": draft.title, "slug": draft.slug, "body": draft.body, "meta": draft.meta, "context": dict(context)},
         rules=rules,
         origin="tool",
@@ -151,30 +151,30 @@ def new(
         names=frozenset(["title", "slug", "body", "meta", "context", *draft.meta, *context]),
         said=cleaned.spans,
     )
-    value = privacy.anonymized(rest.value, rules)
+    value = privacy.anonymized(cleaned_draft.value, rules)
     meta: dict[str, Any] = {
-        "id": make_id(*wanted.identity),
-        "kind": wanted.kind,
-        "title": one_line(value["title"]) or wanted.kind,
-        "created": wanted.created,
+        "id": make_id(*request.identity),
+        "kind": request.kind,
+        "title": one_line(value["title"]) or request.kind,
+        "created": request.created,
         **_given(value, context),
     }
-    if cleaned.private + rest.private:
-        meta["private"] = cleaned.private + rest.private
-    if cleaned.redacted + rest.redacted:
-        meta["redacted"] = cleaned.redacted + rest.redacted
-    body = _fit(value["body"], wanted.max_bytes)
+    if cleaned.private + cleaned_draft.private:
+        meta["private"] = cleaned.private + cleaned_draft.private
+    if cleaned.redacted + cleaned_draft.redacted:
+        meta["redacted"] = cleaned.redacted + cleaned_draft.redacted
+    body = _fit(value["body"], request.max_bytes)
     meta = _bounded(meta)
-    if wanted.kind in CAPTURED:
+    if request.kind in CAPTURED:
         meta["digest"] = fingerprint(meta["title"], body)
     return Note(meta, make_slug(value["slug"] or meta["title"]), body), cleaned
 
 
 def _given(value: dict[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given front matter in order, without empty values."""
-    given = value["context"] | value["meta"]
-    given |= {key: context[key] for key in _NAMED_BEFORE if key in context}
-    return {key: given[key] for key in sorted(given, key=place) if given[key] not in ("", None, [])}
+    values = value["context"] | value["meta"]
+    values |= {key: context[key] for key in _NAMED_BEFORE if key in context}
+    return {key: values[key] for key in sorted(values, key=place) if values[key] not in ("", None, [])}
 
 
 def fingerprint(title: str, body: str) -> str:
@@ -184,8 +184,8 @@ def fingerprint(title: str, body: str) -> str:
 
 def is_edited(parsed: Parsed) -> bool:
     """Whether a person has changed a captured note's title or body, judged by its digest."""
-    known = parsed.meta.get("digest")
-    return known is not None and str(known) != fingerprint(str(parsed.meta.get("title", "")), parsed.body)
+    digest = parsed.meta.get("digest")
+    return digest is not None and str(digest) != fingerprint(str(parsed.meta.get("title", "")), parsed.body)
 
 
 _NAMED_BEFORE = ("session", "agent")

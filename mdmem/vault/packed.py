@@ -39,9 +39,9 @@ def rest(data: bytes) -> bytes:
     """Return an archive without the notes that `parse` returns: its head, and what somebody wrote there."""
     head, *sections = unix_lines(data).split(MARK)
     names = [_read(section)[0] for section in sections]
-    left = [section for at, section in enumerate(sections) if not names[at] or names[at] in names[at + 1 :]]
+    own_sections = [section for at, section in enumerate(sections) if not names[at] or names[at] in names[at + 1 :]]
     return head + b"".join(
-        section.removeprefix(_END) if section.startswith(_END) else MARK + section for section in left
+        section.removeprefix(_END) if section.startswith(_END) else MARK + section for section in own_sections
     )
 
 
@@ -63,8 +63,8 @@ def _read(section: bytes) -> tuple[str, bytes]:
     """Return name and text of a section; the name is "" when it is not a note."""
     line, _, text = section.partition(b"\n")
     name = line.removesuffix(b" -->").decode("utf-8", "replace")
-    part, _, own = name.rpartition("/")
-    is_plain = own.endswith(".md") and not own.startswith(".") and (not part or layout.is_part(part))
+    part, _, file_name = name.rpartition("/")
+    is_plain = file_name.endswith(".md") and not file_name.startswith(".") and (not part or layout.is_part(part))
     return (name if line.endswith(b" -->") and is_plain else ""), text
 
 
@@ -79,10 +79,10 @@ def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict
     if not layout.archived_in(path):
         return {}
     try:
-        found = os.lstat(os.path.join(root, path))
+        state = os.lstat(os.path.join(root, path))
     except (OSError, ValueError):
         return {}
-    key = (root, path, found.st_mtime_ns, found.st_size, found.st_ino)
+    key = (root, path, state.st_mtime_ns, state.st_size, state.st_ino)
     if not _last or _last[0][0] != key:
         _last[:] = [(key, parse(read(root, path) or b""))]
     return _last[0][1]

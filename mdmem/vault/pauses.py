@@ -66,8 +66,8 @@ def of_sessions(config: Config) -> list[Pause]:
         names = [name for name in os.listdir(config.state_dir) if name.startswith(_OF_ONE) and "." not in name]
     except OSError:
         return []
-    found = (pause_of(config, name.removeprefix(_OF_ONE)) for name in names)
-    return sorted(filter(None, found), key=lambda pause: (pause.began, pause.session))
+    pauses = (pause_of(config, name.removeprefix(_OF_ONE)) for name in names)
+    return sorted(filter(None, pauses), key=lambda pause: (pause.began, pause.session))
 
 
 def begin_pause(config: Config, session: str = "", ends: float = 0.0) -> None:
@@ -99,18 +99,18 @@ def times(config: Config, session_key: str) -> list[tuple[float, float]]:
     Raises OSError when they cannot be read: what was not to be stored is then unknown.
     """
     unended = filter(None, (_read(config, key) for key in dict.fromkeys(("", session_key))))
-    found = [(pause.began, pause.ends) for pause in unended if pause.ends]
+    spans = [(pause.began, pause.ends) for pause in unended if pause.ends]
     try:
         text = files.read_own(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
-        return found
+        return spans
     for row in map(str.split, text.splitlines()):
         if len(row) == 3 and row[2] in ("all", session_key):
             try:
-                found.append((float(row[0]), float(row[1])))
+                spans.append((float(row[0]), float(row[1])))
             except ValueError:
                 continue
-    return found
+    return spans
 
 
 def remember_pause(config: Config, begin: float, end: float, session_key: str = "all") -> None:

@@ -43,8 +43,8 @@ def is_untouched(parsed: note.Parsed, data: bytes, tags: Any) -> bool:
         return False
     if parsed.meta.get("tags") != tags:
         return False
-    again = note.render(note.Note(parsed.meta, "", parsed.body.lstrip("\n")))
-    return again.encode("utf-8", "replace").rstrip() == data.rstrip()
+    rendered = note.render(note.Note(parsed.meta, "", parsed.body.lstrip("\n")))
+    return rendered.encode("utf-8", "replace").rstrip() == data.rstrip()
 
 
 def origin(parsed: note.Parsed) -> str:
@@ -73,9 +73,9 @@ def on_page(vault: str, page: note.Parsed) -> str:
     """Return what people wrote on the page of a session, project or day, without mdmem's part, template and title."""
     from mdmem.vault import journal, template
 
-    known = template.load(f"notes/{page.meta.get('kind')}.md", vault).splitlines()
+    template_lines = template.load(f"notes/{page.meta.get('kind')}.md", vault).splitlines()
     lines = journal.outside(page.body).splitlines()
-    return "\n".join(line for line in lines if line not in known and not line.startswith("# ")).strip()
+    return "\n".join(line for line in lines if line not in template_lines and not line.startswith("# ")).strip()
 
 
 def shown(vault: str, text: str) -> str:
@@ -132,10 +132,10 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
     folders, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     stem, extension = (stem, dot + suffix) if stem else (name, "")
-    said = _said_in(rules, data)
-    cleaned = _cleaned_name(rules, stem, said)
+    private_texts = _said_in(rules, data)
+    cleaned = _cleaned_name(rules, stem, private_texts)
     if cleaned != stem and (end := _made_end(stem, data)):
-        cleaned = _cleaned_name(rules, stem.removesuffix(end), said) + end
+        cleaned = _cleaned_name(rules, stem.removesuffix(end), private_texts) + end
     if not path.startswith("journal/"):
         folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
     return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
@@ -158,10 +158,10 @@ def _made_end(stem: str, data: bytes | None) -> str:
     from mdmem.vault import journal, note
 
     meta = note.parse(data).meta if data else {}
-    made = str(meta.get("id", ""))
-    ids = [made] if note.is_made_id(made) and made == made.lower() else []
+    note_id = str(meta.get("id", ""))
+    ids = [note_id] if note.is_made_id(note_id) and note_id == note_id.lower() else []
     ids += journal.session_tags(str(meta["session"])) if meta.get("session") else ()
-    return next((f"-{one}" for one in ids if stem.endswith(f"-{one}")), "")
+    return next((f"-{end}" for end in ids if stem.endswith(f"-{end}")), "")
 
 
 def _said_in(rules: privacy.Rules, data: bytes | None) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ def _said_in(rules: privacy.Rules, data: bytes | None) -> tuple[str, ...]:
     return privacy.clean(text, rules=rules).spans if privacy.may_hold_private([text], rules) else ()
 
 
-def _cleaned_name(rules: privacy.Rules, name: str, said: tuple[str, ...] = ()) -> str:
+def _cleaned_name(rules: privacy.Rules, name: str, private_texts: tuple[str, ...] = ()) -> str:
     storable = name.encode("utf-8", "replace").decode()  # a name that is not UTF-8 stays as it is
-    cleaned = str(privacy.clean(storable, rules=rules, said=said).value)
+    cleaned = str(privacy.clean(storable, rules=rules, said=private_texts).value)
     return name if cleaned == storable else cleaned or rules.marker or "-"

@@ -12,27 +12,27 @@ def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
     text: None when there is no file yet. In an empty file a blank line is put first, which shows later that it existed.
     """
     body = _unmarked(body).strip()
-    first, _, rest = body.partition("\n")
+    first, _, following = body.partition("\n")
     line = " ".join(first.lstrip("#>*- \t").rstrip("* \t").split())
     is_title = line == title or (title.endswith("…") and line.startswith(title[:-1]))
     if not is_title or first.startswith("#"):  # the first line of an untitled note is its title
-        body = f"## {line if is_title else title}\n\n{(rest if is_title else body).strip()}".rstrip()
+        body = f"## {line if is_title else title}\n\n{(following if is_title else body).strip()}".rstrip()
     block = f"{_BEGIN.format(note_id)}\n{body}\n{_END.format(note_id)}"
     if text is None:
         return f"{block}\n"
-    found = _find(text, note_id)
-    if found is not None:
-        return text[: found[0]] + block + text[found[1] :]
+    block_span = _find(text, note_id)
+    if block_span is not None:
+        return text[: block_span[0]] + block + text[block_span[1] :]
     gap = "" if text.endswith("\n\n") else "\n" if not text or text.endswith("\n") else "\n\n"
     return f"{text}{gap}{block}\n"
 
 
 def without_note(text: str, note_id: str) -> str:
     """Return an instruction file's text without a note and the blank line that was added before it."""
-    found = _find(text, note_id)
-    if found is None:
+    block_span = _find(text, note_id)
+    if block_span is None:
         return text
-    before, after = text[: found[0]], text[found[1] :].removeprefix("\n")
+    before, after = text[: block_span[0]], text[block_span[1] :].removeprefix("\n")
     if (before == "\n" or before.endswith("\n\n")) and (not after or after.startswith("\n")):
         before = before[:-1]
     return before + after

@@ -43,8 +43,8 @@ def _is_shut(folder: str) -> bool:
 
 def every(root: str) -> list[str]:
     """Return the vault's folders that cannot be read, in order."""
-    found: list[str] = []
-    for where, names, _ in os.walk(root):
+    shut: list[str] = []
+    for folder, names, _ in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith("."))
-        found += [os.path.relpath(f"{where}/{name}", root) for name in names if _is_shut(f"{where}/{name}")]
-    return [path.replace(os.sep, "/") for path in found]
+        shut += [os.path.relpath(f"{folder}/{name}", root) for name in names if _is_shut(f"{folder}/{name}")]
+    return [path.replace(os.sep, "/") for path in shut]

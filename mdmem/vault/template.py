@@ -27,15 +27,15 @@ PLACES = {
 def folder() -> str:
     """Return the folder of mdmem's templates: in the installed package, or beside it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    inside = os.path.join(package, "templates")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "templates")
+    in_package = os.path.join(package, "templates")
+    return in_package if os.path.isdir(in_package) else os.path.join(os.path.dirname(package), "templates")
 
 
 def load(name: str, vault: str = "") -> str:
     """Return a template ("notes/prompt.md"), the vault's own if it has one; a minimal one if none can be read."""
-    own = _own(name, vault) if vault else None
-    if own is not None:
-        return own[:MAX_BYTES].decode("utf-8", "replace")
+    vaults_own = _own(name, vault) if vault else None
+    if vaults_own is not None:
+        return vaults_own[:MAX_BYTES].decode("utf-8", "replace")
     try:
         with open(os.path.join(folder(), *name.split("/")), "rb") as file:
             return file.read().decode("utf-8")
@@ -56,10 +56,10 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
     Values are never expanded: a prompt about `{{title}}` is only text.
     """
-    first, *rest = template.split("{{")
+    first, *pieces = template.split("{{")
     filled = [first]
-    for piece in rest:
+    for piece in pieces:
         name, closed, after = piece.partition("}}")
-        known = closed and name.strip() in values
-        filled += [values[name.strip()], after] if known else ["{{", piece]
+        is_known = closed and name.strip() in values
+        filled += [values[name.strip()], after] if is_known else ["{{", piece]
     return "".join(filled)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     Step = TypeVar("Step")
     Place = tuple[tuple[int, ...], float, str, bool]
+    Placed = tuple[Place, Step]
 
 
 NO_NUMBER = 1 << 30
@@ -22,21 +23,32 @@ def numbered(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[tupl
     If several prompts have the same number, all turns are renumbered by the time of their prompts. A note with such a
     number belongs to the latest of these prompts before it.
     """
-    ordered = sorted(((place(step), step) for step in steps), key=lambda one: one[0])
-    by_number: dict[int, list[tuple[Place, Step]]] = {}
-    for one in ordered:
-        by_number.setdefault(one[0][0][0], []).append(one)
-    asked = {number: [one for one in held if one[0][3]] for number, held in by_number.items()}
-    if all(len(prompts) < 2 for prompts in asked.values()):
-        return [(number, [step for _, step in held]) for number, held in by_number.items()]
-    turns: list[list[tuple[Place, Step]]] = []
-    for number, held in by_number.items():
-        prompts = sorted(asked[number], key=lambda one: one[0][1:])
+    ordered = sorted(((place(step), step) for step in steps), key=lambda placed: placed[0])
+    by_number: dict[int, list[Placed[Step]]] = {}
+    for placed in ordered:
+        numbers = placed[0][0]
+        by_number.setdefault(numbers[0], []).append(placed)
+    prompts_of = {number: list(filter(_is_prompt, members)) for number, members in by_number.items()}
+    if all(len(prompts) < 2 for prompts in prompts_of.values()):
+        return [(number, [step for _, step in members]) for number, members in by_number.items()]
+    turns: list[list[Placed[Step]]] = []
+    for number, members in by_number.items():
+        prompts = sorted(prompts_of[number], key=_moment)
         parts = [[prompt] for prompt in prompts] or [[]]
-        for one in held:
-            if not one[0][3]:
-                at = sum(prompt[0][1] <= one[0][1] for prompt in prompts)
-                parts[max(at - 1, 0)].append(one)
+        for placed in members:
+            if not _is_prompt(placed):
+                time, _ = _moment(placed)
+                begun = sum(_moment(prompt)[0] <= time for prompt in prompts)
+                parts[max(begun - 1, 0)].append(placed)
         turns += parts
-    turns.sort(key=lambda turn: min(one[0][1:3] for one in turn))
+    turns.sort(key=lambda turn: min(map(_moment, turn)))
     return [(number, [step for _, step in turn]) for number, turn in enumerate(turns, 1)]
+
+
+def _is_prompt(placed: Placed[Step]) -> bool:
+    return placed[0][3]
+
+
+def _moment(placed: Placed[Step]) -> tuple[float, str]:
+    """Return a note's time and file name."""
+    return placed[0][1:3]

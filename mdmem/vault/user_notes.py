@@ -63,34 +63,34 @@ def add(
         line = note.one_line(clean["title"]) or _first_line(clean["body"], rules.marker)
         if not _has_words(clean["title"] + clean["body"], rules.marker):
             return None
-        kept = {key: value for key, value in clean["meta"].items() if value is not False}
-        return note.Draft(line, line, {**kept, "tags": clean_tags(clean["tags"])}, _bounded(clean["body"]))
+        given_meta = {key: value for key, value in clean["meta"].items() if value is not False}
+        return note.Draft(line, line, {**given_meta, "tags": clean_tags(clean["tags"])}, _bounded(clean["body"]))
 
     created = timestamps.note_time(now)
-    wanted = note.NoteRequest(kind, source, build, identity=(), created=created, context={}, origin="prompt")
-    made, _ = note.new(wanted, rules, memory.load_all(config))
-    if made is None:
+    request = note.NoteRequest(kind, source, build, identity=(), created=created, context={}, origin="prompt")
+    new_note, _ = note.new(request, rules, memory.load_all(config))
+    if new_note is None:
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
-    text = "\0".join(str(value) for value in (*made.meta.values(), made.body))
-    made.meta["id"] = note.make_id(kind, folder, short(text, 16))
-    name = _name(made, folder)
+    text = "\0".join(str(value) for value in (*new_note.meta.values(), new_note.body))
+    new_note.meta["id"] = note.make_id(kind, folder, short(text, 16))
+    name = _name(new_note, folder)
     if folder == "notes" or note.is_internal(folder):
         folder = layout.for_new_note(config.vault, folder, name)
-    return _publish(config, made, folder)
+    return _publish(config, new_note, folder)
 
 
-def _name(made: note.Note, folder: str) -> str:
-    day, tail = str(made.meta["created"])[:10], f"{made.id}.md"
-    words = note.cut_bytes(made.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
+def _name(new_note: note.Note, folder: str) -> str:
+    day, tail = str(new_note.meta["created"])[:10], f"{new_note.id}.md"
+    words = note.cut_bytes(new_note.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
     return f"{day}-{words}-{tail}" if words else f"{day}-{tail}"
 
 
-def _publish(config: Config, made: note.Note, folder: str) -> Written:
-    durable, name = config.durable, _name(made, folder)
+def _publish(config: Config, new_note: note.Note, folder: str) -> Written:
+    durable, name = config.durable, _name(new_note, folder)
     parts = tuple(part for part in folder.split("/") if part)
     with disk.open_folder(config.vault, parts, create=True, durable=durable) as opened:
-        disk.create(opened, name, note.render(made).encode("utf-8", "replace"), durable=durable)
-    return Written(made.id, "/".join((*parts, name)))
+        disk.create(opened, name, note.render(new_note).encode("utf-8", "replace"), durable=durable)
+    return Written(new_note.id, "/".join((*parts, name)))
 
 
 def append(config: Config, path: str, text: str) -> None:
@@ -179,19 +179,19 @@ def set_keys(config: Config, path: str, changes: Mapping[str, Any]) -> bool:
 
 def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
     """Add tags to a note; return all its tags. Raises what `set_keys` raises."""
-    wanted = clean_tags(clean(config, list(tags)))
-    return _change_tags(config, path, lambda had: [*had, *(tag for tag in wanted if tag not in had)])
+    added = clean_tags(clean(config, list(tags)))
+    return _change_tags(config, path, lambda had: [*had, *(tag for tag in added if tag not in had)])
 
 
 def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
     """Remove tags from a note; return those that remain. Raises what `set_keys` raises."""
-    asked = list(tags)
+    removed = list(tags)
 
-    def left(had: list[str]) -> list[str]:
-        gone = frozenset(meant_tags(had, asked))
-        return [tag for tag in had if tag not in gone]
+    def remaining(had: list[str]) -> list[str]:
+        meant = frozenset(meant_tags(had, removed))
+        return [tag for tag in had if tag not in meant]
 
-    return _change_tags(config, path, left)
+    return _change_tags(config, path, remaining)
 
 
 def meant_tags(had: Iterable[str], tags: Iterable[str]) -> list[str]:
@@ -204,8 +204,8 @@ def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[s
     now: list[str] = []
 
     def edit(data: bytes) -> bytes:
-        held = note.parse(data).meta.get("tags")
-        had = tags_of(held)
+        value = note.parse(data).meta.get("tags")
+        had = tags_of(value)
         now[:] = choose(had)
         return data if now == had else editing.set_keys(data, {"tags": now or None})
 
@@ -231,11 +231,11 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
     Raises UsageError when a tag is too long, or there are too many.
     """
     words = (word for tag in tags for word in str(tag).split(","))
-    found = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
-    found.pop("", None)
-    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in found):
+    distinct = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
+    distinct.pop("", None)
+    if len(distinct) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in distinct):
         raise UsageError(f"A note takes at most {MAX_TAGS} tags of at most {MAX_TAG_CHARS} characters.")
-    return list(found)
+    return list(distinct)
 
 
 def is_owned(path: str, data: bytes) -> bool:

@@ -117,7 +117,7 @@ def test_a_locked_folder_makes_the_next_wait_and_is_free_after_a_kill(tmp_path: 
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"held\n"
     with vaults.open_folder(str(tmp_path)) as folder:
-        assert not folder.inside.lock(0)
+        assert not folder.handle.lock(0)
         holder.kill()
         holder.communicate()
         folder.lock()

@@ -114,7 +114,7 @@ def _finish(config: Config, path: str) -> bool:
         name = journal.page_in(folder)
         if not name:
             return False
-        written = folder.inside.stat(name).st_mtime
+        written = folder.handle.stat(name).st_mtime
         session = Session(config, journal.session_in(folder, name))
         if session.path != path or written >= os.stat(path).st_mtime:
             return False

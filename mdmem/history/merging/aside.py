@@ -53,7 +53,7 @@ def make_room(config: Config, path: str) -> str:
     try:
         for depth, name in enumerate(parts):
             with disk.open_folder(config.vault, tuple(parts[:depth])) as folder:
-                mode = folder.inside.stat(name).st_mode
+                mode = folder.handle.stat(name).st_mode
                 if stat.S_ISREG(mode) if depth == len(parts) - 1 else stat.S_ISDIR(mode):
                     continue
                 if stat.S_ISDIR(mode) and _is_without_files(folder.below(name)):
@@ -79,7 +79,7 @@ def blocked(config: Config, path: str) -> VaultError:
 def _is_without_files(folder: Folder) -> bool:
     with folder:
         for name in folder.names():
-            if not stat.S_ISDIR(folder.inside.stat(name).st_mode) or not _is_without_files(folder.below(name)):
+            if not stat.S_ISDIR(folder.handle.stat(name).st_mode) or not _is_without_files(folder.below(name)):
                 return False
     return True
 
@@ -88,11 +88,11 @@ def _delete(above: Folder, name: str) -> None:
     with above.below(name) as folder:
         for each in folder.names():
             _delete(folder, each)
-    above.inside.remove_folder(name)
+    above.handle.remove_folder(name)
 
 
 def _move(folder: Folder, name: str) -> None:
     """Rename something to a name beside it."""
-    found = folder.inside.stat(name)
+    found = folder.handle.stat(name)
     new = conflict_path(name, short(f"{name}\0{found.st_mtime_ns}\0{found.st_ino}", 8))
-    folder.inside.replace(name, new)
+    folder.handle.replace(name, new)
