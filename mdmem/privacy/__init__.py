@@ -47,8 +47,8 @@ class Rules(RuleSet):
 
     if not TYPE_CHECKING:  # type checkers derive it from the fields
 
-        def __init__(self, **given: Any) -> None:
-            super().__init__(**given)
+        def __init__(self, **values: Any) -> None:
+            super().__init__(**values)
             self.tags = _tag_words(self.tags)
             self.marker = self.marker and _usable(self.marker, Rules.marker, self.tags)
             self.redacted = _usable(self.redacted, Rules.redacted, self.tags)
@@ -56,17 +56,17 @@ class Rules(RuleSet):
     @classmethod
     def of(cls, settings: Settings) -> Rules:
         """Return the rules for these settings."""
-        given = settings.privacy
+        privacy = settings.privacy
         return cls(
-            marker=given.marker,
-            redacted=given.redacted,
-            name_kinds=given.name_kinds,
-            keep_lines=given.keep_lines,
-            unclosed=given.unclosed,
-            literal_code=given.literal_code,
-            patterns=tuple(given.patterns),
-            tags=tuple(given.tags),
-            home=_home() if given.anonymize else "",
+            marker=privacy.marker,
+            redacted=privacy.redacted,
+            name_kinds=privacy.name_kinds,
+            keep_lines=privacy.keep_lines,
+            unclosed=privacy.unclosed,
+            literal_code=privacy.literal_code,
+            patterns=tuple(privacy.patterns),
+            tags=tuple(privacy.tags),
+            home=_home() if privacy.anonymize else "",
         )
 
 
@@ -96,9 +96,9 @@ def clean(
     job = Job(cleaned, rules or DEFAULT, origin, echo)
     job.names = names
     job.spans += said
-    value_left = _without_spanning(value, job)
-    job.plain_chars = _plain_chars(value_left, job) if echo is None and not job.rules.patterns else 0
-    cleaned.value = _value(value_left, job, 0)
+    remaining = _without_spanning(value, job)
+    job.plain_chars = _plain_chars(remaining, job) if echo is None and not job.rules.patterns else 0
+    cleaned.value = _value(remaining, job, 0)
     if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans):
         from mdmem.privacy import revealed
 
@@ -144,9 +144,9 @@ def may_hold_private(value: Any, rules: Rules) -> bool:
 
 def may_name_secret(value: Any, rules: Rules) -> bool:
     """Whether a JSON value may hold a secret that is known by its name, by its command or file, or by a sentence."""
-    found: list[str] = []
-    _gather(value, found, 0)
-    low = text.lower("\n".join(found))
+    texts: list[str] = []
+    _gather(value, texts, 0)
+    low = text.lower("\n".join(texts))
     return rules.secrets and (secrets.may_name(low) or secrets.has_any(low, ("vault ", "sops ", "/secrets/")))
 
 
@@ -160,14 +160,14 @@ def as_typed(prompt: str) -> str:
     from mdmem.privacy import sections
 
     typed: list[str] = []
-    done = 0
+    copied = 0
     for at, end in secrets.every(prompt, "[PRIVATE]"):
-        before, rest = prompt[max(0, at - _TYPED_REACH) : at], prompt[end : end + _TYPED_REACH].partition("\n")[0]
-        is_first = not done and not before.strip() and not prompt[:at].strip()
-        if is_first or (sections.begins_sentence(before) and rest.strip(" \t:.,;!?…-")):
-            typed += (prompt[done:at], "[private]")
-            done = end
-    return "".join([*typed, prompt[done:]])
+        before, after = prompt[max(0, at - _TYPED_REACH) : at], prompt[end : end + _TYPED_REACH].partition("\n")[0]
+        is_first = not copied and not before.strip() and not prompt[:at].strip()
+        if is_first or (sections.begins_sentence(before) and after.strip(" \t:.,;!?…-")):
+            typed += (prompt[copied:at], "[private]")
+            copied = end
+    return "".join([*typed, prompt[copied:]])
 
 
 _TYPED_REACH = 200
@@ -214,14 +214,16 @@ def _without_spanning(value: Any, job: Job) -> Any:
 
 def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed, or that are the whole content of its file."""
-    given = run.get("input")
-    command, path = (given.get("command"), given.get("file_path")) if isinstance(given, dict) else (None, None)
-    told = command if isinstance(command, str) else path
-    if not isinstance(told, str) or not secrets.has_any(told, secrets.PRINTED):
+    tool_input = run.get("input")
+    if not isinstance(tool_input, dict):
+        return run
+    command, path = tool_input.get("command"), tool_input.get("file_path")
+    source = command if isinstance(command, str) else path
+    if not isinstance(source, str) or not secrets.has_any(source, secrets.PRINTED):
         return run
     from mdmem.privacy.secrets import named
 
-    return named.without_printed(run, told, job) if told == command else named.without_content(run, told, job)
+    return named.without_printed(run, source, job) if source == command else named.without_content(run, source, job)
 
 
 def _may_span(value: Any, rules: RuleSet, listed: bool, depth: int) -> bool:
@@ -287,10 +289,10 @@ def _plain_chars(value: Any, job: Job) -> int:
     """
     if isinstance(value, str):
         return 0
-    found: list[str] = []
-    _gather(value, found, 0)
-    longer = [one for one in found if len(one) > _NAME_CHARS]
-    if not text.is_plain("\n".join([one for one in found if len(one) <= _NAME_CHARS]), job):
+    texts: list[str] = []
+    _gather(value, texts, 0)
+    longer = [string for string in texts if len(string) > _NAME_CHARS]
+    if not text.is_plain("\n".join([string for string in texts if len(string) <= _NAME_CHARS]), job):
         return 0
     is_plain = sum(map(len, longer)) <= _MOST_CHARS and text.is_plain("\n".join(longer), job)
     return _MOST_CHARS if is_plain else _NAME_CHARS
@@ -302,17 +304,17 @@ _MOST_CHARS = 8 * 1024
 """Above this total length, checking twice costs more than it saves."""
 
 
-def _gather(value: Any, found: list[str], depth: int) -> None:
+def _gather(value: Any, texts: list[str], depth: int) -> None:
     if isinstance(value, str):
-        found.append(value)
+        texts.append(value)
     elif depth <= MAX_DEPTH and isinstance(value, dict):
         for key, item in value.items():
             if isinstance(key, str) and key not in USUAL_KEYS:
-                found.append(key)
-            _gather(item, found, depth + 1)
+                texts.append(key)
+            _gather(item, texts, depth + 1)
     elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
         for item in value:
-            _gather(item, found, depth + 1)
+            _gather(item, texts, depth + 1)
 
 
 def _is_plain(key: str, job: Job) -> bool:
@@ -381,12 +383,12 @@ def _home() -> str:
     return config.home()
 
 
-def _tag_words(given: tuple[str, ...]) -> tuple[str, ...]:
-    if given in ((), ("private",)):
+def _tag_words(configured: tuple[str, ...]) -> tuple[str, ...]:
+    if configured in ((), ("private",)):
         return ("private",)
     from mdmem.privacy import tags
 
-    return tags.words(given)
+    return tags.words(configured)
 
 
 DEFAULT = Rules()

@@ -32,8 +32,8 @@ def _text(text: str, home: str) -> str:
     home = home.rstrip("/\\")
     for form in dict.fromkeys([home, home.replace("\\", "\\\\"), home.replace("\\", "/")]):
         if len(form) > 1 and form in text:
-            above = form[: max(form.rfind("/"), form.rfind("\\")) + 1]
-            text = _replaced(text, form, f"{above}~", _is_inside_path)
+            parent = form[: max(form.rfind("/"), form.rfind("\\")) + 1]
+            text = _replaced(text, form, f"{parent}~", _is_inside_path)
             text = _replaced(text, form, "~", lambda text, _, end: not _goes_on(text, end))
     dashed = home.replace("/", "-")
     if len(dashed) > 1 and dashed in text:  # agents name their folders after a project's path
@@ -42,16 +42,16 @@ def _text(text: str, home: str) -> str:
     return _replaced(text, user, "~", _is_users_folder) if len(user) > 1 and user in text else text
 
 
-def _replaced(text: str, wanted: str, instead: str, applies: Callable[[str, int, int], bool]) -> str:
+def _replaced(text: str, part: str, instead: str, applies: Callable[[str, int, int], bool]) -> str:
     parts: list[str] = []
     at = 0
-    found = text.find(wanted)
-    while found >= 0:
-        end = found + len(wanted)
-        if applies(text, found, end):
-            parts += (text[at:found], instead)
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        if applies(text, start, end):
+            parts += (text[at:start], instead)
             at = end
-        found = text.find(wanted, end)
+        start = text.find(part, end)
     return "".join([*parts, text[at:]])
 
 
@@ -72,5 +72,5 @@ def _is_users_folder(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 200) : start]
     if before[-1:] not in ("/", "\\") or _goes_on(text, end) or "://" in before.split()[-1]:
         return False
-    above = text[max(0, start - 40) : start].replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
-    return above in _ABOVE_USERS or (end - start >= 4 and text[start:end].lower() not in _SYSTEM)
+    parent = text[max(0, start - 40) : start].replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    return parent in _ABOVE_USERS or (end - start >= 4 and text[start:end].lower() not in _SYSTEM)

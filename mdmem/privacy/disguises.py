@@ -62,8 +62,8 @@ def shadow(low: str, words: Iterable[str] = ()) -> str:
     if "\x1b" in low:
         low = _uncolored(low)
     if "\b" in low:  # manual pages overprint bold characters
-        *before, last = low.split("\b")
-        low = "".join([*[f"{part[:-1]}  "[: len(part) + 1] for part in before], last])
+        *before, last_part = low.split("\b")
+        low = "".join([*[f"{part[:-1]}  "[: len(part) + 1] for part in before], last_part])
     for word in words:
         if _letters_alone(low).count(_letters_alone(word)) > low.count(word):
             low = _put_together(low, word)
@@ -105,7 +105,7 @@ def _put_together(low: str, word: str) -> str:
     import re  # rarely needed: few texts have such a word
 
     pattern = _GAP.join([sign for sign in word if sign.isalnum()])
-    return re.sub(pattern, lambda found: word.ljust(len(found[0])) if len(found[0]) > len(word) else found[0], low)
+    return re.sub(pattern, lambda match: word.ljust(len(match[0])) if len(match[0]) > len(word) else match[0], low)
 
 
 _GAP = r"""[\s\x00-\x1f\x7f"'+*_=|-]{0,200}(?:\n[^\n<\[a-z]{0,40})?"""

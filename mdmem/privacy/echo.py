@@ -119,17 +119,17 @@ class Echo:
 
     def _by_letters(self, text: str) -> Iterator[tuple[int, int]]:
         """Find the parts that are known by their letters, whatever is between the letters."""
-        found = letters.Letters(text)
-        for start, end, where in self._hits(found.text, _GROUP, self._letters):
-            span = found.origin(start, end)
-            if _is_together(text, *span, where % BY_LETTERS):
-                yield _with_edges(text, *span) if where >= HAS_EDGES else span
+        letters_of_text = letters.Letters(text)
+        for start, end, boundary in self._hits(letters_of_text.text, _GROUP, self._letters):
+            span = letters_of_text.origin(start, end)
+            if _is_together(text, *span, boundary % BY_LETTERS):
+                yield _with_edges(text, *span) if boundary >= HAS_EDGES else span
 
     def _as_written(self, text: str) -> list[tuple[int, int]]:
         """Find the parts that are known as written, ignoring letter case and the kind of white space."""
         low = letters.fold(views.spaced(text))
         hits = [*self._hits(low, _GROUP, self._written), *self._hits(low, _PAIR, self._pairs)]
-        spans = [(start, end) for start, end, where in hits if _stands_apart(low, start, end, where)]
+        spans = [(start, end) for start, end, boundary in hits if _stands_apart(low, start, end, boundary)]
         if not spans:
             return []
         even = views.spaced_view(text)
@@ -139,17 +139,17 @@ class Echo:
         """Find the parts of a table in a lower-case text: start, end, and where the part counts."""
         if not table or len(low) < size:
             return
-        known: dict[str, bytes] = {}
+        digest_of: dict[str, bytes] = {}
         for at, anchor in _anchored(_units(low), size, self._factor, table):
-            for _, before, length, where, digest in table[anchor]:
+            for _, before, length, boundary, digest in table[anchor]:
                 start = at - before
                 end = start + length
                 if start >= 0 and end <= len(low):
                     piece = low[start:end]
-                    if piece not in known:
-                        known[piece] = self._digest(piece)
-                    if known[piece] == digest:
-                        yield start, end, where
+                    if piece not in digest_of:
+                        digest_of[piece] = self._digest(piece)
+                    if digest_of[piece] == digest:
+                        yield start, end, boundary
 
 
 def _readings(text: str, depth: int, is_decoded: bool) -> Iterator[tuple[TextView | None, bool]]:
@@ -167,26 +167,26 @@ def of(spans: Iterable[str]) -> Echo:
 
 
 def records(
-    key: bytes, spans: Iterable[str], known: Iterable[Record] = (), secrets: Iterable[str] = ()
+    key: bytes, spans: Iterable[str], present: Iterable[Record] = (), secrets: Iterable[str] = ()
 ) -> list[Record]:
-    """Return the records to store for private texts and for secrets, without those in `known`."""
+    """Return the records to store for private texts and for secrets, without those that are present."""
     digest, factor = _digester(key), _factor(key)
-    taken: dict[int, int] = {}
+    uses: dict[int, int] = {}
     digests: set[bytes] = set()
-    for record in known:
+    for record in present:
         digests.add(record[4] + bytes([record[3]]))
-        taken[record[0]] = taken.get(record[0], 0) + 1
-    made = []
-    for form, where in [*_forms(tuple(spans)), *[(secret, SECRET) for secret in secrets]]:
-        own = digest(form)
-        if own + bytes([where]) in digests:
+        uses[record[0]] = uses.get(record[0], 0) + 1
+    new = []
+    for form, boundary in [*_forms(tuple(spans)), *[(secret, SECRET) for secret in secrets]]:
+        form_digest = digest(form)
+        if form_digest + bytes([boundary]) in digests:
             continue
-        found = _best_anchor(form, factor, taken)
-        if found:
-            taken[found[0]] = taken.get(found[0], 0) + 1
-            digests.add(own + bytes([where]))
-            made.append((*found, len(form), where, own))
-    return made
+        anchor = _best_anchor(form, factor, uses)
+        if anchor:
+            uses[anchor[0]] = uses.get(anchor[0], 0) + 1
+            digests.add(form_digest + bytes([boundary]))
+            new.append((*anchor, len(form), boundary, form_digest))
+    return new
 
 
 def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -197,13 +197,13 @@ def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
         return _last[spans]
     from mdmem.privacy import private_words
 
-    found = private_words.parts(spans)
+    parts = private_words.parts(spans)
     forms = []
-    for part, where in found.items():
+    for part, boundary in parts.items():
         form, how = _known_by(part)
-        forms.append((form, where + how))
-        if how and len(found) <= _MOST_SPELLED:
-            forms += [(spelling, where + BY_LETTERS) for spelling in private_words.spellings(part, form)]
+        forms.append((form, boundary + how))
+        if how and len(parts) <= _MOST_SPELLED:
+            forms += [(spelling, boundary + BY_LETTERS) for spelling in private_words.spellings(part, form)]
     _last.clear()
     _last[spans] = forms
     return forms
@@ -224,7 +224,7 @@ def _known_by(part: str) -> tuple[str, int]:
 # -- anchors
 
 
-def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, int] | None:
+def _best_anchor(part: str, factor: int, uses: dict[int, int]) -> tuple[int, int] | None:
     """Return the anchor of a part, as hash and offset: the least used one, preferably of digits and signs.
 
     None if many other parts use each of them: such parts repeat each other.
@@ -235,9 +235,9 @@ def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, in
     ranks = []
     for at in range(len(plain) - size + 1):
         anchor = _hash(int.from_bytes(data[2 * at : 2 * (at + size)], sys.byteorder), factor)
-        ranks.append((taken.get(anchor, 0), sum(plain[at : at + size]), at, anchor))
-    others, _, at, anchor = min(ranks)
-    return (anchor, at) if others < _MOST_AT_ANCHOR else None
+        ranks.append((uses.get(anchor, 0), sum(plain[at : at + size]), at, anchor))
+    times_used, _, at, anchor = min(ranks)
+    return (anchor, at) if times_used < _MOST_AT_ANCHOR else None
 
 
 def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int]]:
@@ -246,16 +246,16 @@ def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]
     shifted = [_numbers(memoryview(data)[2 * k : len(data) - (len(data) - 2 * k) % step], step) for k in range(size)]
     groups: set[int] = set().union(*shifted)
     bits = (1 << _ANCHOR_BITS) - 1
-    wanted = {group: anchor for group in groups if (anchor := (group * factor >> 40) & bits) in table}
-    if not wanted:
+    anchors = {group: anchor for group in groups if (anchor := (group * factor >> 40) & bits) in table}
+    if not anchors:
         return
-    if len(wanted) > _FEW_GROUPS:
+    if len(anchors) > _FEW_GROUPS:
         for k, part in enumerate(shifted):
             for number, group in enumerate(part):
-                if group in wanted:
-                    yield size * number + k, wanted[group]
+                if group in anchors:
+                    yield size * number + k, anchors[group]
         return
-    for group, anchor in wanted.items():
+    for group, anchor in anchors.items():
         bare = group.to_bytes(step, sys.byteorder)
         at = data.find(bare)
         while at >= 0:
@@ -289,8 +289,8 @@ def _digester(key: bytes) -> Callable[[str], bytes]:
         from hashlib import blake2b
 
     def digest(part: str) -> bytes:
-        made: bytes = blake2b(part.encode("utf-8", "replace"), key=key, digest_size=DIGEST_BYTES).digest()
-        return made
+        value: bytes = blake2b(part.encode("utf-8", "replace"), key=key, digest_size=DIGEST_BYTES).digest()
+        return value
 
     return digest
 
@@ -298,12 +298,12 @@ def _digester(key: bytes) -> Callable[[str], bytes]:
 # -- places
 
 
-def _is_together(text: str, start: int, end: int, where: int) -> bool:
+def _is_together(text: str, start: int, end: int, boundary: int) -> bool:
     """Whether the letters between `start` and `end` are close enough to be one part, and separate from other words.
 
     The more letters match, the more gaps are allowed: a long match is hardly a coincidence.
     """
-    if where != letters.ANYWHERE and not _stands_apart(text, start, end, where):
+    if boundary != letters.ANYWHERE and not _stands_apart(text, start, end, boundary):
         return False
     piece = text[start:end]
     if _is_whole(piece):
@@ -315,7 +315,7 @@ def _is_together(text: str, start: int, end: int, where: int) -> bool:
         return count >= _FEWEST_LETTERS
     is_number = bare.isdecimal()
     is_spread = len(piece.split()) > 1
-    if is_number and where == letters.ANYWHERE and count >= letters.LOCAL_NUMBER:
+    if is_number and boundary == letters.ANYWHERE and count >= letters.LOCAL_NUMBER:
         return True
     if is_number and letters.is_amount(piece.split()):
         is_spread = False
@@ -339,11 +339,11 @@ def _is_whole(piece: str) -> bool:
     return piece.isalnum() or (not piece.isascii() and all(char.isalnum() or letters.is_hardly(char) for char in piece))
 
 
-def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
-    """Whether the span has the boundaries that `where` requires."""
-    if where == letters.ANYWHERE:
+def _stands_apart(low: str, start: int, end: int, boundary: int) -> bool:
+    """Whether the span has the boundaries that are required. boundary: as in `letters`."""
+    if boundary == letters.ANYWHERE:
         return True
-    continues = str.isdecimal if where == letters.NUMBER else _continues
+    continues = str.isdecimal if boundary == letters.NUMBER else _continues
     before = start > 0 and continues(low[start - 1]) and continues(low[start])
     return not before and not (end < len(low) and continues(low[end]) and continues(low[end - 1]))
 

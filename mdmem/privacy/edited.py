@@ -32,15 +32,15 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     after = [whole for whole in value.get("files_after", ()) if text.may_hold_private(whole, job.rules)]
     shown = value.get("files_shown", ())
     value = {key: item for key, item in value.items() if key not in ("files_after", "files_shown")}
-    known = len(job.spans)
+    known_spans = len(job.spans)
     for whole in shown:
         edits.sections(whole, job)
-    spans = list(dict.fromkeys(job.spans[known:]))
+    spans = list(dict.fromkeys(job.spans[known_spans:]))
     if not (spans and _shows(value, spans)):
         spans = []
     elif 1 < len(spans) <= _MOST_COMPARED:
         spans = [span for span in spans if _shows(value, [span])]
-    job.spans[known:] = spans
+    job.spans[known_spans:] = spans
     for whole in after:
         columns = edits.columns_of(whole, job)
         if columns:
@@ -57,8 +57,8 @@ def _shows(value: Any, spans: list[str]) -> bool:
         return True
     from mdmem.privacy import echo
 
-    known = echo.of(spans)
-    return any(known.find(part) for part in texts)
+    memory = echo.of(spans)
+    return any(memory.find(part) for part in texts)
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
@@ -69,30 +69,32 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
             yield from _texts(item, depth - 1)
 
 
-def _undone(given: Any, after: str, job: Job) -> Any:
+def _undone(tool_input: Any, after: str, job: Job) -> Any:
     """Hide the private parts of replacements by undoing them in the file; all of them if that fails."""
-    if not isinstance(given, dict):
-        return given
-    several = given.get("edits")
-    made = [given, *(one for one in several if isinstance(one, dict))] if isinstance(several, list) else [given]
+    if not isinstance(tool_input, dict):
+        return tool_input
+    listed = tool_input.get("edits")
+    replacements = [tool_input]
+    if isinstance(listed, list):
+        replacements += (replacement for replacement in listed if isinstance(replacement, dict))
     before = after
-    for one in reversed(made):
+    for replacement in reversed(replacements):
         for old_key, new_key in edits.PAIRS:
-            old, new = one.get(old_key), one.get(new_key)
+            old, new = replacement.get(old_key), replacement.get(new_key)
             if isinstance(old, str) and isinstance(new, str):
                 if not new or new not in before:
-                    return _all_hidden(given, job)
-                limit = -1 if True in (one.get("replace_all"), one.get("replaceAll")) else 1
+                    return _all_hidden(tool_input, job)
+                limit = -1 if True in (replacement.get("replace_all"), replacement.get("replaceAll")) else 1
                 before = old.join(before.split(new, limit))
-    return edits.replacements(given, before, job)
+    return edits.replacements(tool_input, before, job)
 
 
-def _all_hidden(given: dict[str, Any], job: Job) -> dict[str, Any]:
-    given = edits.without(given, job)
-    if isinstance(given.get("edits"), list):
-        given = {**given, "edits": [edits.without(one, job) for one in given["edits"]]}
+def _all_hidden(tool_input: dict[str, Any], job: Job) -> dict[str, Any]:
+    tool_input = edits.without(tool_input, job)
+    if isinstance(tool_input.get("edits"), list):
+        tool_input = {**tool_input, "edits": [edits.without(edit, job) for edit in tool_input["edits"]]}
     job.cleaned.private += 1
-    return given
+    return tool_input
 
 
 def _patches(value: Any, after: str, columns: Columns, job: Job) -> Any:
@@ -119,16 +121,16 @@ def _hunk(lines: list[str], after: str, columns: Columns, job: Job) -> list[str]
     """Hide the private lines of one hunk; the number of lines stays the same."""
     if not any(line[:1] == "-" for line in lines):
         return lines
-    left = [line[1:] for line in lines if line[:1] != "-"]
-    while left and not left[-1]:
-        left.pop()
-    found = f"\n{after}\n".find("\n" + "\n".join(left) + "\n") if left else -1
-    at = after.count("\n", 0, found) if found >= 0 else -1
+    remaining = [line[1:] for line in lines if line[:1] != "-"]
+    while remaining and not remaining[-1]:
+        remaining.pop()
+    position = f"\n{after}\n".find("\n" + "\n".join(remaining) + "\n") if remaining else -1
+    at = after.count("\n", 0, position) if position >= 0 else -1
     hidden = []
     for line in lines:
-        is_private = found < 0 or at in columns or (line[:1] == "-" and at - 1 in columns)
+        is_private = position < 0 or at in columns or (line[:1] == "-" and at - 1 in columns)
         if line[:1] != "-":
             at += 1
-            is_private = is_private and found >= 0
+            is_private = is_private and position >= 0
         hidden.append(edits.cut(line, 1, len(line), job) if is_private and line[1:].strip() else line)
     return hidden

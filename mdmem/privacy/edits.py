@@ -44,48 +44,48 @@ def hide(value: Any, job: Job) -> Any:
     }
 
 
-def _adds_tags(given: Any, job: Job) -> bool:
+def _adds_tags(tool_input: Any, job: Job) -> bool:
     """Whether one of several edits may write a private tag."""
-    several = given.get("edits") if isinstance(given, dict) else None
-    made = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
-    written = [one.get(new) for one in made for _, new in PAIRS]
+    listed = tool_input.get("edits") if isinstance(tool_input, dict) else None
+    replacements = [edit for edit in listed if isinstance(edit, dict)] if isinstance(listed, list) else []
+    written = [edit.get(new) for edit in replacements for _, new in PAIRS]
     return any(isinstance(new, str) and text.may_hold_private(new, job.rules) for new in written)
 
 
 # -- replacements
 
 
-def replacements(given: Any, original: str, job: Job) -> Any:
+def replacements(tool_input: Any, original: str, job: Job) -> Any:
     """Hide the parts of each replacement that are private in the file. Several edits are applied in order."""
-    if not isinstance(given, dict):
-        return given
-    given, current = _replacement(given, original, job)
-    several = given.get("edits")
-    if not isinstance(several, list):
-        return given
-    if len(original) * len(several) > _MAX_WORK_CHARS:
-        return {**given, "edits": [without(one, job) for one in several]}
+    if not isinstance(tool_input, dict):
+        return tool_input
+    tool_input, current = _replacement(tool_input, original, job)
+    edits = tool_input.get("edits")
+    if not isinstance(edits, list):
+        return tool_input
+    if len(original) * len(edits) > _MAX_WORK_CHARS:
+        return {**tool_input, "edits": [without(edit, job) for edit in edits]}
     hidden = []
-    for one in several:
-        if isinstance(one, dict):
-            one, current = _replacement(one, current, job)
-        hidden.append(one)
+    for edit in edits:
+        if isinstance(edit, dict):
+            edit, current = _replacement(edit, current, job)
+        hidden.append(edit)
     if current != original:
         sections(current, job)  # an earlier edit may have written between the tags of a later one
-    return {**given, "edits": hidden}
+    return {**tool_input, "edits": hidden}
 
 
-def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str, Any], str]:
+def _replacement(edit: dict[str, Any], current: str, job: Job) -> tuple[dict[str, Any], str]:
     """Return a replacement without its private parts, and the file after it."""
     for old_key, new_key in PAIRS:
-        old, new = one.get(old_key), one.get(new_key)
+        old, new = edit.get(old_key), edit.get(new_key)
         if isinstance(old, str) and isinstance(new, str) and old and old in current:
-            limit = -1 if True in (one.get("replace_all"), one.get("replaceAll")) else 1
+            limit = -1 if True in (edit.get("replace_all"), edit.get("replaceAll")) else 1
             pieces = current.split(old, limit)
             after = new.join(pieces)
             hidden_old = _at_places(old, current, pieces, job)
-            return {**one, old_key: hidden_old, new_key: _at_places(new, after, pieces, job)}, after
-    return one, current
+            return {**edit, old_key: hidden_old, new_key: _at_places(new, after, pieces, job)}, after
+    return edit, current
 
 
 def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
@@ -107,12 +107,12 @@ def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
     return cut(part, min(start for start, _ in covered), max(end for _, end in covered), job)
 
 
-def without(one: Any, job: Job) -> Any:
+def without(edit: Any, job: Job) -> Any:
     """Return a replacement with its old and new text replaced by the marker."""
+    if not isinstance(edit, dict):
+        return edit
     keys = {key for pair in PAIRS for key in pair}
-    return (
-        {key: job.rules.marker if key in keys else item for key, item in one.items()} if isinstance(one, dict) else one
-    )
+    return {key: job.rules.marker if key in keys else item for key, item in edit.items()}
 
 
 # -- patches
@@ -161,9 +161,9 @@ def _hunk(hunk: dict[str, Any], old: int, new: int, before: Columns, after: Colu
         if line[:1] != "-":
             columns.append(after.get(new))
             new += 1
-        found = [place for place in columns if place]
-        hidden = _line(line, found, is_inside, job) if found else line
-        is_inside = bool(found) and len(hidden) <= 1 + len(job.rules.marker)
+        private_columns = [place for place in columns if place]
+        hidden = _line(line, private_columns, is_inside, job) if private_columns else line
+        is_inside = bool(private_columns) and len(hidden) <= 1 + len(job.rules.marker)
         lines.append(hidden)
     return {**hunk, "lines": lines}
 
@@ -194,9 +194,9 @@ def columns_of(whole: str, job: Job) -> Columns:
 
 def sections(whole: str, job: Job) -> list[tuple[int, int]]:
     """Return the spans of a file's private sections, and remember what they say for the second pass."""
-    found = text.private_sections(whole, text.lower(whole), job)
-    job.spans += [whole[first:last] for _, _, first, last, _ in found if whole[first:last].strip()]
-    return [(start, end) for start, end, _, _, _ in found]
+    private = text.private_sections(whole, text.lower(whole), job)
+    job.spans += [whole[first:last] for _, _, first, last, _ in private if whole[first:last].strip()]
+    return [(start, end) for start, end, _, _, _ in private]
 
 
 def cut(part: str, start: int, end: int, job: Job) -> str:

@@ -25,10 +25,10 @@ _SHORTEST_STRETCH = 4
 _IN_RUNS = b"+/-_="
 
 
-def _blank_but(kept: bytes) -> bytes:
+def _blank_but(signs: bytes) -> bytes:
     """Return a translation table that blanks every byte except letters, digits and `kept`."""
     table = bytearray(b" " * 256)
-    for code in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + kept:
+    for code in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + signs:
         table[code] = code
     return bytes(table)
 
@@ -52,12 +52,12 @@ def decoded(text: str) -> TextView | None:
     flat = b" %b " % plain.translate(_RUNS)
     runs = flat.split()
     every = set(runs)
-    known = {run: found for run in every if not _is_words(run) and (found := list(_decode_parts(run)))}
+    parts_of = {run: parts for run in every if not _is_words(run) and (parts := list(_decode_parts(run)))}
     at = 0
-    for run in filter(known.__contains__, runs) if known else ():
+    for run in filter(parts_of.__contains__, runs) if parts_of else ():
         at = flat.index(b" %b " % run, at)
-        for start, end, said in known[run]:
-            view.add(f"\n{said}\n", at + start, at + end, decoded=True)
+        for start, end, plain_text in parts_of[run]:
+            view.add(f"\n{plain_text}\n", at + start, at + end, decoded=True)
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
         _wrapped_base64(plain, view)
@@ -81,28 +81,28 @@ def _is_words(run: bytes) -> bool:
 
 def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
     """Decode a run and its parts between signs: it may be a path, a name or a URL with encoded text in it."""
-    if found := _decode(run):
-        yield 0, len(run), found
+    if plain_text := _decode(run):
+        yield 0, len(run), plain_text
     if run.isalnum():
         return
     parts = run.translate(_PARTS)
     at = 0
     for part in parts.split():
         at = parts.find(part, at)
-        if len(part) >= _SHORTEST_RUN and len(part) < len(run.rstrip(b"=")) and (found := _decode(part)):
-            yield at, at + len(part), found
+        if len(part) >= _SHORTEST_RUN and len(part) < len(run.rstrip(b"=")) and (plain_text := _decode(part)):
+            yield at, at + len(part), plain_text
         at += len(part)
 
 
 def _decode(word: bytes) -> str:
     """Return the texts that a word encodes in base64, base32 or hexadecimal, or ""."""
-    found = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
+    plain_text = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
     digits = word[2:] if word[:2] in (b"0x", b"0X") else word
     if _is_hex(digits):
-        found = f"{_from_hex(digits)}\n{found}".strip("\n")
-    elif said := _from_base32(word.rstrip(b"=")):
-        found = f"{said}\n{found}".strip("\n")
-    return found
+        plain_text = f"{_from_hex(digits)}\n{plain_text}".strip("\n")
+    elif from_base32 := _from_base32(word.rstrip(b"=")):
+        plain_text = f"{from_base32}\n{plain_text}".strip("\n")
+    return plain_text
 
 
 def _from_base32(bare: bytes) -> str:
@@ -148,15 +148,16 @@ def _text(data: bytes) -> str:
         return ""
     if data.count(0) * 3 > len(data):
         even = data[: len(data) // 2 * 2]
-        found = even.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
-        return found if sum(map(str.isascii, found)) * 2 > len(found) else ""
+        decoded_text = even.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+        return decoded_text if sum(map(str.isascii, decoded_text)) * 2 > len(decoded_text) else ""
     try:
-        found = data.decode()
+        decoded_text = data.decode()
     except UnicodeDecodeError as error:
         if error.start < len(data) - 3:  # more than a last character that was cut
             return f"{_wide_text(data)}\n{_latin_text(data)}".strip("\n")
-        found = data[: error.start].decode()
-    return "" if not found.isprintable() and any(char < " " and char not in "\t\n\r" for char in found) else found
+        decoded_text = data[: error.start].decode()
+    has_controls = not decoded_text.isprintable() and any(c < " " and c not in "\t\n\r" for c in decoded_text)
+    return "" if has_controls else decoded_text
 
 
 def _wide_text(data: bytes) -> str:
@@ -166,9 +167,9 @@ def _wide_text(data: bytes) -> str:
     for coding, high in (("utf-16-le", 1), ("utf-16-be", 0)):
         if data[high::2].translate(None, _WIDE_BYTES):
             continue
-        found = data.decode(coding, "replace")
-        if found and all("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in found):
-            return found
+        decoded_text = data.decode(coding, "replace")
+        if decoded_text and all("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in decoded_text):
+            return decoded_text
     return ""
 
 
@@ -238,56 +239,56 @@ def _is_byte(word: bytes) -> bool:
 
 def _bytes_apart(flat: bytes, view: TextView) -> None:
     """Decode separate bytes, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and the output of `xxd`."""
-    known = {word for word in set(flat.split()) if len(word) < 7 and _is_byte(word)}
-    found: list[tuple[bytes, int, int]] = []
+    byte_words = {word for word in set(flat.split()) if len(word) < 7 and _is_byte(word)}
+    collected: list[tuple[bytes, int, int]] = []
     at = last = 0
     for line in flat.split(b"\n"):
         words = line.split()
-        if len(known.intersection(words)) > (not found and len(words) > 1):
-            found += _bytes_of(line, words, at, known)
+        if len(byte_words.intersection(words)) > (not collected and len(words) > 1):
+            collected += _bytes_of(line, words, at, byte_words)
             last = at + len(line)
-        elif found and at > last + _MOST_BETWEEN:
-            _add_bytes(found, view)
-            found = []
+        elif collected and at > last + _MOST_BETWEEN:
+            _add_bytes(collected, view)
+            collected = []
         at += len(line) + 1
-    _add_bytes(found, view)
+    _add_bytes(collected, view)
 
 
 _MOST_BETWEEN = 40
 """Maximum number of characters between two lines with bytes of one text."""
 
 
-def _bytes_of(line: bytes, words: list[bytes], begin: int, known: set[bytes]) -> list[tuple[bytes, int, int]]:
+def _bytes_of(line: bytes, words: list[bytes], begin: int, byte_words: set[bytes]) -> list[tuple[bytes, int, int]]:
     """List the bytes of a line with their spans. A dump's address and its text column are left out."""
-    found: list[tuple[bytes, int, int]] = []
+    bytes_of_line: list[tuple[bytes, int, int]] = []
     address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
     is_dump = bool(address)
     at = count = 0
     for word in words[words.index(address) + 1 :] if address else words:
-        if is_dump and (word not in known or count >= _DUMP_BYTES):
+        if is_dump and (word not in byte_words or count >= _DUMP_BYTES):
             break
         at = line.find(word, at)
-        if word in known:
-            found.append((word, begin + at, begin + at + len(word)))
-        elif found and found[-1][0] and word not in (b"chr", b"CHR", b"Chr", b"char", b"U"):
-            found.append((b"", 0, 0))
+        if word in byte_words:
+            bytes_of_line.append((word, begin + at, begin + at + len(word)))
+        elif bytes_of_line and bytes_of_line[-1][0] and word not in (b"chr", b"CHR", b"Chr", b"char", b"U"):
+            bytes_of_line.append((b"", 0, 0))
         count += len(word) // 2
         at += len(word)
-    if is_dump and found:
-        found[-1] = (*found[-1][:2], begin + len(line))
-    return found
+    if is_dump and bytes_of_line:
+        bytes_of_line[-1] = (*bytes_of_line[-1][:2], begin + len(line))
+    return bytes_of_line
 
 
 def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
     run: list[tuple[bytes, int, int]] = []
-    for one in [*words, (b"", 0, 0)]:
-        if one[0]:
-            run.append(one)
+    for word_span in [*words, (b"", 0, 0)]:
+        if word_span[0]:
+            run.append(word_span)
             continue
         if len(run) > 1:
             for data in _readings(b" ".join([word for word, _, _ in run])):
-                if found := _text(data) or _stretches(data):
-                    view.add(f"\n{found}\n", run[0][1], run[-1][2], decoded=True)
+                if plain_text := _text(data) or _stretches(data):
+                    view.add(f"\n{plain_text}\n", run[0][1], run[-1][2], decoded=True)
         run = []
 
 
@@ -327,11 +328,12 @@ _AROUND_BASE85 = b"\"'`,;()[]"
 def _base85(plain: bytes, view: TextView) -> None:
     """Decode words that are text in base85. Words that are mostly lower case are skipped: base85 rarely is."""
     words = plain.split()
-    known = {word: said for word in set(words) if len(word) >= _SHORTEST_BASE85 and (said := _of_base85(word))}
+    long_words = {word for word in words if len(word) >= _SHORTEST_BASE85}
+    text_of = {word: plain_text for word in long_words if (plain_text := _of_base85(word))}
     at = 0
-    for word in filter(known.__contains__, words) if known else ():
+    for word in filter(text_of.__contains__, words) if text_of else ():
         at = plain.index(word, at)
-        view.add(f"\n{known[word]}\n", at, at + len(word), decoded=True)
+        view.add(f"\n{text_of[word]}\n", at, at + len(word), decoded=True)
         at += len(word)
 
 
@@ -340,9 +342,9 @@ def _of_base85(word: bytes) -> str:
         return ""
     bare = word[2:] if word[:2] in (b"b'", b'b"') else word
     bare = bare.strip(_AROUND_BASE85).removeprefix(b"<~").removesuffix(b"~>")
-    both = (word, bare) if len(word) > len(bare) >= _SHORTEST_RUN else (word,)
-    may_be = [(one, values) for one in both for values in _BASE85 if values[one[0]] in _FIRST_DIGITS]
-    return "\n".join(filter(None, [_from_base85(*one) for one in may_be]))
+    candidates = (word, bare) if len(word) > len(bare) >= _SHORTEST_RUN else (word,)
+    pairs = [(digits, values) for digits in candidates for values in _BASE85 if values[digits[0]] in _FIRST_DIGITS]
+    return "\n".join(filter(None, [_from_base85(digits, values) for digits, values in pairs]))
 
 
 def _from_base85(word: bytes, values: bytes) -> str:

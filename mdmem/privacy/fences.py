@@ -39,9 +39,9 @@ def find(low: str) -> tuple[list[Fence], list[Tag]]:
     lone: list[Tag] = []
     for name in NAMES:
         if name in low:
-            pairs, rest = _pair(low, limits.counted(_tags(low, name), limits.MOST_TAGS))
+            pairs, unpaired = _pair(low, limits.counted(_tags(low, name), limits.MOST_TAGS))
             fences += pairs
-            lone += rest
+            lone += unpaired
     return fences, sorted(lone)
 
 
@@ -51,9 +51,9 @@ def _tags(low: str, name: str) -> Iterator[Tag]:
         end = at + len(name)
         start, closing = _before(low, at)
         if start >= 0 and not low[end : end + 1].isalnum():
-            last, inside = _after(low, end)
-            does = CLOSES if closing else EMPTY if inside.rstrip(BLANK).endswith("/") else OPENS
-            yield start, last, name, does
+            tag_end, attributes = _after(low, end)
+            does = CLOSES if closing else EMPTY if attributes.rstrip(BLANK).endswith("/") else OPENS
+            yield start, tag_end, name, does
         at = low.find(name, end)
 
 
@@ -73,19 +73,19 @@ def _without_bracket(head: str) -> str | None:
         return head[:-1].rstrip("\\")
     for sign, zeros, mark in (("lt;", "", "&"), ("60;", "0", "&#"), ("3c;", "0", "&#x")):
         if head.endswith(sign):
-            rest = head.removesuffix(sign).rstrip(zeros) if zeros else head.removesuffix(sign)
-            rest = rest.removesuffix(mark[1:])
-            while rest.endswith("amp;"):
-                rest = rest[:-4]
-            return rest[:-1] if rest.endswith("&") else None
+            before = head.removesuffix(sign).rstrip(zeros) if zeros else head.removesuffix(sign)
+            before = before.removesuffix(mark[1:])
+            while before.endswith("amp;"):
+                before = before[:-4]
+            return before[:-1] if before.endswith("&") else None
     for sign in ("u003c", "x3c", "u{3c}"):
         if head.endswith(f"\\{sign}"):
             return head.removesuffix(sign).rstrip("\\")
     if head.endswith("3c"):
-        rest = head[:-2]
-        while rest.endswith("25"):
-            rest = rest[:-2]
-        return rest[:-1] if rest.endswith("%") else None
+        before = head[:-2]
+        while before.endswith("25"):
+            before = before[:-2]
+        return before[:-1] if before.endswith("%") else None
     return None
 
 
@@ -102,8 +102,8 @@ def _after(low: str, end: int) -> tuple[int, str]:
 
 def _id(low: str, tag: Tag) -> str:
     """Return the id in a tag (the last eight characters of its longest run of hexadecimal digits), or ""."""
-    inside = _after(low, low.find(tag[2], tag[0]) + len(tag[2]))[1]
-    runs = "".join([sign if sign in _HEX else " " for sign in inside]).split()
+    attributes = _after(low, low.find(tag[2], tag[0]) + len(tag[2]))[1]
+    runs = "".join([sign if sign in _HEX else " " for sign in attributes]).split()
     return max(reversed(runs), key=len, default="")[-8:]
 
 
@@ -112,27 +112,27 @@ _HEX = "0123456789abcdef"
 
 def _pair(low: str, tags: Iterator[Tag]) -> tuple[list[Fence], list[Tag]]:
     """Match tags by id first, whatever is between them, then each other closing tag with the nearest open one."""
-    named = [(_id(low, tag), tag) for tag in tags]
+    tags_with_ids = [(_id(low, tag), tag) for tag in tags]
     closings: dict[str, list[int]] = {}
-    for number in range(len(named) - 1, -1, -1):
-        mark, tag = named[number]
+    for number in range(len(tags_with_ids) - 1, -1, -1):
+        mark, tag = tags_with_ids[number]
         if mark and tag[3] == CLOSES:
             closings.setdefault(mark, []).append(number)
     fences: list[Fence] = []
-    rest: list[Tag] = []
+    unpaired: list[Tag] = []
     number = 0
-    while number < len(named):
-        mark, tag = named[number]
+    while number < len(tags_with_ids):
+        mark, tag = tags_with_ids[number]
         later = closings.get(mark, [])
         while later and later[-1] < number:
             later.pop()
         if later and tag[3] == OPENS:
             number = later.pop()
-            fences.append(_fence(tag, named[number][1]))
+            fences.append(_fence(tag, tags_with_ids[number][1]))
         else:
-            rest.append(tag)
+            unpaired.append(tag)
         number += 1
-    return _nearest(rest, fences)
+    return _nearest(unpaired, fences)
 
 
 def _nearest(tags: list[Tag], fences: list[Fence]) -> tuple[list[Fence], list[Tag]]:

@@ -61,7 +61,7 @@ def is_amount(groups: list[str]) -> bool:
     return (
         first.isdecimal()
         and len(first) <= _THOUSAND
-        and all(len(one) == _THOUSAND and one.isdecimal() for one in others)
+        and all(len(group) == _THOUSAND and group.isdecimal() for group in others)
     )
 
 

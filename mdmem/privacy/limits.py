@@ -41,9 +41,9 @@ def counted(items: Iterable[Item], most: int) -> Iterator[Item]:
         yield item
 
 
-def spans_of(found: Iterable[Iterable[tuple[int, int, str]]], size: int) -> list[tuple[int, int, str]]:
+def spans_of(spans_by_scanner: Iterable[Iterable[tuple[int, int, str]]], size: int) -> list[tuple[int, int, str]]:
     """Return the secrets that several scanners find in a text of this size; the whole text if there are too many."""
     try:
-        return list(counted((span for spans in found for span in spans), MOST_SECRETS))
+        return list(counted((span for spans in spans_by_scanner for span in spans), MOST_SECRETS))
     except FloodError:
         return [(0, size, "flood")]

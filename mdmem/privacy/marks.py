@@ -20,16 +20,16 @@ def cuts(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
 
 def around(text: str, marks: tuple[str, ...], size: int) -> list[tuple[int, int]]:
     """List the spans of a text that cover `size` characters around each mark, in order; overlapping ones are joined."""
-    found: list[int] = []
+    positions: list[int] = []
     for mark in marks:
         at = text.find(mark)
         while at >= 0:
-            found.append(at)
+            positions.append(at)
             at = text.find(mark, at + size)
-        last = text.rfind(mark)
-        found += [last] if last >= 0 else []
+        last_position = text.rfind(mark)
+        positions += [last_position] if last_position >= 0 else []
     places: list[tuple[int, int]] = []
-    for at in sorted(found):
+    for at in sorted(positions):
         start, end = max(0, at - size), at + 2 * size + _LONGEST_MARK
         if places and start <= places[-1][1]:
             start = places.pop()[0]

@@ -71,13 +71,13 @@ def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[
 
     key = _make_key(config)
     path = os.path.join(folder(config), session)
-    known = _read(path)
-    made = echo.records(key, spans, _parse(known), secrets)
-    if made and len(known) + (len(made) + 1) * (_LINE_CHARS + 1) > _LONGEST_FILE:
+    stored = _read(path)
+    new = echo.records(key, spans, _parse(stored), secrets)
+    if new and len(stored) + (len(new) + 1) * (_LINE_CHARS + 1) > _LONGEST_FILE:
         raise OSError(system.code("EFBIG"), "This session has more private text than mdmem remembers.", path)
-    if made:
-        _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
-    return _count(known) + len(made), _sign(key)
+    if new:
+        _append(path, b"\n".join(map(_line, new)), durable=config.settings.capture.durability == "power")
+    return _count(stored) + len(new), _sign(key)
 
 
 def extent(config: Config, session: str) -> tuple[int, str]:
@@ -108,8 +108,8 @@ def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | N
 
     key = _make_key(config)
     digests = {record[4] for record in echo.records(key, spans)}
-    left = [record for record in _parse(_read(os.path.join(folder(config), session))) if record[4] not in digests]
-    return echo.Echo(key, left) if left else None
+    remaining = [record for record in _parse(_read(os.path.join(folder(config), session))) if record[4] not in digests]
+    return echo.Echo(key, remaining) if remaining else None
 
 
 def forget(config: Config, session: str, spans: Iterable[str]) -> None:
@@ -122,9 +122,9 @@ def forget(config: Config, session: str, spans: Iterable[str]) -> None:
 
     path = os.path.join(folder(config), session)
     digests = {record[4] for record in echo.records(_make_key(config), spans)}
-    gone = [(*record[:3], _FORGOTTEN, record[4]) for record in _parse(_read(path)) if record[4] in digests]
-    if gone:
-        _append(path, b"\n".join(map(_line, gone)), durable=config.settings.capture.durability == "power")
+    revoked = [(*record[:3], _FORGOTTEN, record[4]) for record in _parse(_read(path)) if record[4] in digests]
+    if revoked:
+        _append(path, b"\n".join(map(_line, revoked)), durable=config.settings.capture.durability == "power")
 
 
 def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
@@ -133,25 +133,25 @@ def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
     Raises:
         OSError: the memory cannot be written.
     """
-    known = _read(os.path.join(folder(config), session)).split(b"\n")
+    own_lines = _read(os.path.join(folder(config), session)).split(b"\n")
     lines = {line for parent in parents for line in _read(os.path.join(folder(config), parent)).split(b"\n")}
-    new = sorted(line for line in lines.difference(known) if len(line) == _LINE_CHARS)
+    new = sorted(line for line in lines.difference(own_lines) if len(line) == _LINE_CHARS)
     if new:
         _append(os.path.join(folder(config), session), b"\n".join(new), durable=False)
 
 
 def prune(config: Config, now: float) -> int:
     """Delete memories that were not used for `KEPT_DAYS`; return how many were deleted."""
-    gone = 0
+    deleted = 0
     for session in sessions(config):
         path = os.path.join(folder(config), session)
         try:
             if now - max(os.lstat(path).st_mtime, _last_event(config, session)) > KEPT_DAYS * 86_400:
                 os.unlink(path)
-                gone += 1
+                deleted += 1
         except OSError:
             continue
-    return gone
+    return deleted
 
 
 def _last_event(config: Config, session: str) -> float:
@@ -168,8 +168,8 @@ def _last_event(config: Config, session: str) -> float:
 def _echo(config: Config, lines: bytes) -> Echo | None:
     from mdmem.privacy import echo
 
-    found, key = _parse(lines), _read(os.path.join(folder(config), _KEY))
-    return echo.Echo(key, found) if found and len(key) == _KEY_BYTES else None
+    records, key = _parse(lines), _read(os.path.join(folder(config), _KEY))
+    return echo.Echo(key, records) if records and len(key) == _KEY_BYTES else None
 
 
 def _make_key(config: Config) -> bytes:
@@ -182,17 +182,17 @@ def _make_key(config: Config) -> bytes:
     key = _read(path)
     if len(key) == _KEY_BYTES:
         return key
-    own = f"{path}.{os.getpid()}.tmp"
-    files.replace(own, os.urandom(_KEY_BYTES))
-    held = system.open_folder(folder(config))
+    temp = f"{path}.{os.getpid()}.tmp"
+    files.replace(temp, os.urandom(_KEY_BYTES))
+    opened = system.open_folder(folder(config))
     try:
         if key:
-            held.replace(os.path.basename(own), _KEY)  # a damaged key recognizes nothing
+            opened.replace(os.path.basename(temp), _KEY)  # a damaged key recognizes nothing
         else:
-            held.publish(os.path.basename(own), _KEY)  # unless another process was first
+            opened.publish(os.path.basename(temp), _KEY)  # unless another process was first
     finally:
-        held.close()
-        files.remove(own)
+        opened.close()
+        files.remove(temp)
     return files.read_own(path, _KEY_BYTES)
 
 
@@ -227,13 +227,13 @@ _READ = bytes.maketrans(_LETTERS, _DIGITS)
 
 
 def _line(record: Record) -> bytes:
-    anchor, at, length, where, digest = record
-    return f"{anchor:06x}{at:03x}{length:03x}{where:01x}{digest.hex()}".encode().translate(_WRITTEN)
+    anchor, at, length, boundary, digest = record
+    return f"{anchor:06x}{at:03x}{length:03x}{boundary:01x}{digest.hex()}".encode().translate(_WRITTEN)
 
 
 def _parse(data: bytes) -> list[Record]:
     """Parse the lines of a memory, without incomplete and revoked ones."""
-    found: dict[tuple[bytes, int], Record] = {}
+    records: dict[tuple[bytes, int], Record] = {}
     for line in data.translate(_READ).split(b"\n"):
         if len(line) == _LINE_CHARS:
             try:
@@ -242,8 +242,8 @@ def _parse(data: bytes) -> list[Record]:
             except ValueError:
                 continue
             if numbers[3] != _FORGOTTEN:
-                found[digest, numbers[3]] = (*numbers, digest)
+                records[digest, numbers[3]] = (*numbers, digest)
                 continue
-            for where in range(_FORGOTTEN):
-                found.pop((digest, where), None)
-    return list(found.values())
+            for boundary in range(_FORGOTTEN):
+                records.pop((digest, boundary), None)
+    return list(records.values())

@@ -31,20 +31,20 @@ class _TooSlowError(Exception):
     """A pattern exceeded its time limit."""
 
 
-def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    """Return the matches of the user's patterns, except those that begin or end inside one of the marks `ours`.
+def find(value: str, patterns: list[Pattern[str]], own_marks: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Return the matches of the user's patterns, except those that begin or end inside one of mdmem's own marks.
 
     Raises:
         PatternError: a pattern takes too long. The text must not be stored then.
     """
-    found: list[tuple[int, int, str]] = []
+    matches: list[tuple[int, int, str]] = []
     current = ""
 
     def look(spans_of: Callable[[Pattern[str], str], Iterable[tuple[int, int]]]) -> None:
         nonlocal current
         for number, pattern in enumerate(patterns, 1):
             current = pattern.pattern
-            found.extend((start, end, f"pattern-{number}") for start, end in spans_of(pattern, value))
+            matches.extend((start, end, f"pattern-{number}") for start, end in spans_of(pattern, value))
 
     try:
         if not _in_time(lambda: look(_spans), SECONDS):
@@ -54,7 +54,7 @@ def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> lis
             f"privacy.patterns has {current!r:.60}, which takes too long: nothing that it looks at is stored. "
             "Change it with `mdmem config set privacy.patterns`, or in the vault's mdmem.toml."
         ) from None
-    return [span for span in found if span[0] < span[1] and not marks.cuts(value, span[0], span[1], ours)]
+    return [span for span in matches if span[0] < span[1] and not marks.cuts(value, span[0], span[1], own_marks)]
 
 
 def _spans(pattern: Pattern[str], text: str) -> Iterable[tuple[int, int]]:
@@ -74,12 +74,12 @@ def problem(pattern: str) -> str:
         probes = _probes(pattern)
         if not _in_time(lambda: [compiled.search(probe) for probe in probes], PROBE_SECONDS):
             _spans_apart(compiled, probes, PROBE_SECONDS)
-        own = next((word for word in OWN_WORDS if (match := compiled.search(word)) and match.group()), "")
+        own_word = next((word for word in OWN_WORDS if (match := compiled.search(word)) and match.group()), "")
     except _TooSlowError:
         return "takes too long on a short text: put no repetition inside another, as in (a+)+"
-    if not own:
+    if not own_word:
         return ""
-    return f"matches {own!r}, a word that mdmem writes into its notes. Make the pattern more specific"
+    return f"matches {own_word!r}, a word that mdmem writes into its notes. Make the pattern more specific"
 
 
 def _probes(pattern: str) -> list[str]:
@@ -152,9 +152,9 @@ def _spans_apart(pattern: Pattern[str], texts: list[str], seconds: float) -> lis
 
     if not _other:
         _other.append(ChildProcess(_CODE))
-    asked = json.dumps([pattern.pattern, pattern.flags, texts, seconds]).encode()
+    question = json.dumps([pattern.pattern, pattern.flags, texts, seconds]).encode()
     try:
-        answer = _other[0].ask(asked, seconds * PATIENCE)
+        answer = _other[0].ask(question, seconds * PATIENCE)
     except OSError:
         answer = None
     if answer is None:

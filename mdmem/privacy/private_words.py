@@ -37,14 +37,14 @@ _SENTENCE_ENDS = (". ", "! ", "? ", "; ")
 
 def parts(spans: tuple[str, ...]) -> dict[str, int]:
     """Return the parts of private texts to recognize, in lower case, each with where it counts (`letters`)."""
-    found: dict[str, int] = {}
+    boundary_of: dict[str, int] = {}
     for span in map(_composed, spans):
-        for part, where in _of_span(span):
-            if len(found) >= MOST:
-                return found
+        for part, boundary in _of_span(span):
+            if len(boundary_of) >= MOST:
+                return boundary_of
             low = fold(part)
-            found[low] = min(where, found.get(low, where))
-    return found
+            boundary_of[low] = min(boundary, boundary_of.get(low, boundary))
+    return boundary_of
 
 
 def _composed(text: str) -> str:
@@ -188,8 +188,8 @@ def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
     elif not token.isascii() and any(map(is_hangul, token)):
         yield from _of_korean(token)
     elif token.isalpha():
-        named = token[:1].isupper()
-        if len(token) >= (5 if named else 6) and not everyday.is_plain(token):
+        is_name = token[:1].isupper()
+        if len(token) >= (5 if is_name else 6) and not everyday.is_plain(token):
             yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
     elif len(token) >= 6 and not everyday.is_plain(token) and not everyday.is_everyday(token):
         yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
@@ -206,8 +206,8 @@ def _is_han(char: str) -> bool:
 
 def _of_runs(token: str) -> Iterator[tuple[str, int]]:
     """Yield runs of four or more Chinese or Japanese characters, and each telling group of four in them."""
-    kept = "".join([char if is_cjk(char) else " " for char in token])
-    for run in kept.split():
+    with_cjk = "".join([char if is_cjk(char) else " " for char in token])
+    for run in with_cjk.split():
         if len(run) < 4:
             continue
         if not _is_filler(run):
@@ -216,8 +216,8 @@ def _of_runs(token: str) -> Iterator[tuple[str, int]]:
             window = run[at : at + 4]
             if sum(map(_is_han, window)) >= 3 and not _is_filler(window):
                 yield window, ANYWHERE
-    rest = "".join([" " if is_cjk(char) else char for char in token])
-    for word in rest.split():
+    without_cjk = "".join([" " if is_cjk(char) else char for char in token])
+    for word in without_cjk.split():
         yield from _of_token(word.strip(_EDGES), few=True)
 
 

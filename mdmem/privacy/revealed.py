@@ -28,17 +28,17 @@ def in_plain_words(spans: list[str]) -> list[str]:
 
     The wrapping is colors, escapes, base64 and the like, and line prefixes of a patch, comment, quotation or `grep -n`.
     """
-    found = dict.fromkeys(spans)
+    texts = dict.fromkeys(spans)
     for span in spans:
         span = span[:_MOST_CHARS]
-        read = coded = [span.replace("\ufffd", "").replace("=\n", "")]  # NULs of UTF-16, and line wraps of mails
+        readings = decoded = [span.replace("\ufffd", "").replace("=\n", "")]  # NULs of UTF-16, and line wraps of mails
         for _ in range(_TIMES_CODED):
-            views_of = [view for one in coded for view in (views.unescaped(one), encoded.decoded(one)) if view]
-            coded = [view.text for view in views_of]
-            read = read + coded
-        read += [_without_beginnings(one.split("\n")) for one in read if "\n" in one]
-        found.update(dict.fromkeys(read))
-    return list(found)
+            views_of = [view for text in decoded for view in (views.unescaped(text), encoded.decoded(text))]
+            decoded = [view.text for view in views_of if view]
+            readings = readings + decoded
+        readings += [_without_beginnings(reading.split("\n")) for reading in readings if "\n" in reading]
+        texts.update(dict.fromkeys(readings))
+    return list(texts)
 
 
 _TIMES_CODED = 2
@@ -52,15 +52,15 @@ def _without_beginnings(lines: list[str]) -> str:
     number and a parenthesis, is removed as well.
     """
     split = [_units(line[:_LONGEST_BEGINNING]) for line in lines]
-    begun = [[_alike(unit) for unit in units] for units in split[1:] if units] or [[]]
-    common = takewhile(lambda pair: pair[0] == pair[1], zip(min(begun), max(begun), strict=False))
-    alike = [unit for unit, _ in common]
-    if len(begun) == 1:  # with a single line, a common prefix may include its words
-        alike = list(takewhile(lambda unit: not unit.isalpha(), alike))
-    while alike and alike[-1].isalpha():
-        alike.pop()
+    prefixes = [[_alike(unit) for unit in units] for units in split[1:] if units] or [[]]
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(min(prefixes), max(prefixes), strict=False))
+    shared = [unit for unit, _ in common]
+    if len(prefixes) == 1:  # with a single line, a common prefix may include its words
+        shared = list(takewhile(lambda unit: not unit.isalpha(), shared))
+    while shared and shared[-1].isalpha():
+        shared.pop()
     bare = lines[:1] + [
-        line[len("".join(units[: len(alike)])) :] for line, units in zip(lines[1:], split[1:], strict=True)
+        line[len("".join(units[: len(shared)])) :] for line, units in zip(lines[1:], split[1:], strict=True)
     ]
     return "\n".join(map(_without_author, bare))
 
@@ -79,8 +79,8 @@ def _alike(unit: str) -> str:
 
 
 def _without_author(line: str) -> str:
-    head, _, rest = line.partition(") ")
-    return rest if rest and "(" in head and head[-1].isdecimal() else line
+    head, _, code = line.partition(") ")
+    return code if code and "(" in head and head[-1].isdecimal() else line
 
 
 def of(spans: tuple[str, ...]) -> Revealed:
@@ -102,10 +102,10 @@ class Revealed:
     def __init__(self, spans: Iterable[str]) -> None:
         spans = list(dict.fromkeys(spans))
         self._echo = echo.of(spans)
-        found = {span.strip(): None for span in spans if "\n" not in span.strip()}
+        values = {span.strip(): None for span in spans if "\n" not in span.strip()}
         lines = [line for span in spans for line in _lines(span)]
-        found.update((line, None) for line in lines if len(line) >= _SHORTEST_LINE)
-        self._values = [value for value in found if _is_worth(value)][:MOST]
+        values.update((line, None) for line in lines if len(line) >= _SHORTEST_LINE)
+        self._values = [value for value in values if _is_worth(value)][:MOST]
         self._lines = frozenset(filter(_is_worth, lines))
 
     def find(self, text: str) -> list[tuple[int, int]]:
@@ -134,11 +134,11 @@ def _lines(span: str) -> list[str]:
 
 def _without_place(line: str) -> str:
     """Return a line without the file name and line number that `grep` puts before it."""
-    name, _, rest = line.partition(":")
-    number, colon, after = rest.partition(":")
+    name, _, after_name = line.partition(":")
+    number, colon, after = after_name.partition(":")
     if name.isdecimal():
-        return rest.strip(_AROUND)
-    return after.strip(_AROUND) if colon and number.isdecimal() else rest.strip(_AROUND)
+        return after_name.strip(_AROUND)
+    return after.strip(_AROUND) if colon and number.isdecimal() else after_name.strip(_AROUND)
 
 
 def _is_worth(value: str) -> bool:

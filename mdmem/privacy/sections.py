@@ -94,8 +94,8 @@ def _is_bracket(tag: Tag) -> bool:
 def _heads_settings(tag: Tag, plain: str) -> bool:
     """Whether a lone `[private]` is an INI heading: alone on its line, above a setting, with another heading nearby."""
     start, end = tag[0], tag[1]
-    below = plain[end : end + _REACH].partition("\n")[2].lstrip()
-    name, equals, _ = below.partition("\n")[0].partition("=")
+    next_lines = plain[end : end + _REACH].partition("\n")[2].lstrip()
+    name, equals, _ = next_lines.partition("\n")[0].partition("=")
     if not equals or not name.replace("_", "").strip().isalnum():
         return False
     around = plain[max(0, start - _FILE_REACH) : start], plain[end : end + _FILE_REACH]
@@ -110,10 +110,10 @@ def _begins_words(tag: Tag, plain: str) -> bool:
     before, end = plain[max(0, tag[0] - _REACH) : tag[0]], tag[1]
     if not (begins_sentence(before) or before[-1:] in _STRING_QUOTES):
         return False
-    rest, _, below = plain[end : end + _REACH].partition("\n")
-    if rest.strip():
-        return rest[0] in " \t:" and any(map(str.isalnum, rest)) and rest.lstrip()[0] not in "#|&,"
-    name, equals, _ = below.lstrip().partition("\n")[0].partition("=")
+    line, _, next_lines = plain[end : end + _REACH].partition("\n")
+    if line.strip():
+        return line[0] in " \t:" and any(map(str.isalnum, line)) and line.lstrip()[0] not in "#|&,"
+    name, equals, _ = next_lines.lstrip().partition("\n")[0].partition("=")
     is_alone = before.rpartition("\n")[2].strip() == ""  # not `branches: [private]`
     return is_alone and name.strip() != "" and not equals and name[0] not in "[#;"
 
@@ -167,8 +167,8 @@ def context(text: str, low: str) -> list[Section]:
         return _union(sections)
     from mdmem.privacy import fences
 
-    found, lone = fences.find(low)
-    sections = _union(sections + found)
+    pairs, lone = fences.find(low)
+    sections = _union(sections + pairs)
     lone = [tag for tag in lone if not _in_backticks(tag, low)]
     for start, end, name, does in list(_outside(lone, sections)):
         last = end if does in (CLOSES, EMPTY) else len(text)

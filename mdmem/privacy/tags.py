@@ -47,10 +47,10 @@ Section = tuple[int, int, int, int, str]
 """A span to remove: start and end including its tags, start and end of the text inside, and the rule."""
 
 
-def words(given: Iterable[str]) -> tuple[str, ...]:
+def words(configured: Iterable[str]) -> tuple[str, ...]:
     """Return the tag words: `private`, and those of the settings that are valid in a tag."""
-    found = dict.fromkeys([WORD, *(word.strip(" <>[]/!").lower() for word in given)])
-    good = [word for word in found if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS]
+    distinct = dict.fromkeys([WORD, *(word.strip(" <>[]/!").lower() for word in configured)])
+    good = [word for word in distinct if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS]
     return tuple(good[:MAX_WORDS])
 
 
@@ -59,8 +59,8 @@ _WORD_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 def private_tags(text: str, plain: str, words: tuple[str, ...]) -> Iterable[Tag]:
     """Return opening and closing `<private>`, `[private]` and `<!-- private -->`. `plain` is the text's shadow."""
-    found = [_word_tags(text, plain, word) for word in words if word in plain]
-    return found[0] if len(found) == 1 else sorted(tag for tags in found for tag in tags)
+    tags_by_word = [_word_tags(text, plain, word) for word in words if word in plain]
+    return tags_by_word[0] if len(tags_by_word) == 1 else sorted(tag for tags in tags_by_word for tag in tags)
 
 
 def _word_tags(text: str, plain: str, word: str) -> Iterator[Tag]:

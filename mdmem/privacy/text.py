@@ -81,10 +81,10 @@ def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
         return True
     from mdmem.privacy import marks
 
-    near = marks.around(text, job.marks, _NEAR)
-    if sum([end - start for start, end in near]) > len(text) // 2:
+    around_marks = marks.around(text, job.marks, _NEAR)
+    if sum([end - start for start, end in around_marks]) > len(text) // 2:
         return True
-    for start, end in near:
+    for start, end in around_marks:
         part = text[start:end]
         trial = Job(type(job.cleaned)(), job.rules, job.origin, None)
         trial.secrets = dict(job.secrets)
@@ -100,9 +100,9 @@ _NEAR = 4 * 1024
 """How much on each side of a mark is checked for new matches, in characters."""
 
 
-def _says_more(rest: str, origin: str) -> bool:
+def _says_more(remaining: str, origin: str) -> bool:
     """Whether a text has more than private sections. Outside a tool's output, punctuation alone does not count."""
-    return bool(rest.strip() if origin == "tool" else rest.strip(_NOTHING))
+    return bool(remaining.strip() if origin == "tool" else remaining.strip(_NOTHING))
 
 
 def storable(text: str) -> str:
@@ -178,8 +178,8 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
 
 def _may_spell(low: str, words: tuple[str, ...]) -> bool:
     """Whether a text may have one of these words with gaps between its letters, or with escaped letters."""
-    kept = low.encode("ascii", "ignore").translate(None, _BETWEEN)
-    is_spelled = any(word.encode().translate(None, _BETWEEN) in kept for word in words)
+    letters = low.encode("ascii", "ignore").translate(None, _BETWEEN)
+    is_spelled = any(word.encode().translate(None, _BETWEEN) in letters for word in words)
     if not (is_spelled or "\b" in low or (has_any(low, _ESCAPING) and has_any(low, _ESCAPED))):
         return False
     from mdmem.privacy import disguises
@@ -207,8 +207,8 @@ _OTHER_SIGNS = ("{", "(", "/", "/ ")
 
 def private_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Return the edits that remove the private sections. `low` is the text in lower case."""
-    found = private_sections(text, low, job)
-    return _marked(text, found, job) if found else []
+    sections = private_sections(text, low, job)
+    return _marked(text, sections, job) if sections else []
 
 
 def private_sections(text: str, low: str, job: Job) -> list[Section]:
@@ -219,7 +219,7 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
 
     rules = job.rules
     try:
-        found, unclosed = sections.private(
+        private, unclosed = sections.private(
             text,
             low,
             rules.tags,
@@ -232,7 +232,7 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
         return [(0, len(text), 0, len(text), "flood")]
     job.cleaned.unclosed |= bool(unclosed)
     job.cleaned.stray |= tags.CLOSES in unclosed
-    return found
+    return private
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
@@ -281,15 +281,15 @@ _CONTEXTS = ("-context", "system", "persisted-output", "hook_context")
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
     del low  # each memory normalizes the text itself
-    known = [memory for memory in (job.echo, job.revealed) if memory is not None]
-    if not known:
+    memories = [memory for memory in (job.echo, job.revealed) if memory is not None]
+    if not memories:
         return []
     from mdmem.privacy import marks
 
-    spans = [span for memory in known for span in memory.find(text)]
-    found = [span for span in merged(spans) if not marks.cuts(text, *span, job.marks)]
-    job.cleaned.private += len(found)
-    return [(start, end, job.rules.marker, "echo") for start, end in found]
+    spans = [span for memory in memories for span in memory.find(text)]
+    unmarked = [span for span in merged(spans) if not marks.cuts(text, *span, job.marks)]
+    job.cleaned.private += len(unmarked)
+    return [(start, end, job.rules.marker, "echo") for start, end in unmarked]
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -334,16 +334,16 @@ def learn_secret(value: str, job: Job) -> None:
 
 def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
     del low  # secrets are case-sensitive
-    found = [(start, end, "repeated-secret") for start, end in job.echo.find_secrets(text)] if job.echo else []
-    if not (job.secrets or found):
+    repetitions = [(start, end, "repeated-secret") for start, end in job.echo.find_secrets(text)] if job.echo else []
+    if not (job.secrets or repetitions):
         return []
     from mdmem.privacy import marks
 
     if job.secrets:
         from mdmem.privacy.secrets import repeated
 
-        found += [*repeated.find(text, job.secrets), *repeated.find_encoded(text, job.secrets)]
-    spans = sorted(span for span in found if not marks.cuts(text, *span[:2], job.marks))
+        repetitions += [*repeated.find(text, job.secrets), *repeated.find_encoded(text, job.secrets)]
+    spans = sorted(span for span in repetitions if not marks.cuts(text, *span[:2], job.marks))
     edits = [(start, end, job.rules.mark(kind), kind) for start, end, kind in _joined(spans)]
     job.cleaned.redacted += len(edits)
     return edits
@@ -361,56 +361,56 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
-    found: list[Iterable[tuple[int, int, str]]] = []
+    spans_by_scanner: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
 
-        found.append(tokens.find(text))
+        spans_by_scanner.append(tokens.find(text))
         if "@" in text:
             from mdmem.privacy.secrets import loose
 
-            found.append(loose.of_hosts(text))
+            spans_by_scanner.append(loose.of_hosts(text))
     if secrets.may_log_in(text):
         from mdmem.privacy.secrets import loose
 
-        found.append(loose.of_addresses(text))
-        found.append(loose.of_mails(text))
+        spans_by_scanner.append(loose.of_addresses(text))
+        spans_by_scanner.append(loose.of_mails(text))
     if secrets.may_hold_chosen(text):
         from mdmem.privacy.secrets import loose
 
-        found.append(loose.chosen(text))
+        spans_by_scanner.append(loose.chosen(text))
     if job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS):
         from mdmem.privacy.secrets import nearby
 
-        found.append(nearby.in_prose(text))
+        spans_by_scanner.append(nearby.in_prose(text))
     is_named = may_name(low)
     if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
 
-        found.append(places.find(text, low, marks))
+        spans_by_scanner.append(places.find(text, low, marks))
     words = secrets.words(low)
     if has_any(text, secrets.COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
-        found.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
+        spans_by_scanner.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
     if is_named:
         from mdmem.privacy.secrets import pairs, tables
 
-        found.append(pairs.find(text, low, marks, words))
+        spans_by_scanner.append(pairs.find(text, low, marks, words))
         if has_any(text, secrets.PROMPTS):
             from mdmem.privacy.secrets import printed
 
-            found.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
+            spans_by_scanner.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
         if "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
-            found.append(pairs.find(plain, lower(plain), marks, words))
+            spans_by_scanner.append(pairs.find(plain, lower(plain), marks, words))
         if "\n" in text or "values" in low or '"secret"' in low or "code" in low:
-            found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
-    if not found:
+            spans_by_scanner.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
+    if not spans_by_scanner:
         return []
     from mdmem.privacy import limits
 
-    return limits.spans_of(found, len(text))
+    return limits.spans_of(spans_by_scanner, len(text))
 
 
 _LONG = 16 * 1024

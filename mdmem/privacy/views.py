@@ -132,22 +132,22 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     while nexts:
         sign = min(nexts, key=nexts.__getitem__)
         at = nexts[sign]
-        found = _READERS[sign](text, at)
-        end = found[0] if found else at + 1
-        if found:
-            yield at, end, found[1]
-        for other in [key for key, place in nexts.items() if place < end]:
-            place = text.find(other, end)
+        escape = _READERS[sign](text, at)
+        end = escape[0] if escape else at + 1
+        if escape:
+            yield at, end, escape[1]
+        for other_sign in [key for key, place in nexts.items() if place < end]:
+            place = text.find(other_sign, end)
             if place < 0:
-                del nexts[other]
+                del nexts[other_sign]
             else:
-                nexts[other] = place
+                nexts[other_sign] = place
 
 
 def _backslash(text: str, at: int) -> tuple[int, str] | None:
     kind = text[at + 1 : at + 2]
-    if kind in ("x", "0", "1", "2", "3") and (found := _bytes(text, at, "\\x" if kind == "x" else "\\")):
-        return found
+    if kind in ("x", "0", "1", "2", "3") and (escaped_bytes := _bytes(text, at, "\\x" if kind == "x" else "\\")):
+        return escaped_bytes
     if kind in ("u", "x", "U"):
         if text[at + 2 : at + 3] == "{":
             close = text.find("}", at + 3, at + 12)
@@ -189,8 +189,8 @@ def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
 
 
 def _percent(text: str, at: int) -> tuple[int, str] | None:
-    if found := _bytes(text, at, "%"):
-        return found
+    if escaped_bytes := _bytes(text, at, "%"):
+        return escaped_bytes
     code = _code(text[at + 2 : at + 6]) if text[at + 1 : at + 2] == "u" and len(text) >= at + 6 else ""
     return (at + 6, _storable(code)) if code else None
 

@@ -669,7 +669,7 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
     monkeypatch.setattr(launcher, "_is_windows", lambda: True)
     monkeypatch.setattr(command_line, "_is_windows", lambda: True)
 
-    lists = entries.wanted(registration.known("claude-code"), "C:\\my notes", shared=False)
+    lists = entries.lists_for(registration.known("claude-code"), "C:\\my notes", shared=False)
 
     (handler,) = lists["Stop"][0]["hooks"][:1]
     assert handler["command"] == sys.executable, "pythonw.exe where there is one"

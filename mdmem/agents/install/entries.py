@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Lists = dict[str, list[dict[str, Any]]]
 
 
-def wanted(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
+def lists_for(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
     """Return mdmem's entries for each event; with `vault` "", the commands name none and the settings decide.
 
     shared: for a file that other people get too.

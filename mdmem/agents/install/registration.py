@@ -237,4 +237,4 @@ def _registered(known_agent: KnownAgent, text: str, path: str, vault: str, *, sh
     """Return `text` with mdmem registered."""
     if known_agent.plugin:
         return plugin_file.render(known_agent, vault, shared=shared)
-    return entries.merged(text, path, entries.wanted(known_agent, vault, shared=shared), known_agent.skeleton)
+    return entries.merged(text, path, entries.lists_for(known_agent, vault, shared=shared), known_agent.skeleton)

@@ -68,8 +68,8 @@ def _in_code(tag: Tag, plain: str) -> bool:
     if plain[start - 1 : start] == "`" == plain[end : end + 1]:
         return True
     line = plain[plain.rfind("\n", max(0, start - _REACH), start) + 1 : start][-_REACH:]
-    rest, closed, _ = plain[end : end + _REACH].partition("\n")[0].partition("`")
-    return bool(closed) and line.count("`") % 2 == 1 and not any(map(str.isalnum, rest))
+    before_tick, closed, _ = plain[end : end + _REACH].partition("\n")[0].partition("`")
+    return bool(closed) and line.count("`") % 2 == 1 and not any(map(str.isalnum, before_tick))
 
 
 def _is_pattern(tag: Tag, plain: str) -> bool:
@@ -107,10 +107,10 @@ def _in_quotes(tag: Tag, plain: str) -> bool:
 
 
 def _is_called_a_tag(tag: Tag, plain: str) -> bool:
-    rest = plain[tag[1] : tag[1] + 40].partition("\n")[0].lstrip("`\"'”’»* -")
-    if rest.startswith(TAG_NOUNS_BEHIND):
+    after = plain[tag[1] : tag[1] + 40].partition("\n")[0].lstrip("`\"'”’»* -")
+    if after.startswith(TAG_NOUNS_BEHIND):
         return True
-    word = rest[: len(rest) - len(rest.lstrip("abcdefghijklmnopqrstuvwxyz"))]
+    word = after[: len(after) - len(after.lstrip("abcdefghijklmnopqrstuvwxyz"))]
     if tag[2].endswith(COMMENT) and word in ("comment", "comments"):
         return True
     return word in (TAG_NOUNS if _begins_line(plain, tag[0]) else TAG_NOUNS_IN_PROSE)
@@ -118,8 +118,8 @@ def _is_called_a_tag(tag: Tag, plain: str) -> bool:
 
 def _is_one_of_several(tag: Tag, plain: str) -> bool:
     """Whether another tag is mentioned right after it: `<private> and <public>`, `[private], [public]`."""
-    rest = plain[tag[1] : tag[1] + 60].partition("\n")[0].lstrip("`")
-    between, opened, name = rest.partition(plain[tag[0]])
+    after = plain[tag[1] : tag[1] + 60].partition("\n")[0].lstrip("`")
+    between, opened, name = after.partition(plain[tag[0]])
     word, closed, _ = name.partition({"[": "]", "<": ">"}.get(opened, "\0"))
     joined = between.strip() != "" and between.strip(" ,`") in BETWEEN_TAGS
     return joined and bool(closed) and word.strip("/").isalnum() and len(word) > 3  # <b> is markup
@@ -195,13 +195,14 @@ def _is_code_word(word: str) -> bool:
 def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
     """Whether a question in another language is about a tag, and has no name: `was macht <private> im Prompt?`."""
     before, after = _sentence(tag, text)
-    words, rest = before.lower().replace("¿", "").split(), after.rstrip()
-    behind = rest.strip("?! ").split()
-    if not words or not rest.endswith("?") or rest[:1] not in (" ", "?") or not all(map(str.isalpha, behind)):
+    words, following = before.lower().replace("¿", "").split(), after.rstrip()
+    words_after = following.strip("?! ").split()
+    is_question = following.endswith("?") and following[0] in " ?"
+    if not words or not is_question or not all(map(str.isalpha, words_after)):
         return False
-    if any(not word.islower() and word.isascii() and word.lower() not in FOREIGN_NOUNS for word in behind):
+    if any(not word.islower() and word.isascii() and word.lower() not in FOREIGN_NOUNS for word in words_after):
         return False
-    if not PRIVATE_TOPICS.isdisjoint(behind) or (behind and behind[0] not in FOREIGN_AFTER_TAG):
+    if not PRIVATE_TOPICS.isdisjoint(words_after) or (words_after and words_after[0] not in FOREIGN_AFTER_TAG):
         return False
     return words[-1] in FOREIGN_TAG_NOUNS or (words[-1] in FOREIGN_BEFORE_TAG and words[0] in FOREIGN_QUESTION_WORDS)
 

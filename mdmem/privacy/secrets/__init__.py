@@ -146,8 +146,8 @@ def may_hold_chosen(text: str) -> bool:
     """Whether a text may hold a password as people choose them (`loose.chosen`): a check that never misses one."""
     for at, end in every(text, "!"):
         if text[at - 1 : at].isalnum():
-            near = text[max(0, at - LONGEST_CHOSEN) : end + LONGEST_CHOSEN].encode("ascii", "replace")
-            if len(near.translate(None, _DIGITS)) < len(near):
+            around = text[max(0, at - LONGEST_CHOSEN) : end + LONGEST_CHOSEN].encode("ascii", "replace")
+            if len(around.translate(None, _DIGITS)) < len(around):
                 return True
     for at, end in every(text, "@"):
         if text[at - 1 : at].isalpha() and (text[end : end + 3].isdecimal() or not text[at - 3 : at].isalnum()):
@@ -173,12 +173,12 @@ def unescaped(text: str, low: str) -> str:
 def _uncolored(text: str) -> str:
     """Return a text with blanks in place of a terminal's colors: `password: \\x1b[32m…`."""
     start, *pieces = text.split("\x1b[")
-    shown = [start]
+    blanked = [start]
     for piece in pieces:
         size = len(piece) - len(piece.lstrip("0123456789;:"))
         blanks = size + 1 if piece[size : size + 1] == "m" else 0
-        shown.append(f"  {' ' * blanks}{piece[blanks:]}" if blanks else f"\x1b[{piece}")
-    return "".join(shown)
+        blanked.append(f"  {' ' * blanks}{piece[blanks:]}" if blanks else f"\x1b[{piece}")
+    return "".join(blanked)
 
 
 def has_keyword(low: str) -> bool:
@@ -201,11 +201,11 @@ _COLUMNS = ("pin", "insert into")
 
 def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[str]:
     """List the keywords that a text may contain. For a long text, `words` (see below) makes this fast."""
-    found: tuple[str, ...] | list[str] = KEYWORDS
+    possible: tuple[str, ...] | list[str] = KEYWORDS
     if words is not None:
         every = " ".join(words)
-        found = [keyword for keyword in KEYWORDS if _last_word(keyword) in every]
-    return found if text.isascii() else [*found, *KEYWORDS_BEYOND_ASCII]
+        possible = [keyword for keyword in KEYWORDS if _last_word(keyword) in every]
+    return possible if text.isascii() else [*possible, *KEYWORDS_BEYOND_ASCII]
 
 
 def _last_word(keyword: str) -> str:
@@ -225,20 +225,20 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 def table(signs: str, written: str) -> bytes:
     """Return a table for `bytes.translate` that replaces `signs` by `written`, and all other bytes by blanks."""
-    kept = signs.encode("ascii")
-    others = bytes(range(256)).translate(None, kept)
-    return bytes.maketrans(kept + others, written.encode("ascii") + b" " * len(others))
+    listed = signs.encode("ascii")
+    other_bytes = bytes(range(256)).translate(None, listed)
+    return bytes.maketrans(listed + other_bytes, written.encode("ascii") + b" " * len(other_bytes))
 
 
-def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
+def stands_in(value: Any, secrets: Iterable[str], depth: int = 0) -> bool:
     """Whether any string of a JSON value, keys included, contains one of the known values."""
     if isinstance(value, str):
-        return any(secret in value for secret in known)
+        return any(secret in value for secret in secrets)
     if depth > _DEEPEST:
         return False
     if isinstance(value, dict):
-        return any(stands_in(part, known, depth + 1) for pair in value.items() for part in pair)
-    return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
+        return any(stands_in(part, secrets, depth + 1) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(stands_in(item, secrets, depth + 1) for item in value)
 
 
 PRINTED = (

@@ -41,10 +41,8 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         return True
     before = before.rpartition("] ")[2] if before[:1] == "[" else before  # a log line: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
-        last = before.split(" ")[-2:-1]
-        in_row = (
-            bool(last) and last[0].replace("=", "", 1).replace(".", "").replace("_", "").isalnum() and "=" in last[0]
-        )
+        last_word = "".join(before.split(" ")[-2:-1])
+        in_row = "=" in last_word and last_word.replace("=", "", 1).replace(".", "").replace("_", "").isalnum()
         in_query = text[name.start - 1 : name.start] in ("?", "&") and (after in _ENDS_PAIR or after in QUOTES)
         is_next = text[name.start - 1 : name.start] == ","
         in_options = is_next and (" -o " in before or before.split()[-1].startswith(_USERS))  # -o username=a,password=…
@@ -107,8 +105,8 @@ def _is_labeled(name: Name, literal: Literal) -> bool:
 
 def _is_in_section(name: Name) -> bool:
     """Whether the pair is in an INI file: only settings and comments are between it and a `[section]` above."""
-    above = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].split("\n")[:-1]
-    for line in reversed(above):
+    lines_above = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].split("\n")[:-1]
+    for line in reversed(lines_above):
         if line[:1] == "[":
             return line.rstrip()[-1:] == "]" and not any(sign in line for sign in "\"',(")
         if "=" not in line and line.strip()[:1] not in ("", "#", ";"):

@@ -171,7 +171,7 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
         FloodError: there are more than `limits.MOST_NAMES` words to judge.
     """
     judged = [0]
-    for command in _named(low, words):
+    for command in _commands_in(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
     if "|" in text and ("echo " in low or "printf " in low):
         yield from _piped(text, low, judged)
@@ -179,7 +179,7 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
         yield from _sent(text)
 
 
-def _named(low: str, words: frozenset[str] | None) -> list[str]:
+def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
     if words is None:
         return [command for command in BY_COMMAND if command in low]
     if not _first_words:
@@ -197,12 +197,12 @@ def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list
         end = at + len(command)
         if not low[at - 1 : at].isalnum():
             end = _command_end(text, at)
-            wanted = [row for row in rows if row[0].lstrip("-").lower() in low[at:end]]
-            words = list(scan.words(text, at, end)) if wanted else []
-            judged[0] += len(words) * len(wanted)
+            matching = [row for row in rows if row[0].lstrip("-").lower() in low[at:end]]
+            words = list(scan.words(text, at, end)) if matching else []
+            judged[0] += len(words) * len(matching)
             if judged[0] > limits.MOST_NAMES:
                 raise limits.FloodError
-            for row in wanted:
+            for row in matching:
                 yield from _of_row(text, low, words, row)
         at = low.find(command, end)
 
@@ -238,19 +238,19 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         if word.lower().startswith(flag):
             yield from _nearby(text, words, number, place)
     elif holds == THIRD:
-        others = [span for span in words[number + 1 :] if text[span[0]] != "-"]
-        if is_flag and others[2:]:
-            yield from _judged(text, *others[2], WORD, flag)
+        arguments = [span for span in words[number + 1 :] if text[span[0]] != "-"]
+        if is_flag and arguments[2:]:
+            yield from _if_secret(text, *arguments[2], WORD, flag)
     elif holds in (LAST, FINAL):
         if is_flag or (cluster and flag[1] in word):
-            yield from _judged(text, *_last(text, words, number), WORD if holds == LAST else SURE, flag)
+            yield from _if_secret(text, *_last_word(text, words, number), WORD if holds == LAST else SURE, flag)
     elif holds in (ONLY, END):
         from mdmem.privacy.secrets.literals import PROSE
 
-        last = number + (1 if holds == ONLY else 2)
-        ends = len(words) == last + 1 or (len(words) > last and _ends_command(text, words[last][1]))
+        secret_at = number + (1 if holds == ONLY else 2)
+        ends = len(words) == secret_at + 1 or (len(words) > secret_at and _ends_command(text, words[secret_at][1]))
         if is_flag and ends and text[slice(*words[number + 1])].lower() not in PROSE:
-            yield from _judged(text, *words[last], SURE, flag)
+            yield from _if_secret(text, *words[secret_at], SURE, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
         yield from _in_next_word(text, words, number, row)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
@@ -267,7 +267,7 @@ def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row
     if flag == "by" and not is_quoted and not _is_oracle(text, words, number):
         return
     if text[start : start + 1] != "-":
-        yield from _judged(text, start, end, holds, flag)
+        yield from _if_secret(text, start, end, holds, flag)
 
 
 def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[int, int]]:
@@ -277,9 +277,9 @@ def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[i
     start += text[start] == "="
     if text[start : start + 1] in ("'", '"'):
         close = text.find(text[start], start + 1, start + _LONGEST_WORD)
-        yield from _judged(text, start + 1, close if close >= 0 else end, holds, flag)
+        yield from _if_secret(text, start + 1, close if close >= 0 else end, holds, flag)
     else:
-        yield from _judged(text, start, end, holds, flag)
+        yield from _if_secret(text, start, end, holds, flag)
 
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
@@ -291,23 +291,23 @@ def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
 def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
     """Yield the secret in `net use z: \\\\host\\share … /user:bob …` and `net user bob … /add`."""
     numbers = (number - 1,) if place == "before" else (number - 1, number + 1)
-    for near in numbers:
-        if 2 < near < len(words):
-            start, end = words[near]
+    for neighbor in numbers:
+        if 2 < neighbor < len(words):
+            start, end = words[neighbor]
             if text[start : start + 1] not in "\\/*" and not text[start:end].endswith(":"):
-                yield from _judged(text, start, end, WORD, "/")
+                yield from _if_secret(text, start, end, WORD, "/")
 
 
-def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, int]:
+def _last_word(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, int]:
     """Return the span of the command's last word, before a pipe or the like."""
-    found = words[number]
+    last = words[number]
     for start, end in words[number + 1 :]:
         if text[start : start + 1] in _ENDS:
             break
-        found = (start, end)
+        last = (start, end)
         if _ends_command(text, end):
             break
-    return found if found != words[number] else (0, 0)
+    return last if last != words[number] else (0, 0)
 
 
 def _ends_command(text: str, end: int) -> bool:
@@ -315,7 +315,7 @@ def _ends_command(text: str, end: int) -> bool:
     return text[end - 1 : end] == ";" or text[end : end + 2] in ("';", '";')
 
 
-def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
+def _if_secret(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
     """Yield the span of the secret in an argument, if it looks like one."""
     core = text[start:end].rstrip("\"'`)\\;,")
     if holds == PAIR and (key := _key_without_password(core)):
@@ -336,8 +336,8 @@ _NOWHERE = (0, 0)
 
 def _of_printer(word: str) -> tuple[int, int]:
     """Return the span of the secret in `echo …`."""
-    printer, blank, said = word.partition(" ")
-    return (len(word) - len(said), len(word)) if blank and printer in ("echo", "printf") else _NOWHERE
+    printer, blank, printed = word.partition(" ")
+    return (len(word) - len(printed), len(word)) if blank and printer in ("echo", "printf") else _NOWHERE
 
 
 def _of_pair(word: str) -> tuple[int, int]:
@@ -348,15 +348,15 @@ def _of_pair(word: str) -> tuple[int, int]:
 
 def _of_user(word: str) -> tuple[int, int]:
     """Return the span of the secret in `user/…@db`."""
-    user, slash, rest = word.partition("@")[0].partition("/")
-    is_user = slash and user.isidentifier() and _is_given(rest or "x", plain=True)
-    return (len(user) + 1, len(user) + 1 + len(rest)) if is_user else _NOWHERE
+    user, slash, password = word.partition("@")[0].partition("/")
+    is_user = slash and user.isidentifier() and _is_given(password or "x", plain=True)
+    return (len(user) + 1, len(user) + 1 + len(password)) if is_user else _NOWHERE
 
 
 def _of_address(word: str) -> tuple[int, int]:
     """Return the span of the secret in `user/…@host`. The password may contain `@`."""
-    user, slash, rest = word.partition("/")
-    at = rest.rfind("@")
+    user, slash, password_and_host = word.partition("/")
+    at = password_and_host.rfind("@")
     return (len(user) + 1, len(user) + 1 + at) if slash and user and at >= 0 else _NOWHERE
 
 
@@ -393,14 +393,14 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         if judged[0] > limits.MOST_NAMES:
             raise limits.FloodError
         line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
-        head, echo, said = line.rpartition("echo " if "echo " in line else "printf ")
+        head, echo, printed = line.rpartition("echo " if "echo " in line else "printf ")
         if echo:
             begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
             begin += 3 * text.startswith(("-n ", "-e "), begin)
-            first = 1 if said.lstrip("'\"").startswith("%s") else 0
+            first = 1 if printed.lstrip("'\"").startswith("%s") else 0
             for start, end in list(scan.words(text, begin, at))[first : first + 1]:
                 end = start + len(text[start:end].partition("\\n")[0])
-                for span in _judged(text, start, end, PAIR if low[at:after] == "chpasswd" else WORD, "-"):
+                for span in _if_secret(text, start, end, PAIR if low[at:after] == "chpasswd" else WORD, "-"):
                     yield *span, "command-password"
 
 
@@ -410,10 +410,10 @@ def _sent(text: str) -> Iterator[Span]:
         end = text.find(text[start - 1], start, start + _LONGEST_WORD)
         typed = text[start:end] if end > 0 else ""
         core = typed.removesuffix("\\n").removesuffix("\\r")
-        asked = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
-        is_asked = "assword" in asked or "assphrase" in asked
+        expected = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
+        is_prompt = "assword" in expected or "assphrase" in expected
         is_line = len(core) < len(typed) or text.startswith("sendline", at)
-        if is_line and is_asked and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
+        if is_line and is_prompt and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
             yield start, start + len(core), "command-password"
 
 

@@ -47,9 +47,9 @@ def _sent(text: str) -> Iterator[Span]:
     for _, start in secrets.every(text, *SENT):
         end = start
         while chunk := text[end : end + _LONGEST]:
-            rest = chunk.lstrip(BASE64)
-            end += len(chunk) - len(rest)
-            if rest:
+            after_run = chunk.lstrip(BASE64)
+            end += len(chunk) - len(after_run)
+            if after_run:
                 break
         if end - start >= 2 * _SHORTEST_ANSWER and not text[start : start + _LONGEST][: end - start].isalpha():
             yield start, end, "password"
@@ -66,9 +66,9 @@ def _answers(text: str) -> Iterator[Span]:
     """Find what a client sends after a server's `334 …`: a password in base64, or the response to a challenge."""
     for at, begin in secrets.every(text, _CHALLENGE):
         end = line_end(text, at)
-        asked = _bare(text[begin:end].strip())
+        challenge = _bare(text[begin:end].strip())
         head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
-        if asked != _ASKS_PASSWORD and (head or asked == _ASKS_USER or asked.strip(BASE64)):
+        if challenge != _ASKS_PASSWORD and (head or challenge == _ASKS_USER or challenge.strip(BASE64)):
             continue
         for _ in range(_MOST_BETWEEN):
             line = scan.next_line(text, end)
@@ -89,8 +89,8 @@ def _bare(word: str) -> str:
 
 def _vaults(text: str) -> Iterator[Span]:
     """Find the lines below `$ANSIBLE_VAULT;1.1;AES256`."""
-    for found, _ in secrets.every(text, _VAULT):
-        end = at = line_end(text, found) + 1
+    for header, _ in secrets.every(text, _VAULT):
+        end = at = line_end(text, header) + 1
         first = 0
         for _ in range(_MOST_LINES):
             line = text[at : line_end(text, at)]

@@ -306,12 +306,12 @@ def rows(first_two: str) -> list[Row]:
     if f" {first_two}" not in _PREFIXES:
         return []
     if not _by_first_two:
-        found: dict[str, list[Row]] = {}
+        by_prefix: dict[str, list[Row]] = {}
         for kind, prefixes, alphabet, least, nature in FORMATS:
             for prefix in prefixes.split():
                 if _ODD_SIGNS.isdisjoint(prefix):
-                    found.setdefault(prefix[:2], []).append((kind, prefix, alphabet, least, nature))
-        _by_first_two.update(found)
+                    by_prefix.setdefault(prefix[:2], []).append((kind, prefix, alphabet, least, nature))
+        _by_first_two.update(by_prefix)
     return _by_first_two.get(first_two, [])
 
 

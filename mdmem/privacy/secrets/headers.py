@@ -60,8 +60,8 @@ def _is_literal(name: Name, text: str, end: int, core: str, scheme: str) -> bool
 def _scheme(head: str) -> str:
     """Return the scheme at the start of a header's value, with the blank after it; "" if there is none."""
     for blank in (" ", "%20"):
-        word, found, _ = head.partition(blank)
-        if found and word in SCHEMES:
+        word, separator, _ = head.partition(blank)
+        if separator and word in SCHEMES:
             return word + blank
     return ""
 

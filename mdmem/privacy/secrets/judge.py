@@ -68,8 +68,8 @@ def spoken(name: Name, at: int) -> list[Span]:
     """`my password is …`."""
     if name.kind == "mnemonic":
         return _phrase(name, at)
-    found = _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
-    return found or _passphrase(name, at)
+    literal_spans = _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
+    return literal_spans or _passphrase(name, at)
 
 
 def line(name: Name, at: int) -> list[Span]:
@@ -77,7 +77,7 @@ def line(name: Name, at: int) -> list[Span]:
     return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
 
 
-def said(name: Name, at: int) -> list[Span]:
+def after_remark(name: Name, at: int) -> list[Span]:
     """`Password for bob: …`."""
     return _read(
         name,
@@ -103,16 +103,16 @@ def beside(name: Name, at: int) -> list[Span]:
 def in_quotes(name: Name, at: int) -> list[Span]:
     """`storePassword "…"`, `with password "…"`. In other contexts, the quotes may contain anything."""
     before = name.line_before()
-    given = name.kind == "password" and (name.heads_line() or before == "#define " or before.endswith(_GIVERS))
-    found = _read(
+    is_given = name.kind == "password" and (name.heads_line() or before == "#define " or before.endswith(_GIVERS))
+    literal_spans = _read(
         name,
         at,
         lambda literal: (
             _is_beside(name, literal)
-            or (given and _is_word(literal.text) and values.is_secret(literal.text, STRONG, quoted=literal.quoted))
+            or (is_given and _is_word(literal.text) and values.is_secret(literal.text, STRONG, quoted=literal.quoted))
         ),
     )
-    return found or _passphrase(name, at)
+    return literal_spans or _passphrase(name, at)
 
 
 def _is_word(value: str) -> bool:
@@ -170,10 +170,10 @@ def call(name: Name, at: int) -> list[Span]:
     takes_two = name.kind in ("authorization", "credentials")
     if takes_two:
         ahead = text[at : at + 128]
-        user, comma, rest = ahead.partition(",")
+        user, comma, after_user = ahead.partition(",")
         if user[:1] not in _LITERALS or user[-1:] not in QUOTES or not comma:
             return []
-        at += len(ahead) - len(rest.lstrip())
+        at += len(ahead) - len(after_user.lstrip())
     elif not _takes_secret(name):
         return []
     if not literals.closes_call(text, at):
@@ -302,9 +302,9 @@ def _is_statement(value: str) -> bool:
     head = value
     for sign in ",;{}":
         head = head.partition(sign)[0]
-    rest = value[len(head) :].strip(_TRAILING)
-    goes_on = rest.isalpha() or any(sign in rest for sign in "=:({")
-    return goes_on and (len(head) < 4 or values.is_placeholder(head) or "{" in rest)
+    following = value[len(head) :].strip(_TRAILING)
+    goes_on = following.isalpha() or any(sign in following for sign in "=:({")
+    return goes_on and (len(head) < 4 or values.is_placeholder(head) or "{" in following)
 
 
 def _after_type(text: str, literal: Literal) -> Literal | None:

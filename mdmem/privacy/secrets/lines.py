@@ -71,19 +71,22 @@ def _fits(head: str, before: list[str]) -> bool:
     if words[1:2] == [".."] and before[:1] == words[:1] and PROSE.isdisjoint(before):
         words, before = words[2:], before[len(before) - len(words) + 2 :]
     return len(words) == len(before) and all(
-        one == other or (one == "*" and other not in PROSE) for one, other in zip(words, before, strict=True)
+        expected == word or (expected == "*" and word not in PROSE)
+        for expected, word in zip(words, before, strict=True)
     )
 
 
 def _follows(name: Name, starts: tuple[str, ...]) -> bool:
     """Whether one of the `_MOST_LINES` lines above begins with one of `starts`."""
-    above = name.low[max(0, name.start - _REACH) : name.start].split("\n")[:-1]
-    return any(line.lstrip(_PROMPTS).startswith(starts) for line in above[-_MOST_LINES:] if len(line) < _LONGEST_LINE)
+    lines_above = name.low[max(0, name.start - _REACH) : name.start].split("\n")[:-1]
+    return any(
+        line.lstrip(_PROMPTS).startswith(starts) for line in lines_above[-_MOST_LINES:] if len(line) < _LONGEST_LINE
+    )
 
 
 def _is_in_dialogue(name: Name) -> bool:
     """Whether this is a login to a mail, file or chat server: `USER …` or `331 …` above, `NICK …` below."""
     if _follows(name, ("user ", "331 ", "s: 331 ", "c: user ", "+ok")):
         return True
-    below = name.text[name.end : name.end + _LONGEST_LINE].partition("\n")[2]
-    return below.startswith(("NICK ", "230 ", "+OK "))
+    next_line = name.text[name.end : name.end + _LONGEST_LINE].partition("\n")[2]
+    return next_line.startswith(("NICK ", "230 ", "+OK "))

@@ -79,8 +79,8 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
             word = label
     if "=" in word:
         for sign in _NEXT_PAIR:
-            value, found, rest = word.partition(sign)
-            if found and "=" in rest:
+            value, separator, following = word.partition(sign)
+            if separator and "=" in following:
                 word = value
     return word
 

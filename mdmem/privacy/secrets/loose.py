@@ -41,7 +41,7 @@ _HEX = "0123456789abcdefABCDEF"
 _CODE = frozenset("=.()[]{}\\")
 
 
-def said(name: Name) -> list[Span]:
+def after_name(name: Name) -> list[Span]:
     """Find the password after its name, or after the name and the user's name."""
     if name.kind not in ("password", "credentials"):
         return []
@@ -67,10 +67,10 @@ def said(name: Name) -> list[Span]:
             break
         if name.kind == "credentials" and values.is_unlike_words(word) and word[:1].isalpha():
             return [(start, start + len(word), name.kind)]  # creds: bob / …
-    return [(start, start + len(word), name.kind)] if _is_secret(word) else _told(name)
+    return [(start, start + len(word), name.kind)] if _is_secret(word) else _in_foreign_sentence(name)
 
 
-def _told(name: Name) -> list[Span]:
+def _in_foreign_sentence(name: Name) -> list[Span]:
     """Find the password in a sentence in another language: `das Kennwort … lautet …`, `пароль от сервера …`.
 
     The verb need not be known: the password is the first word of letters and digits, a few words after the name.
@@ -130,8 +130,8 @@ def in_groups(name: Name, at: int) -> list[Span]:
     """
     text = name.text
     ahead = text[at : at + 2 * _GROUP * _FEWEST_GROUPS]
-    rest = ahead.lstrip(_BEFORE_GROUPS).removeprefix("is ").lstrip(_BEFORE_GROUPS)
-    start = at + len(ahead) - len(rest)
+    following = ahead.lstrip(_BEFORE_GROUPS).removeprefix("is ").lstrip(_BEFORE_GROUPS)
+    start = at + len(ahead) - len(following)
     end, letters = _groups(text, start)
     is_closed = text[end : end + 1] in _AFTER_GROUPS
     is_value = is_closed and (text[name.sign : name.sign + 1] in (":", "=") or text[start - 1] in _AFTER_GROUPS)
@@ -158,11 +158,11 @@ def _groups(text: str, start: int) -> tuple[int, str]:
 def groups_near(name: Name) -> list[Span]:
     """Find four such groups of lower-case letters before the name, further after it, or on the next line."""
     begin = max(0, name.start - _NEAR_GROUPS)
-    near = name.text[begin : name.closed + _NEAR_GROUPS].translate(_APART)
-    words = near.split()
+    around = name.text[begin : name.closed + _NEAR_GROUPS].translate(_APART)
+    words = around.split()
     place = 0
     for number, word in enumerate(words):
-        place = near.index(word, place)
+        place = around.index(word, place)
         letters = "".join(words[number : number + _FEWEST_GROUPS]) if len(word) == _GROUP else ""
         is_groups = len(letters) == _LETTERS and letters.islower() and letters.isalpha()
         if is_groups and not reads_like_words(shape(letters), letters):
@@ -178,17 +178,17 @@ _NEAR_GROUPS = 80
 _MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25
 
 
-def said_before(name: Name) -> list[Span]:
+def before_name(name: Name) -> list[Span]:
     """Find the password in `… is the password`, `… is my root password`, `… as the password`, `… as password`."""
     head = name.text[max(0, name.start - _LONGEST - 24) : name.start]
-    *words, last = head.rpartition("\n")[2].split(" ")
+    *words, after_blank = head.rpartition("\n")[2].split(" ")
     if words[-2:-1] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
     if words[-1:] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
     elif words[-1:] == ["is"]:
         return []
-    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or last:
+    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
         return []
     word = words[-1].strip("\"'`")
     if not (_is_secret(word) or values.is_spoken_secret(word, quoted=word != words[-1])):
@@ -203,13 +203,13 @@ def nearby(name: Name) -> list[Span]:
         return []
     from mdmem.privacy.secrets import nearby as sentence
 
-    return sentence.found(name)
+    return sentence.announced(name)
 
 
 def has_long_word(text: str, start: int, end: int) -> bool:
     """Whether a word before or after a name is long enough to be a key."""
-    near = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
-    return any(len(word) >= _LONG_WORD for word in near.split())
+    around = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
+    return any(len(word) >= _LONG_WORD for word in around.split())
 
 
 def of_users(text: str) -> Iterator[Span]:
@@ -242,13 +242,13 @@ def chosen(text: str) -> Iterator[Span]:
 
     In code, a word with `!` is a cell of a sheet, a macro or a value that is not null, and one with `@` a version.
     """
-    done = 0
+    judged_to = 0
     for at, _ in sorted(secrets.every(text, "!", "@")):
-        before, ahead = text[max(done, at - _LONGEST) : at], text[at : at + _LONGEST]
+        before, ahead = text[max(judged_to, at - _LONGEST) : at], text[at : at + _LONGEST]
         start = at - len(before) + len(before.rstrip(_CHOSEN))
         end = at + len(ahead) - len(ahead.lstrip(_CHOSEN))
         word = text[start:end]
-        done = max(done, end)
+        judged_to = max(judged_to, end)
         apart = text[start - 1 : start] not in _JOINED_BEFORE and text[end : end + 1] not in _JOINED_AFTER
         apart = apart and not (text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum())
         if apart and _SHORTEST_CHOSEN <= len(word) <= secrets.LONGEST_CHOSEN and _is_chosen(word):
@@ -258,16 +258,16 @@ def chosen(text: str) -> Iterator[Span]:
 def _is_chosen(word: str) -> bool:
     """Whether a word with `!` or `@` has capitals, small letters and digits as passwords have them."""
     form = shape(word)
-    bare, _, behind = word.rstrip("!").partition("@")
-    if behind.isdecimal():  # Admin@123, but not Angular@17
-        return len(behind) >= _FEWEST_DIGITS and bare.isalpha() and bare.istitle() and len(bare) >= _FEWEST_LETTERS
+    bare, _, after_at = word.rstrip("!").partition("@")
+    if after_at.isdecimal():  # Admin@123, but not Angular@17
+        return len(after_at) >= _FEWEST_DIGITS and bare.isalpha() and bare.istitle() and len(bare) >= _FEWEST_LETTERS
     if not ("a" in form and "A" in form and "0" in form):
         return False
-    if behind:  # P@ssw0rd
-        return len(bare) <= _FEWEST_DIGITS - 1 and behind.isalnum() and behind[0].islower()
+    if after_at:  # P@ssw0rd
+        return len(bare) <= _FEWEST_DIGITS - 1 and after_at.isalnum() and after_at[0].islower()
     if not bare.isalnum():
-        inside = bare.partition("!")[2]
-        is_cell = inside.lstrip("$")[:1].isupper() and inside.lstrip("$ABCDEFGHIJKLMNOPQRSTUVWXYZ").isdecimal()
+        after_mark = bare.partition("!")[2]
+        is_cell = after_mark.lstrip("$")[:1].isupper() and after_mark.lstrip("$ABCDEFGHIJKLMNOPQRSTUVWXYZ").isdecimal()
         return "!" in bare.strip("!") and "!!" not in bare and not is_cell
     return (form[0] == "A" and form.count("0") >= _FEWEST_DIGITS) or values.is_jumbled(bare)
 

@@ -57,8 +57,8 @@ def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without the secret that is the only word of its file, by the file's name."""
     if not printed.names_secret(path):
         return run
-    left: dict[Any, Any] = _changed(run, lambda content: _without_only_word(content, job), _CONTENT.__contains__)
-    return left
+    without: dict[Any, Any] = _changed(run, lambda content: _without_only_word(content, job), _CONTENT.__contains__)
+    return without
 
 
 def _changed(value: Any, change: Callable[[str], str], takes: Callable[[str], bool], key: str = "") -> Any:
@@ -79,11 +79,11 @@ _CONTENT = frozenset(("content", "new_string", "newString", "old_string", "oldSt
 
 def _without_values(output: str, job: Job) -> str:
     """Return an output without the values of the list in it."""
-    shown = [span for span in printed.values_in(output) if not output.startswith(job.rules.marks(), span[0])]
-    for start, end, _ in shown:
+    spans = [span for span in printed.values_in(output) if not output.startswith(job.rules.marks(), span[0])]
+    for start, end, _ in spans:
         text.learn_secret(output[start:end], job)
-    job.cleaned.redacted += len(shown)
-    return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in shown], job)
+    job.cleaned.redacted += len(spans)
+    return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in spans], job)
 
 
 def _without_only_word(content: str, job: Job) -> str:

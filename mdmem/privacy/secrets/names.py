@@ -156,7 +156,7 @@ def _last_word(name: str) -> str:
 
 def may_open(word: str) -> bool:
     """Whether a name that ends in "key" may name a secret, not a database key or the like."""
-    return not any(other in word for other in _OTHER_KEYS)
+    return not any(name in word for name in _OTHER_KEYS)
 
 
 _OTHER_KEYS = (

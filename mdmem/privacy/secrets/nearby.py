@@ -48,11 +48,11 @@ _FENCES = ("```", "~~~")
 _MOST_LINES = 4
 
 
-def found(name: Name) -> list[Span]:
+def announced(name: Name) -> list[Span]:
     """Find the secret that a sentence announces: after its name, before it, or on the lines below."""
     if name.kind not in _KINDS or (name.is_plain_key and not _is_of_something(name)):
         return []
-    return _behind(name) or _before(name) or _below(name)
+    return _after_name(name) or _before_name(name) or _on_next_lines(name)
 
 
 def _is_of_something(name: Name) -> bool:
@@ -61,7 +61,7 @@ def _is_of_something(name: Name) -> bool:
     return name.weight == WEAK and bool(words) and _PUBLIC.isdisjoint(words)
 
 
-def _behind(name: Name) -> list[Span]:
+def _after_name(name: Name) -> list[Span]:
     text, at = name.text, name.closed
     if text.startswith(", ", at):
         return []  # one of several names
@@ -80,7 +80,7 @@ def _behind(name: Name) -> list[Span]:
     return []
 
 
-def _before(name: Name) -> list[Span]:
+def _before_name(name: Name) -> list[Span]:
     line = name.text[max(0, name.start - _REACH - _LONGEST) : name.start].rpartition("\n")[2]
     words = line.split()
     between: list[str] = []
@@ -97,13 +97,13 @@ def _before(name: Name) -> list[Span]:
     return []
 
 
-def _below(name: Name) -> list[Span]:
+def _on_next_lines(name: Name) -> list[Span]:
     """Find the secret on a separate line below `Here is my key:`."""
     text = name.text
-    rest, newline, _ = text[name.closed : name.closed + _REACH].partition("\n")
-    if not newline or not _presents(name.line_before().split(), rest.strip()):
+    rest_of_line, newline, _ = text[name.closed : name.closed + _REACH].partition("\n")
+    if not newline or not _presents(name.line_before().split(), rest_of_line.strip()):
         return []
-    at = name.closed + len(rest) + 1
+    at = name.closed + len(rest_of_line) + 1
     for line in text[at : at + _REACH + _LONGEST].split("\n")[:_MOST_LINES]:
         value = line.strip().strip(_QUOTES)
         if value and not line.startswith(_FENCES):
@@ -113,12 +113,12 @@ def _below(name: Name) -> list[Span]:
     return []
 
 
-def _presents(before: list[str], rest: str) -> bool:
+def _presents(before: list[str], rest_of_line: str) -> bool:
     """Whether a line announces the value below it, and does not say that this is public."""
-    after = rest.rstrip(_AROUND).lower().split()
-    if len(after) > _MOST_WORDS or not _CODE.isdisjoint(rest) or not _PUBLIC.isdisjoint((*before, *after)):
+    after = rest_of_line.rstrip(_AROUND).lower().split()
+    if len(after) > _MOST_WORDS or not _CODE.isdisjoint(rest_of_line) or not _PUBLIC.isdisjoint((*before, *after)):
         return False
-    return rest[-1:] == ":" or not _PRESENTERS.isdisjoint(before)
+    return rest_of_line[-1:] == ":" or not _PRESENTERS.isdisjoint(before)
 
 
 def _word(text: str, at: int) -> str:
@@ -156,12 +156,12 @@ def _in_line(line: str) -> Iterator[Span]:
     for sentence in sentences.split("\n"):
         if _speaks_of_signing_in(sentence.lower()):
             words = list(_words(sentence))
-            given: set[int] = set()
+            passwords: set[int] = set()
             for number, (start, word) in enumerate(words):
-                is_next = number - 2 in given and words[number - 1][1] in _JOINING
+                is_next = number - 2 in passwords and words[number - 1][1] in _JOINING
                 is_password = _is_password(word) or (_is_of_two_words(word) and _is_told(words, number))
                 if is_password and (is_next or _is_given(words, number, sentence)):
-                    given.add(number)
+                    passwords.add(number)
                     yield at + start, at + start + len(word), "password"
             yield from ((at + start, at + end, kind) for start, end, kind in _codes(words, sentence))
         at += len(sentence) + 1
@@ -172,10 +172,10 @@ def _words(sentence: str) -> Iterator[tuple[int, str]]:
 
     Chinese and Japanese characters separate words.
     """
-    kept = "".join([char if char < _CJK else " " for char in sentence])
+    without_cjk = "".join([char if char < _CJK else " " for char in sentence])
     place = 0
-    for part in kept.split():
-        place = kept.index(part, place)
+    for part in without_cjk.split():
+        place = without_cjk.index(part, place)
         word = part.strip(_EDGES)
         yield (place + part.index(word), word) if word else (place, part)
         place += len(part)
@@ -203,7 +203,7 @@ _SHORTEST_PART = 4
 
 def _is_told(words: list[tuple[int, str]], number: int) -> bool:
     """Whether a word directly follows `password is`."""
-    before = [other.lower() for _, other in words[max(0, number - 2) : number]]
+    before = [previous.lower() for _, previous in words[max(0, number - 2) : number]]
     return len(before) == 2 and before[1] in _EQUALS and before[1] not in _AS_A and before[0] in _PASSWORDS
 
 
@@ -213,22 +213,22 @@ _PASSWORDS = frozenset(("password", "passphrase", "passwort", "kennwort", "passc
 def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     """Whether the words around a word give it as a password, and do not name a machine or a person with it."""
     start, word = words[number]
-    before = [other.lower() for _, other in words[max(0, number - _MOST_GIVING) : number]]
-    behind = words[number + 1][1].lower() if number + 1 < len(words) else ""
-    last = before[-1] if before else ""
+    before = [previous.lower() for _, previous in words[max(0, number - _MOST_GIVING) : number]]
+    next_word = words[number + 1][1].lower() if number + 1 < len(words) else ""
+    last_word = before[-1] if before else ""
     around = sentence[max(0, start - 2) : start] + sentence[start + len(word) : start + len(word) + 2]
     if any(char >= _CJK for char in around):
         return True
-    if last in _JOINING:
+    if last_word in _JOINING:
         return len(before) > 1 and before[-2].isalpha() and not _WITH.isdisjoint(before)
-    if last in _EQUALS and last not in _AS_A:
+    if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
-    if last in _INTO:
-        return any(other.startswith(_CHANGING) for other in before)
-    if last == "from":
-        return behind == "to"
-    return last in _GIVING if last else behind in _EQUALS
+    if last_word in _INTO:
+        return any(previous.startswith(_CHANGING) for previous in before)
+    if last_word == "from":
+        return next_word == "to"
+    return last_word in _GIVING if last_word else next_word in _EQUALS
 
 
 def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
@@ -238,15 +238,15 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
             yield start, start + len(word), "pin"
         if word not in _CODES and word.lower() not in _CODES_BEFORE_VERB:
             continue
-        behind = words[number + 1 : number + 1 + _MOST_GIVING]
-        verbs = list(takewhile(lambda other: other[1].lower() in _BEFORE_CODE, behind))
-        rest = behind[len(verbs) :]
-        if not rest or not (word in _CODES or verbs):
+        words_after = words[number + 1 : number + 1 + _MOST_GIVING]
+        verbs = list(takewhile(lambda pair: pair[1].lower() in _BEFORE_CODE, words_after))
+        after_verbs = words_after[len(verbs) :]
+        if not after_verbs or not (word in _CODES or verbs):
             continue
-        first, code = rest[0]
+        first, code = after_verbs[0]
         end = first + len(code)
-        if len(code) == _HALF_OF_CODE and len(rest) > 1 and len(rest[1][1]) == _HALF_OF_CODE:
-            code, end = code + rest[1][1], rest[1][0] + _HALF_OF_CODE
+        if len(code) == _HALF_OF_CODE and len(after_verbs) > 1 and len(after_verbs[1][1]) == _HALF_OF_CODE:
+            code, end = code + after_verbs[1][1], after_verbs[1][0] + _HALF_OF_CODE
         if code.isdecimal() and _SHORTEST_CODE <= len(code) <= _LONGEST_CODE:
             yield first, end, "pin"
 

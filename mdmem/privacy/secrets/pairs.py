@@ -81,7 +81,7 @@ def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
     """Find the password after a name whose first part names it: `password-bob: …`."""
     name = Name(text, low, start, end)
     name.weight, name.kind = _weigh(text, low, start, end)
-    return loose.said(name) if name.weight else []
+    return loose.after_name(name) if name.weight else []
 
 
 def _secrets_of(name: Name) -> list[Span]:
@@ -90,12 +90,12 @@ def _secrets_of(name: Name) -> list[Span]:
         if condition(name):
             value = value_at(name)
             if value:
-                found = judged(name, value) if not name.repeats_at(value) else []
-                if found or judged is judge.assigned:
+                spans = judged(name, value) if not name.repeats_at(value) else []
+                if spans or judged is judge.assigned:
                     grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key", "secret") else []
-                    return grouped or found or loose.said(name)
-    found = loose.said(name) or loose.next_word(name) or loose.said_before(name) or loose.nearby(name)
-    return found or (loose.groups_near(name) if name.kind == "password" else [])
+                    return grouped or spans or loose.after_name(name)
+    spans = loose.after_name(name) or loose.next_word(name) or loose.before_name(name) or loose.nearby(name)
+    return spans or (loose.groups_near(name) if name.kind == "password" else [])
 
 
 # -- the weight of a name
@@ -341,7 +341,7 @@ RULES: tuple[Rule, ...] = (
     ("<", _always, starts.in_cell_of_html, judge.beside),
     ("<", _always, starts.after_bold, judge.beside),
     ("{", _always, starts.after_default, judge.assigned),
-    ("", _is_bare, starts.after_remark, judge.said),
+    ("", _is_bare, starts.after_remark, judge.after_remark),
     (",\n\r}/>", *_BEHIND_VALUE),
     ("", _heads_bare_line, starts.at_sign, judge.line),
 )

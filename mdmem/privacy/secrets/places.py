@@ -178,11 +178,11 @@ def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """Find the secret in `scheme://user:password@host`, also with `@` or `/` in it, and in `scheme://token@host`."""
     addresses = (end for _, end in secrets.every(text, "://") if text.find("@", end, end + _LONGEST_WORD) >= 0)
     for begin in limits.counted(addresses, limits.MOST_NAMES):
-        found = _userinfo(text, begin)
-        if found and not text.startswith(marks, found[0]):
-            value = text[found[0] : found[1]]
+        span = _userinfo(text, begin)
+        if span and not text.startswith(marks, span[0]):
+            value = text[span[0] : span[1]]
             if not values.is_placeholder(value) and not values.names_a_secret(value):
-                yield found[0], found[1], "url-password"
+                yield span[0], span[1], "url-password"
 
 
 def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
@@ -252,9 +252,9 @@ def _oracle_users(text: str, low: str) -> Iterator[Span]:
     """Find the password in `jdbc:oracle:thin:user/password@host` and `CONNECT user/password@name`."""
     for _, begin in secrets.every(low, "oracle:thin:", "connect ", "conn "):
         address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
-        user, slash, rest = address.partition("/")
-        size = rest.rfind("@")
-        if slash and user.isidentifier() and size > 2 and not values.is_placeholder(rest[:size]):
+        user, slash, password_and_host = address.partition("/")
+        size = password_and_host.rfind("@")
+        if slash and user.isidentifier() and size > 2 and not values.is_placeholder(password_and_host[:size]):
             yield begin + len(user) + 1, begin + len(user) + 1 + size, "url-password"
 
 
@@ -302,8 +302,8 @@ def _chap_lines(text: str) -> Iterator[Span]:
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
     for _, begin in secrets.every(low, address):
-        rest = text[begin : begin + _LONGEST_WORD]
-        end = begin + len(rest) - len(rest.lstrip(alphabet))
+        address_part = text[begin : begin + _LONGEST_WORD]
+        end = begin + len(address_part) - len(address_part.lstrip(alphabet))
         if end - begin >= 16 and "0" in shape(text[begin:end]):
             yield begin, end, "web-hook"
 

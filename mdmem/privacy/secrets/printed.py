@@ -71,7 +71,7 @@ def shows_secrets(command: str) -> bool:
 
 
 def _is_one_of(pairs: tuple[tuple[str, str], ...], low: str) -> bool:
-    return any(head in low and rest in low for head, rest in pairs)
+    return any(head in low and argument in low for head, argument in pairs)
 
 
 def _is_redirected(low: str) -> bool:
@@ -149,12 +149,12 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
     if at > 0 and low[at - 1].isalnum():
         return False
     words = command[at : at + _LONGEST].split()[:_MOST_WORDS]
-    last = ""
+    last_word = ""
     for word in words:
         if word.startswith(_ENDS):
             return False
-        last = word
-    return len(words) > 1 and names_secret(last)
+        last_word = word
+    return len(words) > 1 and names_secret(last_word)
 
 
 def names_secret(path: str) -> bool:

@@ -79,11 +79,11 @@ def literal_before(text: str, start: int) -> str:
     """Return the base64 in the string literal on the line above that the one at `start` continues, or ""."""
     head = text[max(0, start - LONGEST) : start]
     head = head.rstrip("\"'").removesuffix("b")
-    above = head.rstrip(" \t\r\n+\\")
-    if "\n" not in head[len(above) :] or above[-1:] not in ("'", '"'):
+    before = head.rstrip(" \t\r\n+\\")
+    if "\n" not in head[len(before) :] or before[-1:] not in ("'", '"'):
         return ""
-    above = above.rstrip("\"'").removesuffix("  ")
-    return above[len(above.rstrip(BASE64)) :]
+    before = before.rstrip("\"'").removesuffix("  ")
+    return before[len(before.rstrip(BASE64)) :]
 
 
 def _is_regular(run: str) -> bool:
@@ -137,12 +137,12 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
         return False
     size, begin = end - start, start - len(before)
     line = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2]
-    above = _bare(line)
-    goes_on = line[-1:] in ("'", '"') and len(above) + size > _SHORTEST_WRAP  # adjacent literals are concatenated
-    if len(above) >= size and (goes_on or len(above) >= _SHORTEST_WRAP) and not above.strip(BASE64):
+    line_above = _bare(line)
+    goes_on = line[-1:] in ("'", '"') and len(line_above) + size > _SHORTEST_WRAP  # adjacent literals are concatenated
+    if len(line_above) >= size and (goes_on or len(line_above) >= _SHORTEST_WRAP) and not line_above.strip(BASE64):
         return True
-    below = _bare(text[end : end + 192].partition("\n")[2].partition("\n")[0])
-    return size >= _SHORTEST_WRAP and len(below) >= 16 and not below.strip(BASE64)
+    line_below = _bare(text[end : end + 192].partition("\n")[2].partition("\n")[0])
+    return size >= _SHORTEST_WRAP and len(line_below) >= 16 and not line_below.strip(BASE64)
 
 
 def _bare(line: str) -> str:
@@ -161,6 +161,6 @@ def _is_in_certificate(text: str, start: int) -> bool:
 
 def _encodes_above(text: str, start: int) -> bool:
     """Whether a run begins the line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoding it is."""
-    above, found, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
+    above, newline, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
     line = above.rpartition("\n")[2].rstrip("\r")
-    return bool(found) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line
+    return bool(newline) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line

@@ -26,9 +26,9 @@ def is_telling(value: str) -> bool:
     return value.isalnum() and values.is_unlike_words(value) and not values.names_something(value)
 
 
-def without_format(known: Iterable[str]) -> Iterator[str]:
+def without_format(values: Iterable[str]) -> Iterator[str]:
     """Yield those secrets that nothing but their name or place gave away."""
-    for value in known:
+    for value in values:
         if not secrets.may_hold_token(value):
             yield value
             continue
@@ -38,16 +38,16 @@ def without_format(known: Iterable[str]) -> Iterator[str]:
             yield value
 
 
-def find(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that are not inside a longer word: start, end, kind."""
-    for at, end in secrets.every(text, *known):
+    for at, end in secrets.every(text, *values):
         if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
             yield at, end, "repeated-secret"
 
 
-def find_encoded(text: str, known: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values in the base64, hexadecimal and similar encodings of a text."""
     view = encoded.decoded(text)
     if view:
-        for start, end, kind in find(view.text, known):
+        for start, end, kind in find(view.text, values):
             yield *view.origin(start, end), kind

@@ -198,9 +198,9 @@ def line_ends(text: str, end: int) -> bool:
 def next_line(text: str, at: int) -> int:
     """Return the start of the next line's text, skipping at most one empty line; 0 if there is none near."""
     ahead = text[at : at + 96]
-    rest = ahead.lstrip(" \t\r\n")
-    skipped = ahead[: len(ahead) - len(rest)]
-    return at + len(skipped) if rest and 1 <= skipped.count("\n") <= 2 else 0
+    following = ahead.lstrip(" \t\r\n")
+    skipped = ahead[: len(ahead) - len(following)]
+    return at + len(skipped) if following and 1 <= skipped.count("\n") <= 2 else 0
 
 
 def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:

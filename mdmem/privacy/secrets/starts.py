@@ -57,8 +57,8 @@ def after_assignment(name: Name) -> int:
         return value + len(text[value : value + 64].partition('"')[0])  # PHP's var_dump
     if text[value : value + 1] in ("\n", "\r"):
         ahead = text[value : value + 64]
-        rest = ahead.lstrip()
-        return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
+        following = ahead.lstrip()
+        return value + len(ahead) - len(following) if name.is_quoted() and following[:1] == text[name.closed - 1] else 0
     if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
         return _of_its_place(name, value)
     return _after_tag(name, value)
@@ -67,11 +67,11 @@ def after_assignment(name: Name) -> int:
 def _of_its_place(name: Name, value: int) -> int:
     """Return the start of this name's value in `user, password = "…", "…"`."""
     text = name.text
-    others = name.line_before().strip().rstrip(",").split(", ")
-    if not all(other.isidentifier() for other in others):
+    other_names = name.line_before().strip().rstrip(",").split(", ")
+    if not all(other_name.isidentifier() for other_name in other_names):
         return value
     at = value
-    for _ in others:
+    for _ in other_names:
         literal = literals.read(text, at, whole_word=False)
         if not literal or text[literal.end + 1 : literal.end + 2] != ",":
             return value
@@ -91,8 +91,8 @@ def _after_tag(name: Name, value: int) -> int:
     if text[value : value + 1] == "{":
         return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
-        tag, blank, rest = text[value : value + 32].partition(" ")
-        return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
+        tag, blank, following = text[value : value + 32].partition(" ")
+        return value + len(tag) + 1 if blank and tag.isprintable() and following[:1] != "=" else value
     return value
 
 
@@ -104,8 +104,8 @@ _WRAPPERS = (
 
 def _in_object(text: str, at: int) -> int:
     """Return the start of the value in `{"type": "string", "value": "…"}`, else `at`."""
-    inside, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
-    head, key, _ = inside.partition('"value"')
+    members, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
+    head, key, _ = members.partition('"value"')
     value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing and "{" not in head else 0
     return skip_blank(text, value) if value else at
 
@@ -119,11 +119,11 @@ def _closes_string(name: Name, value: int) -> bool:
     line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
     if quote != "'":
         return line.count(quote) % 2 == 1
-    inside = False
+    is_open = False
     for part in line.split(quote)[:-1]:
-        if inside or not part[-1:].isalnum():  # otherwise an apostrophe
-            inside = not inside
-    return inside
+        if is_open or not part[-1:].isalnum():  # otherwise an apostrophe
+            is_open = not is_open
+    return is_open
 
 
 def after_comparison(name: Name) -> int:
@@ -134,8 +134,8 @@ def after_comparison(name: Name) -> int:
 
 def after_type(name: Name) -> int:
     """`var name string = "…"`."""
-    kind, found, _ = name.text[name.sign : name.sign + 48].partition("=")
-    if not found:
+    kind, equals, _ = name.text[name.sign : name.sign + 48].partition("=")
+    if not equals:
         return 0
     at = skip_blank(name.text, name.sign + len(kind) + 1)
     is_type = " " not in kind.strip() and kind.strip().replace("[]", "").strip("*&?").isidentifier()
@@ -146,8 +146,8 @@ def after_for(name: Name) -> int:
     """`SET PASSWORD FOR 'bob'@'host' = '…'`."""
     if not name.low.startswith(" for ", name.closed):
         return 0
-    head, found, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
-    return name.closed + len(head) + 3 if found else 0
+    head, equals, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
+    return name.closed + len(head) + 3 if equals else 0
 
 
 def at_string(name: Name) -> int:
@@ -162,8 +162,8 @@ def behind_sign(name: Name) -> int:
 
 def behind_attributes(name: Name) -> int:
     """`<name type="…">…`."""
-    inside, closing, _ = name.text[name.sign : name.sign + _LONGEST_ATTRIBUTES].partition(">")
-    return name.sign + len(inside) + 1 if closing and inside[-1:] in ("'", '"') and "<" not in inside else 0
+    attributes, closing, _ = name.text[name.sign : name.sign + _LONGEST_ATTRIBUTES].partition(">")
+    return name.sign + len(attributes) + 1 if closing and attributes[-1:] in ("'", '"') and "<" not in attributes else 0
 
 
 _LONGEST_ATTRIBUTES = 160
@@ -176,8 +176,8 @@ def behind_dot(name: Name) -> int:
 
 def in_input(name: Name) -> int:
     """`<input type="password" … value="…">`."""
-    inside, closing, _ = name.low[name.closed : name.closed + _LONGEST_ATTRIBUTES].partition(">")
-    head, key, _ = inside.partition(" value=")
+    attributes, closing, _ = name.low[name.closed : name.closed + _LONGEST_ATTRIBUTES].partition(">")
+    head, key, _ = attributes.partition(" value=")
     return name.closed + len(head) + len(key) if closing and key else 0
 
 
@@ -192,8 +192,8 @@ def next_item(name: Name) -> int:
     if text[at : at + 1] == ",":
         at = skip_blank(text, at + 1)
         return at if text[at : at + 1] in QUOTES else 0
-    below = scan.next_line(text, at) if name.line_before().strip(" \"'") == "-" else 0
-    return skip_blank(text, below + 1) if text.startswith("- ", below) else 0
+    next_line = scan.next_line(text, at) if name.line_before().strip(" \"'") == "-" else 0
+    return skip_blank(text, next_line + 1) if text.startswith("- ", next_line) else 0
 
 
 def behind_comma(name: Name) -> int:
@@ -231,8 +231,8 @@ def after_verb(name: Name) -> int:
 def after_remark(name: Name) -> int:
     """`Password for bob: …`, `A temporary password is generated for root@localhost: …`, `PASSWORD elastic = …`."""
     line = name.text[name.closed : name.closed + 96].partition("\n")[0]
-    head, found, _ = line.partition(": " if ": " in line else " = ")
-    return name.closed + len(head) + len(found) if found and " " in head and not head.strip(_REMARK) else 0
+    head, sign, _ = line.partition(": " if ": " in line else " = ")
+    return name.closed + len(head) + len(sign) if sign and " " in head and not head.strip(_REMARK) else 0
 
 
 _REMARK = _CELL + "@'\"/()"
@@ -250,9 +250,9 @@ def in_next_cell(name: Name) -> int:
 def _is_aligned(text: str, bar: int) -> bool:
     """Whether the line above or below has its first bar at the same place, as in a database's output of one record."""
     start = text.rfind("\n", max(0, bar - _LONGEST_HEAD), bar) + 1
-    above = text[max(0, start - _LONGEST_ROW) : max(0, start - 1)].rpartition("\n")[2]
-    below = text[bar : bar + _LONGEST_ROW].partition("\n")[2].partition("\n")[0]
-    return any(line.find("|") == bar - start for line in (above, below))
+    line_above = text[max(0, start - _LONGEST_ROW) : max(0, start - 1)].rpartition("\n")[2]
+    line_below = text[bar : bar + _LONGEST_ROW].partition("\n")[2].partition("\n")[0]
+    return any(line.find("|") == bar - start for line in (line_above, line_below))
 
 
 _LONGEST_HEAD, _LONGEST_ROW = 80, 400
@@ -291,13 +291,13 @@ _TYPES, _SHORTEST_KEPT, _PLAIN_SIGNS = ("0", "5", "6", "7", "8", "9"), 8, "!#$%&
 
 def after_brackets(name: Name) -> int:
     """`char name[] = "…"`; `name [None]: …`, as in a program's prompt."""
-    inside, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")
-    at = name.sign + len(inside) + 2
-    if not closing or "\n" in inside:
+    content, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")
+    at = name.sign + len(content) + 2
+    if not closing or "\n" in content:
         return 0
     if name.text.startswith(": ", at):
         return skip_blank(name.text, at + 1) if name.sign != name.closed else 0
-    value = scan.assignment(name.text, skip_blank(name.text, at)) if not inside or inside.isdigit() else 0
+    value = scan.assignment(name.text, skip_blank(name.text, at)) if not content or content.isdigit() else 0
     value = skip_blank(name.text, value) if value else 0
     return value if name.text[value : value + 1] == '"' else 0
 
@@ -315,34 +315,35 @@ def after_registry_type(name: Name) -> int:
 def in_cell_of_html(name: Name) -> int:
     """`<td>NAME</td><td>…`, `<dt>NAME</dt><dd>…`."""
     ahead = name.low[name.closed : name.closed + 96]
-    rest = ahead.partition(">")[2].lstrip()
-    return name.closed + len(ahead) - len(rest) + 4 if ahead[:3] in ("</t", "</d") and rest.startswith(_CELLS) else 0
+    following = ahead.partition(">")[2].lstrip()
+    is_cell = ahead[:3] in ("</t", "</d") and following.startswith(_CELLS)
+    return name.closed + len(ahead) - len(following) + 4 if is_cell else 0
 
 
 def after_bold(name: Name) -> int:
     """`<b>NAME</b>: …`."""
-    tag, _, rest = name.low[name.closed : name.closed + 24].partition(">")
+    tag, _, following = name.low[name.closed : name.closed + 24].partition(">")
     at = name.closed + len(tag) + 1
-    return skip_blank(name.low, at + 1) if tag in ("</b", "</strong", "</em") and rest[:1] == ":" else 0
+    return skip_blank(name.low, at + 1) if tag in ("</b", "</strong", "</em") and following[:1] == ":" else 0
 
 
 def after_default(name: Name) -> int:
     """`variable "NAME" { default = "…" }` and `output "NAME" { value = "…" }`, as in Terraform."""
     word = next((word for kind, word in _BLOCKS if name.low.endswith(kind, 0, name.start)), "")
-    block, found, _ = name.low[name.closed : name.closed + 400].partition(word) if word else ("", "", "")
-    if not found or "}" in block.partition("{")[2]:
+    block, keyword, _ = name.low[name.closed : name.closed + 400].partition(word) if word else ("", "", "")
+    if not keyword or "}" in block.partition("{")[2]:
         return 0
-    value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(found)))
+    value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(keyword)))
     return skip_blank(name.low, value) if value else 0
 
 
 def after_value_word(name: Name) -> int:
     """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
     ahead = name.low[name.closed : name.closed + 64]
-    rest = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
-    if len(rest) == len(ahead) or not rest.startswith("value"):
+    following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
+    if len(following) == len(ahead) or not following.startswith("value"):
         return 0
-    at = scan.closers(name.low, name.closed + len(ahead) - len(rest) + len("value"))
+    at = scan.closers(name.low, name.closed + len(ahead) - len(following) + len("value"))
     value = scan.assignment(name.low, skip_blank(name.low, at))
     return skip_blank(name.low, value) if value else 0
 
@@ -366,10 +367,10 @@ _LONGEST_KEY, _BRACES = 10, frozenset("{}<>")
 def after_markup(name: Name) -> int:
     """`<name>NAME</name> <value>…`, `<key>NAME</key> <string>…`, `<property name="NAME"><value>…`."""
     ahead = name.low[name.closed : name.closed + 96]
-    rest = ahead.partition(">")[2].lstrip()
-    if not rest.startswith(_MARKUP_VALUES) or ahead[:2] not in ("</", "><", ">\n"):
+    following = ahead.partition(">")[2].lstrip()
+    if not following.startswith(_MARKUP_VALUES) or ahead[:2] not in ("</", "><", ">\n"):
         return 0
-    return name.closed + len(ahead) - len(rest) + rest.index(">") + 1
+    return name.closed + len(ahead) - len(following) + following.index(">") + 1
 
 
 def after_fallback(name: Name) -> int:
@@ -393,13 +394,17 @@ def on_next_line(name: Name) -> int:
     """A label that is alone on its line, with the value on the next line, perhaps after a rule."""
     at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
     at = scan.closers(name.text, at)
-    below = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
-    if name.text.startswith("```", below):  # a block of code with only the value
-        inside = scan.next_line(name.text, below + len(name.text[below : below + 24].partition("\n")[0]))
-        end = name.text.find("\n", inside, inside + _LONGEST_VALUE) if inside else -1
-        return inside if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
-    rule = len(name.text[below : below + 96]) - len(name.text[below : below + 96].lstrip("-=~")) if below else 0
-    return scan.next_line(name.text, below + rule) if rule >= 3 and scan.line_ends(name.text, below + rule) else below
+    next_line = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
+    if name.text.startswith("```", next_line):  # a block of code with only the value
+        in_block = scan.next_line(name.text, next_line + len(name.text[next_line : next_line + 24].partition("\n")[0]))
+        end = name.text.find("\n", in_block, in_block + _LONGEST_VALUE) if in_block else -1
+        return in_block if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
+    if not next_line:
+        return 0
+    ahead = name.text[next_line : next_line + 96]
+    rule = len(ahead) - len(ahead.lstrip("-=~"))
+    is_rule = rule >= 3 and scan.line_ends(name.text, next_line + rule)
+    return scan.next_line(name.text, next_line + rule) if is_rule else next_line
 
 
 _LONGEST_VALUE = 256

@@ -51,14 +51,14 @@ def find(text: str, low: str) -> Iterator[Span]:
 def _columns(text: str, low: str) -> Iterator[Span]:
     """Find secrets in columns of Markdown tables, of psql and mysql output, and of CSV."""
     for head in HEADS:
-        done, at = 0, low.find(head)
+        searched_to, at = 0, low.find(head)
         while at >= 0:
             start = low.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
             end = low.find("\n", at, at + _LONGEST_LINE)
             if end < 0:
                 break
-            if start >= done:
-                spans, done = _table(text, start, end)
+            if start >= searched_to:
+                spans, searched_to = _table(text, start, end)
                 yield from spans
             at = low.find(head, end)
 
@@ -77,14 +77,14 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     at, ruled = end + 1, delimiter != "|"
     for _ in range(_MOST_ROWS):
         row = text[at : literals.line_end(text, at)]
-        found = _cells(row, delimiter)
+        row_cells = _cells(row, delimiter)
         if row.strip() and not row.strip("|+-: \t\r"):
             ruled = True
-        elif len(found) != len(cells) or not ruled:
+        elif len(row_cells) != len(cells) or not ruled:
             break
         else:
             for number, (weight, kind) in columns.items():
-                spans += _cell(at + found[number][0], found[number][1], weight, kind)
+                spans += _cell(at + row_cells[number][0], row_cells[number][1], weight, kind)
         at += len(row) + 1
     return spans, at
 
@@ -197,24 +197,25 @@ def _blocks(text: str, low: str) -> Iterator[Span]:
 
 def _codes(text: str, low: str) -> Iterator[Span]:
     """Find the codes on the lines below `Recovery codes:`, or on the same line: `backup_codes = ['…', …`."""
-    done = 0
+    searched_to = 0
     for at, start in secrets.every(low, "code"):
-        if at < done or not low[max(0, at - 12) : at].rstrip(" _-").endswith(_OF_CODES):
+        if at < searched_to or not low[max(0, at - 12) : at].rstrip(" _-").endswith(_OF_CODES):
             continue
-        done = literals.line_end(text, at)
+        searched_to = literals.line_end(text, at)
         start += low.startswith("s", start)
-        label, sign, rest = text[start:done].partition(next((one for one in _JOINS if one in text[start:done]), "\n"))
+        line = text[start:searched_to]
+        label, sign, rest_of_line = line.partition(next((joint for joint in _JOINS if joint in line), "\n"))
         label = label.strip("\"'`*_) ")
         if sign and (not label or label[0] == "("):
-            yield from _codes_of_line(done - len(rest), rest, is_sentence=True)
-        if not rest.strip(_CODE_SIGNS):
+            yield from _codes_of_line(searched_to - len(rest_of_line), rest_of_line, is_sentence=True)
+        if not rest_of_line.strip(_CODE_SIGNS):
             for _ in range(_MOST_CODES):
-                line = text[done + 1 : literals.line_end(text, done + 1)]
-                found = list(_codes_of_line(done + 1, line))
-                if line.strip(_CODE_SIGNS) and not found:
+                line = text[searched_to + 1 : literals.line_end(text, searched_to + 1)]
+                spans = list(_codes_of_line(searched_to + 1, line))
+                if line.strip(_CODE_SIGNS) and not spans:
                     break
-                yield from found
-                done = min(done + 1 + len(line), len(text))
+                yield from spans
+                searched_to = min(searched_to + 1 + len(line), len(text))
 
 
 _JOINS = (":", "=", " are ", " is ")
@@ -305,8 +306,8 @@ def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[
         body = line.lstrip(" \t")
         if not body.strip() or len(line) - len(body) <= depth:
             return
-        name, colon, rest = body.partition(":")
-        core = rest.strip().strip("\"'")
+        name, colon, value = body.partition(":")
+        core = value.strip().strip("\"'")
         if colon and core and " " not in core and name.replace("_", "").replace("-", "").replace(".", "").isalnum():
             hidden = values.is_secret(core, names.STRONG, quoted=False, alone=True)
             if (hidden and (kind == "password" or values.is_varied(core))) or (every and len(core) >= 4):

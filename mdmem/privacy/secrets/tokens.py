@@ -118,14 +118,14 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
         end = letters.find(b" ", at + SHORTEST_TOKEN)
         end = end if end >= 0 else len(letters)
         formats = rows(text[at : at + 2])
-        known = _known(text, at, text[at:end], formats) if formats else None
-        if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
-            if not known and _looks_random(shapes[at:end], text[at:end]):
+        token = _known_token(text, at, text[at:end], formats) if formats else None
+        if token or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
+            if not token and _looks_random(shapes[at:end], text[at:end]):
                 judged += 1
                 if judged > limits.MOST_RANDOM:
                     raise limits.FloodError
-                known = _random(text, at, end)
-            start, after, kind = known or _joined_by_equals(text, at, end)
+                token = _random(text, at, end)
+            start, after, kind = token or _joined_by_equals(text, at, end)
             if not kind and text[at - 1 : at] == ":":
                 start = _pair_start(text, at, end)
                 kind = "key" if start < at else ""
@@ -208,7 +208,7 @@ def _is_jumbled_base64(run: str) -> bool:
     return form.count("A") >= 4 and not reads_like_words(shape(run), run)
 
 
-def _known(text: str, at: int, word: str, formats: list[Row]) -> tuple[int, int, str] | None:
+def _known_token(text: str, at: int, word: str, formats: list[Row]) -> tuple[int, int, str] | None:
     for row in formats:
         if word.startswith(row[1]):
             if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
@@ -232,7 +232,7 @@ def _with_odd_prefix(text: str, row: Row) -> Iterator[tuple[int, int, str]]:
 
 
 def _around(
-    text: str, kind: str, mark: str, head: str, shortest: int, tail: str, least: int
+    text: str, kind: str, mark: str, head: str, shortest: int, tail: str, shortest_tail: int
 ) -> Iterator[tuple[int, int, str]]:
     """Find `mark` with enough characters of `head` before it and of `tail` after it."""
     at = text.find(mark)
@@ -240,7 +240,7 @@ def _around(
         end = body = at + len(mark)
         if at >= shortest and text[at - 1] in head and not text[at - shortest : at].strip(head):
             end = _run_end(text, body, tail) if tail else body
-            if end - body >= least and not text[end : end + 1].isalnum():
+            if end - body >= shortest_tail and not text[end : end + 1].isalnum():
                 before = text[max(0, at - _LONGEST_HEAD) : at]
                 yield at - len(before) + len(before.rstrip(head)), end, kind
         at = text.find(mark, end)
@@ -248,10 +248,10 @@ def _around(
 
 def _match(text: str, body: int, row: Row) -> int:
     """Return the end of a token whose prefix ends at `body`; 0 if it does not match the row."""
-    _, _, alphabet, least, nature = row
-    sample = text[body : body + max(64, 2 * least)]
+    _, _, alphabet, shortest, nature = row
+    sample = text[body : body + max(64, 2 * shortest)]
     size = len(sample) - len(sample.lstrip(alphabet))
-    if size < least or (nature == MIXED and not _is_mixed(sample[:size])):
+    if size < shortest or (nature == MIXED and not _is_mixed(sample[:size])):
         return 0
     if nature == DOTS and sample.count(".", 0, size) != 2:
         return 0
@@ -260,9 +260,9 @@ def _match(text: str, body: int, row: Row) -> int:
         end = _run_end(text, end, WORD)  # a newer variant of the format: mask it whole
     if text[end : end + 1].isalnum():
         return 0  # it continues with characters that are not in this format
-    while end - body >= least and text[end - 1] in ".,":
+    while end - body >= shortest and text[end - 1] in ".,":
         end -= 1
-    return end if end - body >= least else 0
+    return end if end - body >= shortest else 0
 
 
 def _run_end(text: str, at: int, alphabet: str) -> int:
@@ -270,9 +270,9 @@ def _run_end(text: str, at: int, alphabet: str) -> int:
     size = 256
     while True:
         chunk = text[at : at + size]
-        rest = chunk.lstrip(alphabet)
-        if rest or len(chunk) < size:
-            return at + len(chunk) - len(rest)
+        following = chunk.lstrip(alphabet)
+        if following or len(chunk) < size:
+            return at + len(chunk) - len(following)
         at += size
         size *= 2
 
@@ -294,13 +294,13 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
     run = text[start:last]
-    known = _known(text, start, run, rows(run[:2])) if start < at else None
-    if known:
-        return known
+    token = _known_token(text, start, run, rows(run[:2])) if start < at else None
+    if token:
+        return token
     from mdmem.privacy.secrets import public  # rarely needed: few texts have a random-looking word
 
-    shown = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
-    if shown or _says_words(run) or _says_words(public.literal_before(text, start), run):
+    is_harmless = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
+    if is_harmless or _says_words(run) or _says_words(public.literal_before(text, start), run):
         return at, _run_end(text, last, BASE64), ""
     if _is_path(run):
         return at, end, "random-token"
@@ -309,9 +309,9 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     return start, last, "random-token"
 
 
-def _is_of_terms(run: str, rest: str) -> bool:
-    """Whether a run looks random only because of technical terms. `rest` is the run without them."""
-    return rest != run and not _looks_random(shape(rest).translate(_SEPARATORS), rest)
+def _is_of_terms(run: str, remaining: str) -> bool:
+    """Whether a run looks random only because of technical terms. remaining: the run without them."""
+    return remaining != run and not _looks_random(shape(remaining).translate(_SEPARATORS), remaining)
 
 
 def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
@@ -428,17 +428,17 @@ def _says_words(*runs: str) -> bool:
         return False
     bare = "".join(runs).rstrip("=")
     try:
-        said = a2b_base64(bare[: len(bare) // 4 * 4]).decode()
+        decoded = a2b_base64(bare[: len(bare) // 4 * 4]).decode()
     except (Error, ValueError):
         return False
-    if not said.replace("\n", " ").replace("\r", " ").isprintable() or _names_user(said):
+    if not decoded.replace("\n", " ").replace("\r", " ").isprintable() or _names_user(decoded):
         return False
-    return all(not word.strip(HEX) or not _looks_random(shape(word), word) for word in said.split())
+    return all(not word.strip(HEX) or not _looks_random(shape(word), word) for word in decoded.split())
 
 
-def _names_user(said: str) -> bool:
+def _names_user(decoded: str) -> bool:
     """Whether a text may be `user:password`."""
-    user, colon, password = said.partition(":")
+    user, colon, password = decoded.partition(":")
     return bool(colon) and user[-1:].isalnum() and not password[:1].isspace()
 
 

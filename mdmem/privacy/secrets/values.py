@@ -106,8 +106,8 @@ def is_own_word(core: str) -> bool:
 def has_signs(value: str) -> bool:
     """Whether a value is one varied word with at least two different signs: `x;Kd!rTq>4`."""
     core = value.strip().rstrip(",;.)")
-    others = {sign for sign in core if not sign.isalnum()}
-    return len(core) >= 8 and " " not in core and len(others) >= 2 and is_varied(core) and not is_placeholder(core)
+    signs = {sign for sign in core if not sign.isalnum()}
+    return len(core) >= 8 and " " not in core and len(signs) >= 2 and is_varied(core) and not is_placeholder(core)
 
 
 def is_varied(core: str) -> bool:
@@ -155,8 +155,8 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
     if (value[0] in "&*!|+-=~" and not value[1:2].isalnum()) or (value[0].isdigit() and value[1:2] == "*"):
         return True  # an operator, or a repetition in a grammar
     for opener in "([":
-        head, found, _ = value.partition(opener)
-        if found and _is_dotted_name(head):
+        head, bracket, _ = value.partition(opener)
+        if bracket and _is_dotted_name(head):
             return True
     core = value.rstrip(".,;:)")
     if core.count(":") >= 2 and all(map(str.isidentifier, core.split(":"))):
