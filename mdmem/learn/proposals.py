@@ -158,7 +158,7 @@ class _Finder:
         for number, parsed in self._newest(recent):
             if parsed.meta.get("dismissed"):
                 continue
-            for kind, sentence in list(wordings.found(parsed.body))[:1]:
+            for kind, sentence in list(wordings.worded_rules(parsed.body))[:1]:
                 yield self._made(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
 
     def superseding(self) -> Iterator[Proposal]:

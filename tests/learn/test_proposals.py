@@ -116,7 +116,7 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
     ],
 )
 def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
-    assert [one.kind for one in wordings.found(prompt)] == [kind]
+    assert [one.kind for one in wordings.worded_rules(prompt)] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
     ],
 )
 def test_sentences_that_only_mention_a_rule_are_not_proposed(prompt: str) -> None:
-    assert list(wordings.found(prompt)) == []
+    assert list(wordings.worded_rules(prompt)) == []
 
 
 def test_a_rule_in_a_prompt_is_a_candidate_and_a_note_only_when_a_person_says_so(at: Work) -> None:

@@ -247,7 +247,7 @@ def _facets(
     if facts["kind"] in note.WRITTEN[1:]:
         yield f"tag:{facts['kind']}"  # as people tagged such notes before there were kinds
     states = list(_states(path, parsed, facts, edited=edited))
-    if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.found(body)):
+    if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.worded_rules(body)):
         states.append("candidate")
     yield from (f"is:{state}" for state in states)
     if "failed" in states:

@@ -37,16 +37,16 @@ class WordedRule(NamedTuple):
     sentence: str
 
 
-def found(prompt: str) -> Iterator[WordedRule]:
+def worded_rules(prompt: str) -> Iterator[WordedRule]:
     """Yield the sentences of a prompt that decide something or state a rule, except questions and code."""
     lower = prompt[:100_000].lower()
     if not any(hint in lower for hint in _HINTS):
         return
     for sentence, _ in prose.sentences(prose.prose(prompt)):
-        said = " ".join(sentence.split()).lstrip("-*> ").rstrip(";")
-        if said.endswith(("?", "？", "؟")) or len(said) > MAX_CHARS or len(said.split()) < MIN_WORDS:
+        bare = " ".join(sentence.split()).lstrip("-*> ").rstrip(";")
+        if bare.endswith(("?", "？", "؟")) or len(bare) > MAX_CHARS or len(bare.split()) < MIN_WORDS:
             continue
-        if _DECIDED.match(said):
-            yield WordedRule("decision", said)
-        elif _RULE.match(said):
-            yield WordedRule("preference", said)
+        if _DECIDED.match(bare):
+            yield WordedRule("decision", bare)
+        elif _RULE.match(bare):
+            yield WordedRule("preference", bare)
