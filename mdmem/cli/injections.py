@@ -21,7 +21,7 @@ from mdmem.views import rows
 if TYPE_CHECKING:
     from mdmem.agents import Event
     from mdmem.config import Config
-    from mdmem.inject.candidates import Found
+    from mdmem.inject.candidates import Candidate
     from mdmem.inject.context import Explanation
     from mdmem.project import Project
     from mdmem.search.index.view import View
@@ -122,7 +122,7 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
             "shown": _is_shown(explanation, candidate),
             "left_out": _left_out(explanation, candidate) or None,
         }
-        for candidate in explanation.found
+        for candidate in explanation.results
     ]
     return {
         "private": explanation.private,
@@ -138,11 +138,11 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _is_shown(explanation: Explanation, candidate: Found) -> bool:
+def _is_shown(explanation: Explanation, candidate: Candidate) -> bool:
     return explanation.block is not None and candidate.item is not None and candidate.item.id in explanation.block.ids
 
 
-def _left_out(explanation: Explanation, candidate: Found) -> str:
+def _left_out(explanation: Explanation, candidate: Candidate) -> str:
     """Return why an answer is not in the block; "" if it is."""
     if _is_shown(explanation, candidate):
         return ""
@@ -175,7 +175,7 @@ def _print(explanation: Explanation, long: int) -> None:
             candidate.answer.hits[0].title,
             _left_out(explanation, candidate),
         )
-        for candidate in explanation.found
+        for candidate in explanation.results
     ]
     columns = (render.NUMBER, render.NUMBER, render.WHEN, render.KIND, render.ID, render.TITLE, render.Column("dim"))
     render.table(columns, rows)

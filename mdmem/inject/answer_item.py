@@ -48,8 +48,8 @@ class TurnRun(Value):
 
     def has(self, terms: Collection[str]) -> int:
         """Return how many terms are in the command or the agent's description of it."""
-        said = f"{self.command} {self.title}".lower()
-        return sum(term in said for term in terms)
+        words = f"{self.command} {self.title}".lower()
+        return sum(term in words for term in terms)
 
 
 class Turn:
@@ -66,12 +66,12 @@ class Turn:
     def hunks(self) -> list[ExcerptHunk]:
         """Return the turn's changes, in order."""
         edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-MAX_EDITS:]
-        found: list[ExcerptHunk] = []
+        hunks: list[ExcerptHunk] = []
         for name in edits:
             parsed = self.visit.read(name)
             if parsed.meta.get("success") is not False:
-                found += hunks_of(parsed)
-        return found
+                hunks += hunks_of(parsed)
+        return hunks
 
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""
@@ -123,20 +123,20 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    told = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
-    note_id = str(told.meta.get("id") or hit.id)
+    telling = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
+    note_id = str(telling.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, ABOVE
-    if reason := recent.left_out(told):
+    if reason := recent.left_out(telling):
         return None, reason
-    asked = visit.read(prompt) if prompt else told
-    ended = excerpts.outcome(at.gate.stored(told.body), terms, room // 2) if response else "No answer is stored."
+    asking = visit.read(prompt) if prompt else telling
+    outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."
     changes = turn.hunks()
-    shown = [hunk for hunk in changes if hunk.file == file] or changes
-    lines = list(_lines(turn, hit, shown, terms, room * 3 // 5))
+    hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
+    lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5))
     marks = [*_marks(at, hit, changes)]
-    item = item_of(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
-    item.id, item.date = note_id, timestamps.readable(str(asked.meta.get("created") or hit.created))[:10]
+    item = item_of(at, hit, str(asking.meta.get("title") or hit.title), outcome, room=room, marks=marks, lines=lines)
+    item.id, item.date = note_id, timestamps.readable(str(asking.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
 
@@ -170,7 +170,7 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
     for line in runs:
         chars -= len(line) + 5
         yield line
-    lines = list(excerpts.told(changes, terms, chars))
+    lines = list(excerpts.best_lines(changes, terms, chars))
     yield from lines
     if not lines and not runs and hit.kind == "observation":
         yield f"$ {hit.title}"
@@ -184,22 +184,22 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
     """
     runs = list(turn.runs())
     failed = max((at for at, run in enumerate(runs) if run.failed), default=-1)
-    again = failed + 1
+    next_at = failed + 1
     if failed >= 0:
-        again += _again(runs[failed].command, [run.command for run in runs[again:]])
+        next_at += _again(runs[failed].command, [run.command for run in runs[next_at:]])
         yield from _run(runs[failed], 2)
-        for run in () if has_changes else runs[failed + 1 : again][-MAX_BETWEEN:]:
+        for run in () if has_changes else runs[failed + 1 : next_at][-MAX_BETWEEN:]:
             yield from _run(run, 0)
-        for run in runs[again : again + 1]:
+        for run in runs[next_at : next_at + 1]:
             yield from _run(run, 1, "  (then succeeded)")
-        again += 1
-    others = [run for run in [*runs[: max(failed, 0)], *runs[again:]] if not run.failed]
-    asked = max(reversed(others), key=lambda run: run.has(terms), default=None)
-    if asked and not has_changes and failed < 0 and not asked.has(terms):
-        asked = next((run for run in reversed(others) if _is_work(run.command)), None)
-        yield from _run(asked, 1) if asked else ()
-    elif asked and asked.has(terms) > has_changes:
-        yield from _run(asked, 1)
+        next_at += 1
+    succeeded = [run for run in [*runs[: max(failed, 0)], *runs[next_at:]] if not run.failed]
+    matching = max(reversed(succeeded), key=lambda run: run.has(terms), default=None)
+    if matching and not has_changes and failed < 0 and not matching.has(terms):
+        matching = next((run for run in reversed(succeeded) if _is_work(run.command)), None)
+        yield from _run(matching, 1) if matching else ()
+    elif matching and matching.has(terms) > has_changes:
+        yield from _run(matching, 1)
 
 
 def _is_work(command: str) -> bool:
@@ -227,14 +227,17 @@ def _again(failed: str, later: list[str]) -> int:
     def program(command: str) -> str:
         return next(iter(runs.unwrapped(command.split())), "")
 
-    check = runs.check(failed)
-    checks = [runs.check(command) for command in later]
-    same = [at for at, one in enumerate(checks) if check and one and runs.closes(one, check)] or [
-        at
-        for at, one in enumerate(checks)
-        if (one.family == check.family if one and check else one is check and program(later[at]) == program(failed))
-    ]
-    return same[0] if same else len(later)
+    failed_run = runs.check(failed)
+    later_runs = [runs.check(command) for command in later]
+
+    def is_of_the_same_kind(at: int) -> bool:
+        run = later_runs[at]
+        if run and failed_run:
+            return run.family == failed_run.family
+        return run is failed_run and program(later[at]) == program(failed)
+
+    repeats = [at for at, run in enumerate(later_runs) if failed_run and run and runs.closes(run, failed_run)]
+    return next(iter(repeats or filter(is_of_the_same_kind, range(len(later)))), len(later))
 
 
 def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
@@ -245,11 +248,11 @@ def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator
     if files:
         yield f"changed {recent.listed(files, FILES_CHARS)}"
     if hit.project in at.names:
-        later, gone = since(at.place.worktree, changes)
+        later, missing = since(at.place.worktree, changes)
         if later:
             yield f"different by now: {recent.listed(later, FILES_CHARS)}"
-        if gone:
-            yield f"no longer there: {recent.listed(gone, FILES_CHARS)}"
+        if missing:
+            yield f"no longer there: {recent.listed(missing, FILES_CHARS)}"
 
 
 def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:
@@ -258,16 +261,16 @@ def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], lis
     for hunk in changes:
         added[hunk.file] = {line.strip() for line in hunk.added if line.strip()}
     later: list[str] = []
-    gone: list[str] = []
+    missing: list[str] = []
     for name, lines in added.items():
         path = name if os.path.isabs(name) else os.path.join(worktree, name)
         if not name or not os.path.isdir(worktree):
             continue
         if not os.path.exists(path):
-            gone.append(name)
+            missing.append(name)
         elif not _holds(path, lines):
             later.append(name)
-    return later, gone
+    return later, missing
 
 
 def _holds(path: str, lines: set[str]) -> bool:

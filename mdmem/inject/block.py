@@ -110,7 +110,7 @@ def line_width(item: Item) -> int:
     return len(f"- {item.date} {item.kind} [mem:{item.id}] {item.title}\n") + (len(item.text) + 5 if item.text else 0)
 
 
-def least(section: Section) -> int:
+def least_width(section: Section) -> int:
     """Return a section's approximate minimum length: heading, lines, and the start of each text."""
     lines = (line_width(item) - max(len(item.text) - _LEAST_QUOTE, 0) for item in section.items)
     return len(section.heading) + 5 + sum(lines) if section.items else 0
@@ -155,14 +155,14 @@ _WHOLE_TAGS = frozenset(
 def _without_tags(text: str) -> str:
     """Replace each `<` that may begin a host's tag, in any spelling, by `&lt;`; other code is unchanged."""
     before, *parts = text.split("<")
-    kept = [before]
+    pieces = [before]
     for place, part in enumerate(parts, 1):
         generic = before[-1:].isalnum() and part[:1].isupper() and not part[:2].isupper()
         ends = not part.strip(" /") and place == len(parts)
-        kept.append("&lt;" if ends or _may_be_tag(part, generic=generic) else "<")
-        kept.append(part)
+        pieces.append("&lt;" if ends or _may_be_tag(part, generic=generic) else "<")
+        pieces.append(part)
         before = part
-    return "".join(kept)
+    return "".join(pieces)
 
 
 def _may_be_tag(after: str, *, generic: bool) -> bool:
@@ -190,11 +190,11 @@ def _visible(text: str) -> str:
     text = "".join([c if c.isprintable() or c in _JOINERS else " " if c.isspace() else "" for c in text])
     if not any(joiner in text for joiner in _JOINERS):
         return text
-    kept: list[str] = []
+    visible: list[str] = []
     for c in text:
-        if c not in _JOINERS or (kept and not kept[-1].isascii()):
-            kept.append(c)
-    return "".join(kept)
+        if c not in _JOINERS or (visible and not visible[-1].isascii()):
+            visible.append(c)
+    return "".join(visible)
 
 
 def _without_citations(text: str) -> str:
@@ -226,13 +226,13 @@ _PREFACE = (
 
 def _first(sections: Sequence[Section], count: int) -> list[Section]:
     """Return the sections with the first `count` memories, without those left empty unless they have a remark."""
-    kept = []
+    filled = []
     for section in sections:
         items = section.items[:count]
         count -= len(items)
         if items or section.remark:
-            kept.append(Section(section.heading, items, section.remark))
-    return kept
+            filled.append(Section(section.heading, items, section.remark))
+    return filled
 
 
 def _ready(section: Section, bullet_chars: int) -> Section:
@@ -273,9 +273,11 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
     marks = "".join(f" ({mark})" for mark in item.marks)
     lines = [f"- {item.date} {item.kind} [mem:{item.id}] {title}{marks}"]
     text = _without_title(item.text, title)
-    least = min(sum(len(line) + 5 for line in item.lines[:LEAST_LINES]), room // 3)
+    room_for_code = min(sum(len(line) + 5 for line in item.lines[:LEAST_LINES]), room // 3)
     for _ in range(MAX_QUOTES):
-        quote = whole_sentences(text, min(bullet_chars, room * 3 // 4 if len(lines) == 1 and least else room - least))
+        quote = whole_sentences(
+            text, min(bullet_chars, room * 3 // 4 if len(lines) == 1 and room_for_code else room - room_for_code)
+        )
         if len(quote) < 2 or (len(lines) > 1 and quote.endswith("…")):
             break
         lines.append(f"  > {quote}")
@@ -286,15 +288,15 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
 
 def _code(lines: Sequence[str], room: int) -> list[str]:
     """Render as many lines of code as fit; never a file's name without a line of it."""
-    kept: list[str] = []
+    rendered: list[str] = []
     for line in lines:
         room -= len(line) + 5
         if room < 0:
-            if kept and kept[-1].endswith(":") and not kept[-1].startswith(_CODE_SIGNS):
-                kept.pop()
-            return [*kept, "    …"] if kept else []
-        kept.append(f"    {line}")
-    return kept
+            if rendered and rendered[-1].endswith(":") and not rendered[-1].startswith(_CODE_SIGNS):
+                rendered.pop()
+            return [*rendered, "    …"] if rendered else []
+        rendered.append(f"    {line}")
+    return rendered
 
 
 LEAST_LINES = 3
@@ -317,7 +319,7 @@ def _without_title(text: str, title: str) -> str:
     start = text.lstrip("#>*-` ")
     if len(bare) < 3 or not start.startswith(bare):
         return text
-    rest = start[len(bare) :]
+    following = start[len(bare) :]
     if title.endswith("…"):
-        return f"…{rest.lstrip()}" if rest.strip() else ""
-    return rest.lstrip(" .…:*`#") if rest.strip(" .…:*`") else ""
+        return f"…{following.lstrip()}" if following.strip() else ""
+    return following.lstrip(" .…:*`#") if following.strip(" .…:*`") else ""

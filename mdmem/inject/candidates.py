@@ -42,7 +42,7 @@ _JUST_SECONDS = 10.0
 _SPARE = 3
 
 
-class Found(Value):
+class Candidate(Value):
     """An answer, and how it is shown, or None and why not."""
 
     answer: Answer
@@ -59,18 +59,19 @@ PART, PART_WEIGHT = 0.25, 0.6
 """A prompt continues a named piece of work if it shares at least this part of its words, and one that is not common."""
 
 
-def is_for_last_sessions(at: Occasion, asked: Shape, found: Iterable[Found]) -> bool:
+def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candidate]) -> bool:
     """Whether the last sessions are the answer if nothing else is: it asks what is left, or continues known work."""
-    terms = set(analysis.query_terms(asked.topic))
-    if not has_topic(asked.topic) or terms <= set(analysis.query_terms(at.project)):
+    terms = set(analysis.query_terms(shape.topic))
+    if not has_topic(shape.topic) or terms <= set(analysis.query_terms(at.project)):
         return True
-    said = [fold(word) for word in words(asked.words)]
-    is_left = english.asks_what_is_left(said) and not english.resumes(said)
-    known = any(one.answer.coverage >= PART and one.answer.weight >= PART_WEIGHT for one in found)
-    return asked.resumes and (is_left or known)
+    folded = [fold(word) for word in words(shape.words)]
+    is_left = english.asks_what_is_left(folded) and not english.resumes(folded)
+    answers = [candidate.answer for candidate in candidates]
+    is_known = any(answer.coverage >= PART and answer.weight >= PART_WEIGHT for answer in answers)
+    return shape.resumes and (is_left or is_known)
 
 
-def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
+def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Candidate]:
     """Return what a query finds, each with how it is shown or why not: first what fits, in its order, then the rest.
 
     shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
@@ -88,26 +89,27 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     look = partial(recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
     foreign = shape is not None and shape.is_foreign
     answers = look(foreign=foreign)
-    kept, why = _chosen(at, shape, answers, guess)
-    is_sought = not kept and shape is not None and shape.grade >= LIKELY
-    if is_sought and (seen := recall.seen_everywhere(at.config, asker, budget)) is not None:
-        answers = look(foreign=foreign, seen=seen)  # a person has just edited an old note
-        kept, why = _chosen(at, shape, answers, guess)
+    chosen, why = _chosen(at, shape, answers, guess)
+    is_sought = not chosen and shape is not None and shape.grade >= LIKELY
+    if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
+        answers = look(foreign=foreign, seen=view)  # a person has just edited an old note
+        chosen, why = _chosen(at, shape, answers, guess)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
-    found: list[Found] = []
+    candidates: list[Candidate] = []
     count = 0
-    rest = sorted((one for one in answers if one not in kept), key=lambda one: one.score, reverse=True)
-    for answer in (*kept, *rest):
-        if answer not in kept or count >= limit:
-            found.append(Found(answer, None, why if answer not in kept else "no room"))
+    others = [answer for answer in answers if answer not in chosen]
+    others.sort(key=lambda answer: answer.score, reverse=True)
+    for answer in (*chosen, *others):
+        if answer not in chosen or count >= limit:
+            candidates.append(Candidate(answer, None, why if answer not in chosen else "no room"))
             continue
         room = int(chars * (SECOND_SHARE if count else FIRST_SHARE))
         item, left_out = _shown(at, answer, terms, room)
         count += item is not None
-        found.append(Found(answer, item, left_out))
-    return found
+        candidates.append(Candidate(answer, item, left_out))
+    return candidates
 
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
@@ -139,7 +141,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     top = ordered[0].score if ordered else 0.0
     return sorted(
         ordered,
-        key=lambda one: not (one.score >= 0.7 * top and evidence.is_kept(one)),
+        key=lambda answer: not (answer.score >= 0.7 * top and evidence.is_kept(answer)),
     )
 
 
@@ -151,12 +153,13 @@ def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tu
     return answer_item.of(at, answer, terms, room)
 
 
-def section(found: Iterable[Found], heading: str) -> Section:
+def section(candidates: Iterable[Candidate], heading: str) -> Section:
     """Return a section of the answers to show; if all were given before, it names those."""
-    found = list(found)
-    above = [one.answer.hits[0].id for one in found if one.left_out == answer_item.ABOVE][:5]
-    items = [one.item for one in found if one.item is not None]
-    remark = f"Given above: {', '.join(f'[mem:{name}]' for name in above)}." if above and not items else ""
+    candidates = list(candidates)
+    repeated = (candidate.answer for candidate in candidates if candidate.left_out == answer_item.ABOVE)
+    above = [f"[mem:{answer.hits[0].id}]" for answer in islice(repeated, 5)]
+    items = [candidate.item for candidate in candidates if candidate.item is not None]
+    remark = f"Given above: {', '.join(above)}." if above and not items else ""
     return Section(heading, items, remark)
 
 
@@ -188,20 +191,20 @@ def about_file(at: Occasion, path: str) -> Section:
     """Return the newest turns and notes about exactly this file, failed ones first."""
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
-    asked = Query(filters=(Filter("file", (name.lower(),)),))
-    hits = _newest(at, asked, 40)
-    known = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
+    query = Query(filters=(Filter("file", (name.lower(),)),))
+    hits = _newest(at, query, 40)
+    relevant = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
-    for hit in sorted(known, key=lambda hit: hit.facts.get("success") is not False):
+    for hit in sorted(relevant, key=lambda hit: hit.facts.get("success") is not False):
         folder, file = layout.split(hit.path)
         turn = journal.numbers(file)[:1]
         turns.setdefault((folder if turn else hit.path, turn), hit)
     terms, room = frozenset([name.lower()]), FILE_CHARS // max(min(len(turns), MAX_OF_FILE), 1)
-    made = (
+    offered = (
         (answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room))[0]
         for (_, turn), hit in turns.items()
     )
-    items = list(islice((item for item in made if item is not None), MAX_OF_FILE))
+    items = list(islice((item for item in offered if item is not None), MAX_OF_FILE))
     return Section(f"What is known of {name}", items)
 
 
@@ -215,8 +218,8 @@ def _is_about(hit: SearchHit, name: str) -> bool:
 
 def _within(path: str, root: str) -> str:
     """Return a file's path as notes have it: relative to the project's working tree if inside."""
-    inside = root.rstrip("/") + "/"
-    return path.removeprefix(inside) if path.startswith(inside) else path.lstrip("/")
+    top = root.rstrip("/") + "/"
+    return path.removeprefix(top) if path.startswith(top) else path.lstrip("/")
 
 
 def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
@@ -240,14 +243,14 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     recall.make_ready(at.config, at.seconds_left / 2)
     by_person = _matching(at, Filter("is", ("pinned",)))
     pinned = {hit.id for hit in by_person}
-    found = {
+    by_id = {
         hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", evidence.PERSONS))) if _is_at_home(at, hit)
     }
-    hits = sorted(found.values(), key=lambda hit: hit.created, reverse=True)
+    hits = sorted(by_id.values(), key=lambda hit: hit.created, reverse=True)
     in_vain = _in_vain(at, uses)
     hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))
     items: list[Item] = []
-    chars = more = 0
+    chars = omitted = 0
     room = min(max(room, MIN_INDEX_CHARS), MAX_INDEX_CHARS)
     for hit in hits:
         item = _line(at, hit, full=hit.id in pinned)
@@ -255,10 +258,10 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
             continue
         chars += block.line_width(item)
         if len(items) >= MAX_INDEX_LINES or chars > room:
-            more += 1
+            omitted += 1
         else:
             items.append(item)
-    return Section("Notes that stay true", items, f"({more} more: `mdmem search kind:decision`)" if more else "")
+    return Section("Notes that stay true", items, f"({omitted} more: `mdmem search kind:decision`)" if omitted else "")
 
 
 def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
@@ -272,8 +275,8 @@ def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
     return (freshness.answered(at.config, uncited) or set()) if often else set()
 
 
-def _matching(at: Occasion, wanted: Filter) -> Sequence[SearchHit]:
-    return _newest(at, Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES)
+def _matching(at: Occasion, condition: Filter) -> Sequence[SearchHit]:
+    return _newest(at, Query(filters=(condition,)), _SPARE * MAX_INDEX_LINES)
 
 
 def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:

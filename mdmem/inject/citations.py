@@ -21,8 +21,8 @@ def marks(text: str) -> list[str]:
 def cited_by_session(view: View, ids: Iterable[str]) -> dict[str, set[str]]:
     """Return for each session which of `ids` its answers cite."""
     answers = view.notes("facet", "kind:response")
-    found: dict[str, set[str]] = {}
+    cited: dict[str, set[str]] = {}
     for name in ids:
         for number in view.notes("facet", f"link:{name}") & answers:
-            found.setdefault(str(view.facts(number).get("session", "")), set()).add(name)
-    return found
+            cited.setdefault(str(view.facts(number).get("session", "")), set()).add(name)
+    return cited

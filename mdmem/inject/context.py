@@ -68,19 +68,19 @@ def build(
     if rule is None or event.subagent or not exclusions.takes_project(config, at.place, event.cwd):
         return None
     offer = rule(at)
-    made = render_offer(config, offer)
+    rendered = render_offer(config, offer)
     if is_late():
         if offer.claimed:
             injection_log.release(at.record)
         return None
-    if made is None:
+    if rendered is None:
         if offer.asked:
             injection_log.log(config, _log_row(at, offer, block.Block("", ())))
         return None
-    given = (injection_log.listed(name) if name in made.listed else name for name in made.ids)
-    injection_log.remember(at.record, [*given, *offer.marks])
-    injection_log.log(config, _log_row(at, offer, made))
-    return made.text
+    marks = (injection_log.listed(name) if name in rendered.listed else name for name in rendered.ids)
+    injection_log.remember(at.record, [*marks, *offer.marks])
+    injection_log.log(config, _log_row(at, offer, rendered))
+    return rendered.text
 
 
 class Explanation(Value):
@@ -88,8 +88,8 @@ class Explanation(Value):
 
     private, excluded: nothing is given, because the whole prompt is private or the project is excluded.
     asked: how the prompt asks about the past, or None. trigger: what would start the once-a-session search, or "".
-    query: the search query; "" if the prompt only asks what was done last, or on some days (by_days). found: its
-    results, best first. block: what would be given, or None.
+    query: the search query; "" if the prompt only asks what was done last, or on some days (by_days). results:
+    best first. block: what would be given, or None.
     """
 
     private: bool = False
@@ -98,7 +98,7 @@ class Explanation(Value):
     trigger: str = ""
     query: str = ""
     by_days: bool = False
-    found: Sequence[candidates.Found] = ()
+    results: Sequence[candidates.Candidate] = ()
     block: block.Block | None = None
 
 
@@ -114,19 +114,22 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     explanation.excluded = not exclusions.takes_project(config, at.place, event.cwd)
     if explanation.private or explanation.excluded:
         return explanation
-    found = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
-    explanation.trigger, explanation.asked = found.once, found.asked
-    explanation.query = found.asked.topic if found.asked else _of_last_turns(at, text) if found.once else text
+    triggered = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
+    explanation.trigger, explanation.asked = triggered.once, triggered.asked
+    if triggered.asked:
+        explanation.query = triggered.asked.topic
+    else:
+        explanation.query = _of_last_turns(at, text) if triggered.once else text
     offer = Offer()
-    explanation.by_days = found.asked is not None and _add_dated(at, offer, text, found.asked)
+    explanation.by_days = triggered.asked is not None and _add_dated(at, offer, text, triggered.asked)
     if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
-    explanation.found = candidates.looked_up(at, explanation.query, shape=found.asked)
-    if found.asked and not explanation.by_days:
-        _add_recall(at, offer, text, found.asked, explanation.found)
-    if found.once:
+    explanation.results = candidates.looked_up(at, explanation.query, shape=triggered.asked)
+    if triggered.asked and not explanation.by_days:
+        _add_recall(at, offer, text, triggered.asked, explanation.results)
+    if triggered.once:
         query = _of_last_turns(at, text)
-        offer.add(found.once, candidates.section(candidates.looked_up(at, query), RELATED))
+        offer.add(triggered.once, candidates.section(candidates.looked_up(at, query), RELATED))
     explanation.block = render_offer(config, offer)
     return explanation
 
@@ -147,7 +150,7 @@ def render_offer(config: Config, offer: Offer) -> block.Block | None:
     return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)
 
 
-def _log_row(at: Occasion, offer: Offer, made: block.Block) -> dict[str, object]:
+def _log_row(at: Occasion, offer: Offer, rendered: block.Block) -> dict[str, object]:
     return {
         "time": timestamps.iso_time(at.now),
         "session": at.record.id,
@@ -156,9 +159,9 @@ def _log_row(at: Occasion, offer: Offer, made: block.Block) -> dict[str, object]
         "why": offer.why or ["recall"],
         "project": at.project,
         "query_chars": offer.query_chars,
-        "chars": block.width(made.text),
-        "tokens": block.tokens(made.text),
-        "ids": list(made.ids),
+        "chars": block.width(rendered.text),
+        "tokens": block.tokens(rendered.text),
+        "ids": list(rendered.ids),
         "seconds": round(time.monotonic() - at.started, 3),
     }
 
@@ -179,15 +182,15 @@ def _session_start(at: Occasion) -> Offer:
         if folder:
             offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
     visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)
-    others = [
+    later_sections = [
         ("open", _new(at, open_work.of_project(at))),
         ("recent", _new(at, recent.last_done(visits))),
         ("open", _new(at, recent.left_open(visits[:2]))),
     ]
-    taken = sum(block.least(section) for section in [*offer.sections, *(section for _, section in others)])
+    taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))
     room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
     offer.add("durable", candidates.durable(at, injection_log.uses(at.config), room))
-    for why, section in others:
+    for why, section in later_sections:
         offer.add(why, section)
     return offer
 
@@ -196,13 +199,15 @@ def _prompt(at: Occasion) -> Offer:
     """Offer answers to a prompt that asks about the past; once a session, notes related to its last turns."""
     offer = Offer()
     text = at.gate.prompt(prompts.typed(at.event.prompt))
-    found = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
-    offer.asked = found.asked is not None and found.asked.grade == SURE
-    if found.asked and not _add_dated(at, offer, text, found.asked):
-        known = candidates.looked_up(at, found.asked.topic, shape=found.asked, without_session=not at.was_compacted)
-        _add_recall(at, offer, text, found.asked, known)
-    if found.once:
-        _once(at, offer, text, found.once)
+    triggered = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
+    offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
+    if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
+        answers = candidates.looked_up(
+            at, triggered.asked.topic, shape=triggered.asked, without_session=not at.was_compacted
+        )
+        _add_recall(at, offer, text, triggered.asked, answers)
+    if triggered.once:
+        _once(at, offer, text, triggered.once)
     return offer
 
 
@@ -221,13 +226,13 @@ def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
     return section is not None
 
 
-def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: Sequence[candidates.Found]) -> None:
+def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Sequence[candidates.Candidate]) -> None:
     """Add the answers to a prompt; if it only continues work and has none, add what was done last."""
-    section = candidates.section(found, RECALLED)
+    section = candidates.section(answers, RECALLED)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
-    elif asked.grade == SURE and candidates.is_for_last_sessions(at, asked, found):
+    elif asked.grade == SURE and candidates.is_for_last_sessions(at, asked, answers):
         offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))), len(text))
 
 
@@ -248,8 +253,10 @@ def _of_last_turns(at: Occasion, text: str) -> str:
     """Return a query made of the session's last turns; `text` is the current one, cleaned."""
     settings = at.config.settings
     limit = settings.inject.query_turns
-    said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK * limit)
-    return turns.query(turns.topical(said)[-limit:] if limit else [], settings.inject.query_turn_chars)
+    last_turns = turns.texts(
+        at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK * limit
+    )
+    return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 
 def _visits(at: Occasion, most: int) -> list[recent.Visit]:
@@ -263,8 +270,8 @@ def _file(at: Occasion) -> Offer:
     """Offer what is known about a file that is about to be read or changed, once a session."""
     offer = Offer()
     tool_input = at.event.tool_input
-    found = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
-    path = next((path for path in found if isinstance(path, str) and path), "")
+    named = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
+    path = next((path for path in named if isinstance(path, str) and path), "")
     mark = f"file:{short(path, 10)}"
     if path and mark not in at.given:
         offer.chars = min(candidates.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)

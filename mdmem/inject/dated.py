@@ -37,14 +37,14 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     period = periods.named(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
     if period is None or _has_topic(asked, period):
         return None
-    items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.done(visit))]
+    items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(visit))]
     new = [item for item in items if not at.has_seen(item.id)]
-    above = ", ".join(f"[mem:{item.id}]" for item in items)
+    given_above = ", ".join(f"[mem:{item.id}]" for item in items)
     days = f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
     heading = f"Sessions {days}"
     if not items:
         return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(at, period) else None
-    return Section(heading, new, f"Given above: {above}." if above and not new else "")
+    return Section(heading, new, f"Given above: {given_above}." if given_above and not new else "")
 
 
 def _has_topic(asked: Shape, period: Period) -> bool:
@@ -54,8 +54,8 @@ def _has_topic(asked: Shape, period: Period) -> bool:
         topic = topic.replace(word, " ")
     if asked.language in UNSPACED:
         return sum(letter.isalnum() for letter in topic) > _MOST_UNSPACED
-    known = STOPWORDS | FOREIGN | period.words | periods.EVERY_WORD | _GENERAL
-    return any(word not in known and not word.isdecimal() for word in map(fold, analysis.words(topic)))
+    general = STOPWORDS | FOREIGN | period.words | periods.EVERY_WORD | _GENERAL
+    return any(word not in general and not word.isdecimal() for word in map(fold, analysis.words(topic)))
 
 
 _MOST_UNSPACED = 5
@@ -76,8 +76,10 @@ def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
     first, last = _days(period)
     before = (period.first - timedelta(days=1)).isoformat()
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last))
-    of_period = (one for one in visits if layout.day_of("/".join(one.parts)) >= first or one.last_day() >= first)
-    return (one for one in of_period if one.is_worth_showing() and not one.waits_elsewhere(at.here.branch))
+    for visit in visits:
+        is_of_period = layout.day_of("/".join(visit.parts)) >= first or visit.last_day() >= first
+        if is_of_period and visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch):
+            yield visit
 
 
 def _days(period: Period) -> tuple[str, str]:

@@ -121,8 +121,8 @@ _FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5))
 def says(text: str, shape: Shape) -> bool:
     """Whether a text contains an error's message; single words such as "object" and "cannot" are in many notes."""
     name, _, message = shape.topic.partition(":")
-    wanted = _pairs(f"{name.rpartition('.')[2]} {message}")
-    return bool(wanted) and len(wanted & _pairs(text)) >= SAYS[shape.grade] * len(wanted)
+    pairs_sought = _pairs(f"{name.rpartition('.')[2]} {message}")
+    return bool(pairs_sought) and len(pairs_sought & _pairs(text)) >= SAYS[shape.grade] * len(pairs_sought)
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
@@ -155,8 +155,8 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
 def _is_foreign(answer: Answer) -> bool:
     """Whether an answer's session is in a language other than English, judging by its prompts and answers."""
     first = answer.folder.rpartition("/")[2].replace("-", " ")
-    said = [first, *(hit.title for hit in answer.hits if hit.kind in ("prompt", "response"))]
-    return any(map(_is_other_script, said)) or analysis.is_foreign(" ".join(said))
+    texts = [first, *(hit.title for hit in answer.hits if hit.kind in ("prompt", "response"))]
+    return any(map(_is_other_script, texts)) or analysis.is_foreign(" ".join(texts))
 
 
 def _is_other_script(text: str) -> bool:
@@ -175,32 +175,32 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
     from an injection is shown only if nothing else answers: it repeats the others in fewer words.
     """
     original = [answer for answer in answers if not answer.is_echo]
-    kept, why = _of_originals(shape, original)
-    return (kept, why) if kept or len(original) == len(answers) else _of_originals(shape, answers)
+    shown, why = _of_originals(shape, original)
+    return (shown, why) if shown or len(original) == len(answers) else _of_originals(shape, answers)
 
 
 def _of_originals(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
-    best = max((answer for answer in answers if not answer.is_talk), key=lambda one: one.score, default=None)
+    best = max((answer for answer in answers if not answer.is_talk), key=lambda answer: answer.score, default=None)
     work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]
     if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):
         return changed[:MAX_ANSWERS], _BELOW
-    kept, why = _chosen(shape, work)
-    if not kept and len(work) < len(answers):
-        kept, why = _chosen(shape, answers)
-    return _with_talk(kept, answers)[:MAX_ANSWERS], why
+    shown, why = _chosen(shape, work)
+    if not shown and len(work) < len(answers):
+        shown, why = _chosen(shape, answers)
+    return _with_talk(shown, answers)[:MAX_ANSWERS], why
 
 
-def _with_talk(kept: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
+def _with_talk(shown: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
     """Insert after the first answer the rest of its story: the talk it followed from, or the work that followed."""
-    if not kept:
+    if not shown:
         return []
-    first = kept[0]
+    first = shown[0]
     if first.is_talk:
-        more = [one for one in answers if _goes_on(one, first) and not one.is_talk]
+        added = [answer for answer in answers if _goes_on(answer, first) and not answer.is_talk]
     else:
-        talk = [one for one in answers if one.is_talk and one.folder == first.folder != ""]
-        more = [one for one in talk if one.score >= (ALIKE if _goes_on(first, one) else 1.0) * first.score]
-    return [first, *more[:1], *(one for one in kept[1:] if one not in more[:1])]
+        talk = [answer for answer in answers if answer.is_talk and answer.folder == first.folder != ""]
+        added = [answer for answer in talk if answer.score >= (ALIKE if _goes_on(first, answer) else 1.0) * first.score]
+    return [first, *added[:1], *(answer for answer in shown[1:] if answer not in added[:1])]
 
 
 def _is_far_better(talk: Answer, work: Answer) -> bool:
@@ -214,46 +214,46 @@ TALK_LEAD = 2.5
 def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
     """Return the turns that changed the file whose name is the whole question, newest first."""
     words = (word.strip("?!.,:;'\"()`").lower() for word in shape.topic.split())
-    name, *others = [word for word in words if word and word not in STOPWORDS] or [""]
-    if others or "." not in name:
+    name, *other_words = [word for word in words if word and word not in STOPWORDS] or [""]
+    if other_words or "." not in name:
         return []
 
     def has(answer: Answer) -> bool:
         files = (str(file).lower() for hit in answer.hits for file in hit.facts.get("files", ()))
         return not answer.is_said and any(f"/{file}".endswith(f"/{name}") for file in files)
 
-    return sorted(filter(has, answers), key=lambda one: one.hits[0].created, reverse=True)
+    return sorted(filter(has, answers), key=lambda answer: answer.hits[0].created, reverse=True)
 
 
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     if not answers:
         return [], "nothing stored contains a word of it"
-    answers = [one for one in answers if not _outweighed(one, answers)]
+    answers = [answer for answer in answers if not _outweighed(answer, answers)]
     first = max(answers, key=lambda answer: answer.score)
-    near = [one for one in answers if one.score >= GAP * first.score]
+    close = [answer for answer in answers if answer.score >= GAP * first.score]
     if shape is None:
-        return _newest_first(near[:MAX_ANSWERS]), _BELOW
+        return _newest_first(close[:MAX_ANSWERS]), _BELOW
     lead = _lead(first, answers)
     enough = bars(shape, is_foreign=_is_foreign(first)) + _more_bars(shape, first)
-    top = [one for one in answers if one.score >= (AS_GOOD if one.coverage >= ALL else ALIKE) * first.score]
+    top = [answer for answer in answers if answer.score >= (AS_GOOD if answer.coverage >= ALL else ALIKE) * first.score]
     if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
-    kept = [one for one in near if one.weight >= RARE * first.weight or _goes_on(one, first)]
+    shown = [answer for answer in close if answer.weight >= RARE * first.weight or _goes_on(answer, first)]
     if shape.grade == NOT:
-        kept = [one for one in kept if is_kept(one) or any(bar.is_met(one, lead) for bar in enough)]
-    return _newest_first(kept[:MAX_ANSWERS]), _BELOW
+        shown = [answer for answer in shown if is_kept(answer) or any(bar.is_met(answer, lead) for bar in enough)]
+    return _newest_first(shown[:MAX_ANSWERS]), _BELOW
 
 
 _BELOW = "well below the best"
 
 
-def _outweighed(one: Answer, answers: Sequence[Answer]) -> bool:
+def _outweighed(answer: Answer, answers: Sequence[Answer]) -> bool:
     """Whether an answer is a person's note, and another with about the same score has much more of the question.
 
     Such notes are short, so one word in them scores high.
     """
-    near = (other.weight for other in answers if other.score >= GAP * one.score)
-    return is_kept(one) and max(near) >= FULLER * one.weight
+    weights = (other.weight for other in answers if other.score >= GAP * answer.score)
+    return is_kept(answer) and max(weights) >= FULLER * answer.weight
 
 
 FULLER = 2.0
@@ -262,44 +262,45 @@ FULLER = 2.0
 
 def _lead(first: Answer, answers: Sequence[Answer]) -> float:
     """Return the best answer's score as a multiple of the next one's from another session."""
-    others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
-    return first.score / max(others) if others and max(others) > 0 else _ALONE
+    others = (answer for answer in answers if answer is not first)
+    next_score = max((other.score for other in others if not other.folder or other.folder != first.folder), default=0.0)
+    return first.score / next_score if next_score > 0 else _ALONE
 
 
 def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     """Return further sufficient bars, depending on the question and on the kind of the best answer."""
-    more: tuple[Bar, ...] = ()
+    bars: tuple[Bar, ...] = ()
     if shape.grade == LIKELY and first.hits[0].kind != "observation":
-        more += _ONE_SAID
+        bars += _ONE_SAID
     if shape.grade == POSSIBLE and "again" in shape.words.split():
-        more += _BACK
+        bars += _BACK
     if shape.grade == POSSIBLE and asks_a_fact([fold(word) for word in words(shape.words)]):
-        more += _FACT
+        bars += _FACT
     if is_kept(first):
-        named = frozenset(analysis.query_terms(first.hits[0].title))
-        is_in_title = not named.isdisjoint(analysis.query_terms(shape.topic))
-        more += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
-        more += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
+        title_terms = frozenset(analysis.query_terms(first.hits[0].title))
+        is_in_title = not title_terms.isdisjoint(analysis.query_terms(shape.topic))
+        bars += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
+        bars += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
     if shape.grade == NOT and first.is_said:
-        more += _SAID
-    return more
+        bars += _SAID
+    return bars
 
 
-def _goes_on(one: Answer, first: Answer) -> bool:
+def _goes_on(later: Answer, first: Answer) -> bool:
     """Whether an answer is a later turn of the first one's session."""
-    return one.folder == first.folder != "" and _turn(one) > _turn(first)
+    return later.folder == first.folder != "" and _turn(later) > _turn(first)
 
 
 def _turn(answer: Answer) -> tuple[int, ...]:
     return journal.numbers(answer.hits[0].path.rpartition("/")[2])[:1]
 
 
-def _newest_first(kept: list[Answer]) -> list[Answer]:
+def _newest_first(shown: list[Answer]) -> list[Answer]:
     """Sort the newest first among the answers that cover the whole question and score alike: minds change.
 
     What a person keeps stays before what sessions say.
     """
-    first = kept[0]
-    alike = [one for one in kept if one.score >= AS_GOOD * first.score and one.coverage >= ALL]
-    alike.sort(key=lambda one: (is_kept(one), one.hits[0].created), reverse=True)
-    return [*alike, *(one for one in kept if one not in alike)]
+    first = shown[0]
+    alike = [answer for answer in shown if answer.score >= AS_GOOD * first.score and answer.coverage >= ALL]
+    alike.sort(key=lambda answer: (is_kept(answer), answer.hits[0].created), reverse=True)
+    return [*alike, *(answer for answer in shown if answer not in alike)]

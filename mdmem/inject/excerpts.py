@@ -111,27 +111,27 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
 
     terms: the question's terms, as in the index.
     """
-    found = list(sentences(body))
-    is_first = [at == 0 or found[at - 1][0] != label for at, (label, _) in enumerate(found)]
+    told = list(sentences(body))
+    is_first = [at == 0 or told[at - 1][0] != label for at, (label, _) in enumerate(told)]
     worth = [
-        _worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(found))
-        for at, (label, sentence) in enumerate(found)
+        _worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(told))
+        for at, (label, sentence) in enumerate(told)
     ]
-    telling = [at for at, one in enumerate(worth) if one > _NOTHING_SAID] or range(len(found))
-    kept: list[int] = []
+    telling = [at for at, value in enumerate(worth) if value > _NOTHING_SAID] or range(len(told))
+    chosen: list[int] = []
     labels: set[str] = set()
     room = chars
     for at in sorted(telling, key=lambda at: (-worth[at], at)):
-        label, sentence = found[at]
+        label, sentence = told[at]
         width = len(sentence) + 1 + (len(label) + 2 if label and label not in labels else 0)
-        if width > room and kept:
+        if width > room and chosen:
             continue
-        kept.append(at)
+        chosen.append(at)
         labels.add(label)
         room -= width
         if room <= 0:
             break
-    return _joined([found[at] for at in sorted(kept)])
+    return _joined([told[at] for at in sorted(chosen)])
 
 
 def prose(body: str) -> str:
@@ -178,8 +178,8 @@ def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: 
     if (len(words) < 4 and (_FILLER.intersection(words) or is_opening)) or (is_opening and words[0] in _HERE):
         return _NOTHING_SAID
     matched = len(terms & analysis.counts(labeled).keys()) if terms else 0
-    said = f" {' '.join(words)} ".replace(" let's encrypt ", " ")  # the authority
-    if words[:1] == ["before"] or any(announced in said for announced in _ANNOUNCED):
+    spoken = f" {' '.join(words)} ".replace(" let's encrypt ", " ")  # the authority
+    if words[:1] == ["before"] or any(announced in spoken for announced in _ANNOUNCED):
         return _NOTHING_SAID if matched < _MANY else 0.0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
@@ -225,65 +225,65 @@ Place = tuple[str, int]
 
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
     """Return the hunks of the diffs in a note; a new file in a fence is one hunk of added lines."""
-    found: list[ExcerptHunk] = []
+    in_order: list[ExcerptHunk] = []
     for language, lines in fences(body):
         if language != "diff":
-            found.append(ExcerptHunk(file, [f"+{line}" for line in lines]))
+            in_order.append(ExcerptHunk(file, [f"+{line}" for line in lines]))
             continue
         for line in lines:
             if line.startswith("@@"):
                 number = line.partition("-")[2].partition(" ")[0].partition(",")[0]
-                found.append(ExcerptHunk(file, [], int(number) if number.isdecimal() else 0))
+                in_order.append(ExcerptHunk(file, [], int(number) if number.isdecimal() else 0))
             elif line.startswith("+++ "):
                 file = line[4:].removeprefix("b/").strip() or file
-            elif found and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
-                found[-1].lines.append(line)
-    return [hunk for hunk in found if any(line[:1] in "+-" for line in hunk.lines)]
+            elif in_order and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
+                in_order[-1].lines.append(line)
+    return [hunk for hunk in in_order if any(line[:1] in "+-" for line in hunk.lines)]
 
 
 def fences(body: str) -> Iterator[tuple[str, list[str]]]:
     """Yield language and lines of each code fence; an unclosed one ends with the text."""
     fence, language = "", ""
-    held: list[str] = []
+    content: list[str] = []
     for line in body.splitlines():
         if not fence and line.startswith("```"):
             fence = line[: len(line) - len(line.lstrip("`"))]
-            language, held = line[len(fence) :].strip(), []
+            language, content = line[len(fence) :].strip(), []
         elif fence and line.rstrip() == fence:
-            yield language, held
+            yield language, content
             fence = ""
         elif fence:
-            held.append(line)
+            content.append(line)
     if fence:
-        yield language, held
+        yield language, content
 
 
-def rank(found: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[Place] = ()) -> list[ExcerptHunk]:
+def rank(hunks: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[Place] = ()) -> list[ExcerptHunk]:
     """Return the hunks, the most relevant first: at a place, with the terms, replacing code, late; tests come last.
 
     Scratch files are left out if any other file was changed.
     """
-    kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
-    worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
-    if not all(is_scratch(hunk.file) for hunk in kept):
-        kept = [hunk for hunk in kept if not is_scratch(hunk.file)]
-    return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), hunk.place(places) < 0, -worth[id(hunk)]))
+    distinct = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in hunks}.values())
+    worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(distinct), 1)) for at, hunk in enumerate(distinct)}
+    if not all(is_scratch(hunk.file) for hunk in distinct):
+        distinct = [hunk for hunk in distinct if not is_scratch(hunk.file)]
+    return sorted(distinct, key=lambda hunk: (_is_aside(hunk.file, terms), hunk.place(places) < 0, -worth[id(hunk)]))
 
 
-def told(
-    found: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[Place] = ()
+def best_lines(
+    hunks: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[Place] = ()
 ) -> Iterator[str]:
     """Yield the most relevant hunks within `chars` characters, without those that repeat an earlier one."""
     files: dict[str, set[str]] = {}
-    for hunk in rank(found, terms, places):
+    for hunk in rank(hunks, terms, places):
         if chars < _LEAST_CHARS and files:
             return
-        known = files.get(hunk.file, set())
-        if repeats(hunk, known):
+        shown_lines = files.get(hunk.file, set())
+        if repeats(hunk, shown_lines):
             continue
-        lines = shown(hunk, chars, terms, places)
+        lines = lines_of(hunk, chars, terms, places)
         if len(lines) > 1:
-            files[hunk.file] = known.union(line.strip() for line in hunk.added)
+            files[hunk.file] = shown_lines.union(line.strip() for line in hunk.added)
             chars -= sum(map(_width, lines))
             yield from lines
 
@@ -324,23 +324,25 @@ _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "packag
 """Prefixes of the least informative lines, dropped first if there is too little room."""
 
 
-def shown(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
+def lines_of(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
     """Return a hunk as lines: its file, and the changed lines with a little context.
 
     With too little room, the context is dropped first, then the lines before the relevant one: the first changed line
     at or after a place, else the one with most of the terms.
     """
     changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
-    near = {at + step for at in changed for step in (-1, 0, 1)}
-    kept = [at for at in range(len(hunk.lines)) if at in near and hunk.lines[at].strip()]
-    for only in (near, frozenset(changed)):
-        if sum(_width(hunk.lines[at]) for at in kept) > chars:
-            told = (at for at in kept if hunk.lines[at][1:].strip() and not hunk.lines[at][1:].startswith(_IMPORTS))
-            kept = [at for at in told if at in only] or kept
-    if sum(_width(hunk.lines[at]) for at in kept) > chars:
-        kept = kept[_telling(hunk, kept, chars, terms, places) :]
+    with_context = {at + step for at in changed for step in (-1, 0, 1)}
+    chosen = [at for at in range(len(hunk.lines)) if at in with_context and hunk.lines[at].strip()]
+    for only in (with_context, frozenset(changed)):
+        if sum(_width(hunk.lines[at]) for at in chosen) > chars:
+            telling = (
+                at for at in chosen if hunk.lines[at][1:].strip() and not hunk.lines[at][1:].startswith(_IMPORTS)
+            )
+            chosen = [at for at in telling if at in only] or chosen
+    if sum(_width(hunk.lines[at]) for at in chosen) > chars:
+        chosen = chosen[_start_of_relevant(hunk, chosen, chars, terms, places) :]
     lines = [f"{hunk.file}:"]
-    for at in kept:
+    for at in chosen:
         chars -= _width(hunk.lines[at])
         if chars < 0:
             break
@@ -348,15 +350,17 @@ def shown(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Co
     return lines
 
 
-def _telling(hunk: ExcerptHunk, kept: list[int], chars: int, terms: Collection[str], places: Collection[Place]) -> int:
-    """Return the index in `kept` to start from, so that the relevant line is shown."""
+def _start_of_relevant(
+    hunk: ExcerptHunk, chosen: list[int], chars: int, terms: Collection[str], places: Collection[Place]
+) -> int:
+    """Return the index in `chosen` to start from, so that the relevant line is shown."""
     failed = hunk.place(places)
     if failed >= 0:
-        best = next((place for place, at in enumerate(kept) if at >= failed), 0)
+        best = next((place for place, at in enumerate(chosen) if at >= failed), 0)
     else:
-        matched = [len(terms & analysis.counts(hunk.lines[at]).keys()) if terms else 0 for at in kept]
+        matched = [len(terms & analysis.counts(hunk.lines[at]).keys()) if terms else 0 for at in chosen]
         best = matched.index(max(matched))
-    ends = sum(_width(hunk.lines[at]) for at in kept[: best + 2])
+    ends = sum(_width(hunk.lines[at]) for at in chosen[: best + 2])
     return 0 if ends <= chars else max(best - 1, 0)
 
 
@@ -370,8 +374,8 @@ def _width(line: str) -> int:
 def printed(body: str) -> list[str]:
     """Return the lines that a run printed: its error if it has one, else its output."""
     for heading in ("\n## Error\n", "\n## Output\n"):
-        _, found, text = body.partition(heading)
-        if found:
+        _, separator, text = body.partition(heading)
+        if separator:
             lines = (line for line in text.partition("\n## ")[0].splitlines() if line.strip())
             return [line for line in lines if not line.startswith(("```", "~~~", "Exit code "))]
     return []

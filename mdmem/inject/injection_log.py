@@ -29,10 +29,10 @@ def listed(name: str) -> str:
     return f"listed:{name}"
 
 
-def remember(record: Record, given: Iterable[str]) -> None:
+def remember(record: Record, names: Iterable[str]) -> None:
     """Record the ids of notes that are being given."""
     try:
-        files.append(record.flag("given"), "".join([f"{name}\n" for name in given]).encode("utf-8", "replace"))
+        files.append(record.flag("given"), "".join([f"{name}\n" for name in names]).encode("utf-8", "replace"))
     except OSError:
         return
 

@@ -34,11 +34,11 @@ def of_error(at: Occasion, error: str) -> Section:
 
     An error that was never seen costs one look-up in the index.
     """
-    seen = freshness.glance(at.config)
-    if seen is None:
+    view = freshness.glance(at.config)
+    if view is None:
         recall.make_ready(at.config, at.seconds_left / 2)
 
-    def known(view: View) -> tuple[Fix, list[str], list[str]] | None:
+    def look_up(view: View) -> tuple[Fix, list[str], list[str]] | None:
         from mdmem.search import solved
 
         project = None if at.config.settings.inject.other_projects else at.project
@@ -49,8 +49,8 @@ def of_error(at: Occasion, error: str) -> Section:
         notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
         return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
 
-    found = freshness.answered(at.config, known, seen)
-    return Section("What solved this error before", [_item(at, *found)] if found else [])
+    solution = freshness.answered(at.config, look_up, view)
+    return Section("What solved this error before", [_item(at, *solution)] if solution else [])
 
 
 def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
@@ -59,22 +59,22 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
     paths, titles: of the edits or helpful runs, followed by the run that succeeded.
     """
     files = ", ".join(fix.files[:_MAX_FILES])
-    more = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
-    change = f"after a change to {files}{more}" if files else ""
+    others = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
+    change = f"after a change to {files}{others}" if files else ""
     helped = "" if files else ", ".join(f"`{cut(title, 120)}`" for title in titles[:-1][-_MAX_FILES:])
-    again = "" if files or titles[-1] == fix.command else f"as `{cut(titles[-1], 120)}`"
-    how = " ".join(filter(None, [change, helped and f"after {helped}", again]))
-    said = f"`{cut(fix.command, 80)}` failed with it, and succeeded {how}."
-    ended = _ending(at, paths[-1])
-    room = _ROOM - min(len(said) + len(ended), _ROOM // 2)
+    reworded = "" if files or titles[-1] == fix.command else f"as `{cut(titles[-1], 120)}`"
+    how = " ".join(filter(None, [change, helped and f"after {helped}", reworded]))
+    summary = f"`{cut(fix.command, 80)}` failed with it, and succeeded {how}."
+    ending = _ending(at, paths[-1])
+    room = _ROOM - min(len(summary) + len(ending), _ROOM // 2)
     lines = list(_change(at, fix, paths, room))
-    told = at.gate.stored(f"{said} {ended}".strip())
+    text = at.gate.stored(f"{summary} {ending}".strip())
     return Item(
         id=[fix.solved, *fix.edits][-1],
         kind="fix",
         title=at.gate.stored(cut(fix.error, 160)),
         date=timestamps.readable(fix.created)[:10],
-        text=whole_sentences(told, _ROOM - sum(len(line) + 5 for line in lines)),
+        text=whole_sentences(text, _ROOM - sum(len(line) + 5 for line in lines)),
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=() if fix.project in at.names else (f"of another project: {fix.project}",),
         room=_ROOM,
@@ -88,7 +88,7 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
     places = [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(failed)]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
-    return excerpts.told(hunks, terms, chars, places)
+    return excerpts.best_lines(hunks, terms, chars, places)
 
 
 def _ending(at: Occasion, solved: str) -> str:

@@ -56,4 +56,4 @@ class Occasion:
     @property
     def was_compacted(self) -> bool:
         """Whether the conversation may have lost what this session said and was given."""
-        return any(found[1:2] == ["compact"] for found in self.record.lines("start"))
+        return any(line[1:2] == ["compact"] for line in self.record.lines("start"))

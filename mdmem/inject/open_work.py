@@ -25,8 +25,8 @@ def of_project(at: Occasion) -> Section:
     """Return a project's open work, newest first, without what was closed since its page was written."""
     folder = f"journal/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
-    _, _, rest = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
-    lines = rest.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
+    _, _, generated = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
+    lines = generated.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
     items = [item for line in lines if (item := _item(at, folder, line)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])
 
@@ -34,12 +34,12 @@ def of_project(at: Occasion) -> Section:
 def _item(at: Occasion, folder: str, line: str) -> Item | None:
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
-    said, _, place = link.rpartition("](")
+    escaped, _, place = link.rpartition("](")
     path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
     parsed = people.read(at.config.vault, path) if path.endswith(".md") and not path.startswith("..") else None
     if parsed is None or not parsed.meta.get("id") or recent.left_out(parsed):
         return None
-    name, title = str(parsed.meta["id"]), "".join(_unescaped(said))
+    name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)
     if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
         return None
@@ -59,7 +59,8 @@ def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:
     """Whether the last run of the same command in the session succeeded."""
     folder, _, name = path.rpartition("/")
     words = _words(name)
-    runs = [one for one in disk.names_in(at.config.vault, folder) if journal.numbers(one) and _words(one) == words]
+    notes = filter(journal.numbers, disk.names_in(at.config.vault, folder))
+    runs = [run for run in notes if _words(run) == words]
     last = people.read(at.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
     return last.get("success") is True and last.get("command") == failed.meta.get("command")
 

@@ -43,10 +43,10 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
 
 def _first_seconds() -> float:
     try:
-        found = float(os.environ.get("MDMEM_INJECT_DEADLINE_SECONDS", ""))
+        configured = float(os.environ.get("MDMEM_INJECT_DEADLINE_SECONDS", ""))
     except ValueError:
         return FIRST_SECONDS
-    return found if FIRST_SECONDS < found <= 60 else FIRST_SECONDS
+    return configured if FIRST_SECONDS < configured <= 60 else FIRST_SECONDS
 
 
 def run(words: list[str], vault: str | None, env: Mapping[str, str], started: float) -> bytes:
@@ -75,8 +75,8 @@ def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, sta
     """
     if not wants(config, event, env) or not _takes_context(event) or not _is_first(config, event):
         return b""
-    given = _ask(config, event, env, data, started)
-    return respond(config, event, env, started) if given is None else given
+    served = _ask(config, event, env, data, started)
+    return respond(config, event, env, started) if served is None else served
 
 
 def _takes_context(event: Event) -> bool:
@@ -91,8 +91,9 @@ def _is_first(config: Config, event: Event) -> bool:
     from mdmem.inject import injection_log
     from mdmem.vault import journal
 
-    told = event.prompt_id or event.prompt if event.name == "UserPromptSubmit" else event.tool_use_id or event.source
-    key = short("\0".join((event.name, told)), 16)
+    is_prompt = event.name == "UserPromptSubmit"
+    identity = event.prompt_id or event.prompt if is_prompt else event.tool_use_id or event.source
+    key = short("\0".join((event.name, identity)), 16)
     return injection_log.is_first(journal.Record(config, journal.session_id(event)), key, time.time())
 
 
@@ -106,8 +107,8 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
         return None
     from mdmem.watcher import client
 
-    left = started + seconds(config, event) - time.monotonic()
-    patience = max(min(left - ALONE_SECONDS, PATIENCE_SECONDS), left / 3)
+    seconds_left = started + seconds(config, event) - time.monotonic()
+    patience = max(min(seconds_left - ALONE_SECONDS, PATIENCE_SECONDS), seconds_left / 3)
     words = f"inject {event.agent} {started} {time.monotonic() + patience}"
     return client.ask(config, words, env, data, seconds=patience)
 
@@ -130,8 +131,8 @@ def seconds(config: Config, event: Event) -> float:
     """Return the time limit of an injection: its own deadline, plus a model's if one is used."""
     settings = config.settings
     times = ASKED_TIMES if settings.inject.enabled and _asks(event) else 1
-    more = settings.expand.deadline_seconds if settings.expand.enabled else 0.0
-    return times * settings.inject.deadline_seconds + more
+    for_model = settings.expand.deadline_seconds if settings.expand.enabled else 0.0
+    return times * settings.inject.deadline_seconds + for_model
 
 
 def _asks(event: Event) -> bool:
@@ -141,8 +142,8 @@ def _asks(event: Event) -> bool:
     from mdmem.agents import prompts
     from mdmem.search.asking import english, shape
 
-    asked = shape.of(prompts.typed(event.prompt))
-    return asked is not None and asked.grade >= english.LIKELY
+    question = shape.of(prompts.typed(event.prompt))
+    return question is not None and question.grade >= english.LIKELY
 
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
@@ -214,15 +215,15 @@ def answer_payload(
     from mdmem import config as settings
     from mdmem.agents import payload
 
-    begun = time.monotonic() if started is None else started
+    began = time.monotonic() if started is None else started
     event = agents.load(name).read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
         return b""
-    ours = settings.load(vault, env)
-    if not wants(ours, event, env):
+    config = settings.load(vault, env)
+    if not wants(config, event, env):
         return b""
-    until = begun + seconds(ours, event)
-    return respond(ours, event, env, begun, is_late or (lambda: time.monotonic() >= until))
+    until = began + seconds(config, event)
+    return respond(config, event, env, began, is_late or (lambda: time.monotonic() >= until))
 
 
 def answer(

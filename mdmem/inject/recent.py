@@ -118,8 +118,8 @@ class Visit:
 
     def files(self) -> list[str]:
         """Return the files that the session touched, from its page."""
-        _, found, rest = self.page.body.partition("\n## Files touched\n")
-        lines = rest.partition("\n## ")[0].splitlines() if found else []
+        _, heading, following = self.page.body.partition("\n## Files touched\n")
+        lines = following.partition("\n## ")[0].splitlines() if heading else []
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
 
 
@@ -173,26 +173,26 @@ def sessions(
 
 def last_done(visits: list[Visit]) -> Section:
     """Return sessions as a section: when, what was asked, how it ended, which files."""
-    return Section("Recent sessions of this project", [item for visit in visits if (item := done(visit))])
+    return Section("Recent sessions of this project", [item for visit in visits if (item := session_item(visit))])
 
 
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!", "…")) else f"{text}."
 
 
-def done(visit: Visit) -> Item | None:
+def session_item(visit: Visit) -> Item | None:
     """Return a session as an item: what was asked, how it ended, and which files it touched."""
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     parts = []
     if len(prompts) > 1:
-        last = visit.read(prompts[-1]).meta.get("title", "")
-        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last), 80))}")
+        last_prompt = visit.read(prompts[-1]).meta.get("title", "")
+        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last_prompt), 80))}")
     files = visit.files()
     if files:
         parts.insert(0, f"Files: {listed(files, _FILES_CHARS)}.")
     if answers:
-        ended = "It ended with: "
-        parts.append(ended + visit.outcome(answers[-1], len(" ".join([*parts, ended]))))
+        lead = "It ended with: "
+        parts.append(lead + visit.outcome(answers[-1], len(" ".join([*parts, lead]))))
     text = " ".join(parts)
     return visit.item(visit.page_name, text, room=len(text))
 
@@ -208,8 +208,8 @@ def listed(paths: list[str], chars: int) -> str:
 
 def left_open(visits: list[Visit]) -> Section:
     """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run."""
-    found = (item for visit in visits for item in _open_ends(visit))
-    return Section("Left open", list(islice(found, MAX_OPEN)))
+    open_ends = (item for visit in visits for item in _open_ends(visit))
+    return Section("Left open", list(islice(open_ends, MAX_OPEN)))
 
 
 def _open_ends(visit: Visit) -> Iterator[Item]:
@@ -238,6 +238,6 @@ def before_compaction(visit: Visit) -> Section:
     items = [page]
     for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):
         answer = answers.get(journal.numbers(name)[0])
-        said = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
-        items.append(visit.item(name, f"Answered: {said}" if said else ""))
+        answered = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
+        items.append(visit.item(name, f"Answered: {answered}" if answered else ""))
     return Section("This session, before it was compacted", [item for item in items if item])

@@ -43,10 +43,10 @@ def count(config: Config, record: Record, event: Event, clean: Clean, now: float
     clean: returns a prompt without its private parts, "" if it is wholly private.
     """
     stored = _stored(config, record, event, clean, now)
-    here = len(stored.names) + 1
-    if here >= enough:
-        return here
-    return max(here, _count_saved(record, event, clean) + 1)
+    stored_turns = len(stored.names) + 1
+    if stored_turns >= enough:
+        return stored_turns
+    return max(stored_turns, _count_saved(record, event, clean) + 1)
 
 
 def texts(
@@ -57,21 +57,21 @@ def texts(
     Notes that a person has deleted do not count. The transcript is read if it has more turns.
     """
     stored = _stored(config, record, event, clean, now)
-    saved = [said for said, _ in _read(event.transcript, 0) if said is not None]
+    saved = [turn for turn, _ in _read(event.transcript, 0) if turn is not None]
     if saved and _is_current(saved[-1], event):
         saved.pop()
     if len(saved) > len(stored.names):
-        earlier = [said for said in (clean(said.text) for said in saved[-4 * limit :]) if said]
+        earlier = [turn for turn in (clean(turn.text) for turn in saved[-4 * limit :]) if turn]
     else:
         bodies = (_body(config, f"{stored.folder}/{name}") for name in stored.names[-limit:])
         earlier = [body for body in bodies if body]
     return [*earlier, current][-limit:] if limit else []
 
 
-def topical(said: list[str]) -> list[str]:
+def topical(turns: list[str]) -> list[str]:
     """Drop turns such as "go on with it" or "run the tests", which do not say what is worked on."""
-    kept = [turn for turn in said if _has_topic(turn)]
-    return kept or said
+    telling = [turn for turn in turns if _has_topic(turn)]
+    return telling or turns
 
 
 def _has_topic(turn: str) -> bool:
@@ -110,7 +110,7 @@ class _Prompts(Value):
 def _stored(config: Config, record: Record, event: Event, clean: Clean, now: float) -> _Prompts:
     parts = _folder(config, record)
     if record.folder:
-        names = [found[0] for found in record.lines("+")]
+        names = [line[0] for line in record.lines("+")]
     else:
         names = disk.names_in(config.vault, "/".join(parts)) if parts else []
     names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
@@ -132,8 +132,8 @@ def _current(config: Config, record: Record, event: Event, stored: _Prompts, cle
     """Return the note of the current prompt, if the hook running in parallel has stored it; else ""."""
     if event.prompt_id:
         identity = journal.event_identity(event.agent, record.id, event.prompt_id, "prompt")
-        wanted = f"-{short(chr(0).join(identity), 10)}.md"
-        return next((name for name in stored.names if name.endswith(wanted)), "")
+        ending = f"-{short(chr(0).join(identity), 10)}.md"
+        return next((name for name in stored.names if name.endswith(ending)), "")
     if not stored.names:
         return ""
     path = f"{stored.folder}/{stored.names[-1]}"
@@ -147,11 +147,11 @@ def _current(config: Config, record: Record, event: Event, stored: _Prompts, cle
 def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
     """Whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
     marker = config.settings.privacy.marker
-    kept = (stored.replace(marker, " ") if marker else stored).split()
-    said = prompts.typed(prompt)
-    if len(said) > config.settings.capture.prompt_chars:
-        return kept[:_BEGINNING] == clean(said).split()[:_BEGINNING]
-    return kept == said.split() or kept == clean(said).split()
+    stored_words = (stored.replace(marker, " ") if marker else stored).split()
+    typed = prompts.typed(prompt)
+    if len(typed) > config.settings.capture.prompt_chars:
+        return stored_words[:_BEGINNING] == clean(typed).split()[:_BEGINNING]
+    return stored_words == typed.split() or stored_words == clean(typed).split()
 
 
 _BEGINNING = 10
@@ -173,10 +173,10 @@ class UserTurn(Value):
     prompt_id: str
 
 
-def _is_current(said: UserTurn, event: Event) -> bool:
-    if said.prompt_id and event.prompt_id:
-        return said.prompt_id == event.prompt_id
-    return said.text == prompts.typed(event.prompt)
+def _is_current(turn: UserTurn, event: Event) -> bool:
+    if turn.prompt_id and event.prompt_id:
+        return turn.prompt_id == event.prompt_id
+    return turn.text == prompts.typed(event.prompt)
 
 
 def _count_saved(record: Record, event: Event, clean: Clean) -> int:
@@ -184,15 +184,15 @@ def _count_saved(record: Record, event: Event, clean: Clean) -> int:
     mark = record.flag("counted")
     offset, counted = _load(mark)
     end = offset
-    last: UserTurn | None = None
-    for said, after in _read(event.transcript, offset):
+    last_turn: UserTurn | None = None
+    for turn, after in _read(event.transcript, offset):
         end = after
-        if said is not None and ("private" not in said.text.lower() or clean(said.text)):
-            last = said
+        if turn is not None and ("private" not in turn.text.lower() or clean(turn.text)):
+            last_turn = turn
             counted += 1
     if end != offset:
         _store(mark, end, counted)
-    return counted - 1 if last is not None and _is_current(last, event) else counted
+    return counted - 1 if last_turn is not None and _is_current(last_turn, event) else counted
 
 
 def _load(path: str) -> tuple[int, int]:
@@ -231,7 +231,7 @@ def _read(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
                 if not line.endswith(b"\n"):
                     return
                 offset = file.tell() if offset < size - MAX_TRANSCRIPT_BYTES else offset + len(line)
-                yield _said(line), offset
+                yield _turn_of_line(line), offset
     except (OSError, ValueError):
         return
 
@@ -251,10 +251,10 @@ def _read_array(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]
         return
     offset = 0 if offset > len(messages) else offset
     for place, message in enumerate(messages[offset:], offset + 1):
-        yield _said_in(message), place
+        yield _turn_of_message(message), place
 
 
-def _said(line: bytes) -> UserTurn | None:
+def _turn_of_line(line: bytes) -> UserTurn | None:
     """Return what a person typed on a line, or None."""
     if len(line) > MAX_LINE_BYTES or not any(sign in line for sign in _SIGNS) or b'"tool_result"' in line:
         return None
@@ -262,18 +262,18 @@ def _said(line: bytes) -> UserTurn | None:
         value = payload.scan(line.decode("utf-8", "replace"))
     except (StopIteration, ValueError, RecursionError):
         return None
-    return _said_in(value)
+    return _turn_of_message(value)
 
 
-def _said_in(value: Any) -> UserTurn | None:
+def _turn_of_message(value: Any) -> UserTurn | None:
     """Return what a person typed in a message of a transcript, or None."""
     if not isinstance(value, dict):
         return None
     if value.get("role") == "user" and "message" not in value:  # the form of the models' own protocols
         value = {**value, "type": "user", "message": {"content": value.get("content")}}
     shape = _SHAPES.get(text(value.get("type")))
-    said = prompts.typed(shape(value)) if shape else ""
-    return UserTurn(said, text(value.get("promptId"))) if said else None
+    typed = prompts.typed(shape(value)) if shape else ""
+    return UserTurn(typed, text(value.get("promptId"))) if typed else None
 
 
 _SIGNS = (b'"user"', b'"user_message"', b'"queued_command"')
@@ -290,8 +290,8 @@ def _claude_prompt(line: dict[str, Any]) -> str:
     if isinstance(content, str):
         return content.strip()
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    found = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
-    return "\n".join([part for part in found if prompts.is_typed(part)]).strip()
+    texts = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    return "\n".join([part for part in texts if prompts.is_typed(part)]).strip()
 
 
 def _claude_queued(line: dict[str, Any]) -> str:

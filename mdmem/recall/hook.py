@@ -53,7 +53,7 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
     return out
 
 
-def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
+def _given(delivery: Delivery, message: bytes, room: float) -> bytes:
     """Return the injection for the event, b"" for none. At its deadline, write `said` and end the process."""
     event, settings = delivery.event, delivery.settings
     if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
@@ -67,10 +67,10 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
     from mdmem.inject import process
 
     started = time.monotonic()
-    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, lambda: delivery.write(said))
-    given = process.after(settings, event, delivery.env, delivery.data or b"", started)
+    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, lambda: delivery.write(message))
+    injection = process.after(settings, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
-    return given
+    return injection
 
 
 def _asks_by_itself(delivery: Delivery) -> bool:
@@ -78,23 +78,23 @@ def _asks_by_itself(delivery: Delivery) -> bool:
     return delivery.agent is not None and any(verb == "inject" for _, verb, _, _ in delivery.agent.HOOKS)
 
 
-def merged(said: bytes, given: bytes) -> bytes:
+def merged(message: bytes, injection: bytes) -> bytes:
     """Return one JSON object that combines a hook's message and its injection."""
-    if not (said and given):
-        return said or given
+    if not (message and injection):
+        return message or injection
     from mdmem.agents import payload
 
-    return payload.encode(_joined(payload.decode(said), payload.decode(given))).encode() + b"\n"
+    return payload.encode(_joined(payload.decode(message), payload.decode(injection))).encode() + b"\n"
 
 
-def _joined(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Merge two objects; for a common key, objects are merged, messages joined, and otherwise `other` wins."""
-    whole = {**one, **other}
-    for key in one.keys() & other.keys():
-        if isinstance(one[key], dict) and isinstance(other[key], dict):
-            whole[key] = _joined(one[key], other[key])
-        elif key in _MESSAGES and one[key] != other[key]:
-            whole[key] = f"{one[key]}\n{other[key]}"
+    whole = {**first, **second}
+    for key in first.keys() & second.keys():
+        if isinstance(first[key], dict) and isinstance(second[key], dict):
+            whole[key] = _joined(first[key], second[key])
+        elif key in _MESSAGES and first[key] != second[key]:
+            whole[key] = f"{first[key]}\n{second[key]}"
     return whole
 
 

@@ -97,10 +97,10 @@ def _load() -> None:
 def _stamp() -> list[tuple[int, int]]:
     """Return mtimes and inodes of mdmem's folders, which change when another version is installed."""
     try:
-        found = [os.stat(f"{_PACKAGE}/{room}") for room in ("", *_ROOMS, "recall", "vault")]  # noqa: PTH116 - for each hook
+        states = [os.stat(f"{_PACKAGE}/{room}") for room in ("", *_ROOMS, "recall", "vault")]  # noqa: PTH116 - for each hook
     except OSError:
         return []
-    return [(one.st_mtime_ns, one.st_ino) for one in found]
+    return [(state.st_mtime_ns, state.st_ino) for state in states]
 
 
 def _memory() -> int:
@@ -144,12 +144,12 @@ def _answer(link: socket.socket) -> None:
         link.sendall(READY)
         if link.recv(1) != GO:
             return
-        vault, folder, *rest = map(os.fsdecode, request)
-        words, pairs = rest[: rest.index("")], rest[rest.index("") + 1 :]
+        vault, folder, *fields = map(os.fsdecode, request)
+        words, pairs = fields[: fields.index("")], fields[fields.index("") + 1 :]
         link.settimeout(None)
         os.dup2(stdin, 0)
         _become(folder, pairs)
-        out = hook.answered(words, vault or None, lambda said: link.sendall(DONE + said))
+        out = hook.answered(words, vault or None, lambda message: link.sendall(DONE + message))
     finally:
         os.close(stdin)
         system.alarm(0, lambda *_: None)  # the alarm of a hook that failed
@@ -159,10 +159,10 @@ def _answer(link: socket.socket) -> None:
 def _become(folder: str, pairs: list[str]) -> None:
     """Switch to a command's environment and folder."""
     zone = os.environ.get("TZ")
-    wanted = {name: value for name, _, value in [pair.partition("=") for pair in pairs] if name}
-    if wanted != dict(os.environ):  # most commands have the same as the one before
+    environment = {name: value for name, _, value in [pair.partition("=") for pair in pairs] if name}
+    if environment != dict(os.environ):  # most commands have the same as the one before
         os.environ.clear()
-        os.environ.update(wanted)
+        os.environ.update(environment)
     if os.environ.get("TZ") != zone:
         time.tzset()
     files.check_again()
@@ -182,10 +182,10 @@ def _read(link: socket.socket) -> tuple[list[bytes], int]:
         if len(streams) != 1 or not 0 < size <= _MAX_REQUEST_BYTES:
             raise ValueError(size)
         while len(data) < size + _SIZE.size:
-            more = link.recv(1 << 16)
-            if not more:
+            received = link.recv(1 << 16)
+            if not received:
                 raise ValueError(size)
-            data += more
+            data += received
     except (OSError, ValueError):
         for stream in streams:
             os.close(stream)

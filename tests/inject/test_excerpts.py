@@ -100,5 +100,5 @@ def test_a_script_that_looked_into_a_bug_is_left_out_where_something_else_was_ch
 def test_a_change_for_which_there_is_no_room_begins_behind_its_imports() -> None:
     change = ExcerptHunk("export.py", ["+import os", "+", "+def rows():", "+    yield 1"])
 
-    assert excerpts.shown(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
-    assert excerpts.shown(change, 400)[1] == "+import os"
+    assert excerpts.lines_of(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
+    assert excerpts.lines_of(change, 400)[1] == "+import os"

@@ -232,7 +232,7 @@ LINES = [
 @given(st.lists(st.one_of(st.binary(max_size=80), st.sampled_from(LINES))))
 def test_no_line_of_a_transcript_makes_reading_fail(lines: list[bytes]) -> None:
     for data in lines:
-        turns._said(data + b"\n")
+        turns._turn_of_line(data + b"\n")
 
 
 @pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"messages": rows}])
