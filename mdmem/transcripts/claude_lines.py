@@ -42,8 +42,8 @@ def join(content: Any) -> str:
 
 def summed_up(words: str) -> str:
     """Return a compaction's summary without the sentences around it that address the agent."""
-    head, found, rest = words.partition("\n")
-    body = rest if found and head.startswith("This session is being continued") else words
+    head, newline, summary = words.partition("\n")
+    body = summary if newline and head.startswith("This session is being continued") else words
     if "<summary>" not in body and "\nSummary:\n" in f"\n{body}":
         body = f"\n{body}".partition("\nSummary:\n")[2]
     for ending in _ENDINGS:
@@ -109,18 +109,18 @@ class Branch:
 def _parent(line: dict[str, Any], last: str, parents: dict[str, str]) -> str:
     """Return the id of the line before this one in the conversation, or ""."""
     if "parentUuid" not in line or line.get("isCompactSummary") is True or line.get("subtype") == "compact_boundary":
-        named = text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
-        return named if named in parents else last
+        parent_id = text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
+        return parent_id if parent_id in parents else last
     parent = text(line["parentUuid"])
     return parent if parent in parents or not parent else last
 
 
 def _ancestors(leaf: str, parents: dict[str, str]) -> set[str]:
-    found: set[str] = set()
-    while leaf and leaf not in found:
-        found.add(leaf)
+    ancestors: set[str] = set()
+    while leaf and leaf not in ancestors:
+        ancestors.add(leaf)
         leaf = parents.get(leaf, "")
-    return found
+    return ancestors
 
 
 def message_id(line: dict[str, Any]) -> str:

@@ -53,8 +53,8 @@ def command_line(tool_input: Any) -> str:
 
 def summed_up(message: str) -> str:
     """Return a compaction's summary without the sentences before it that address the model."""
-    head, _, rest = message.partition("\n")
-    return rest if head.startswith("Another language model started to solve this problem") else message
+    head, _, summary = message.partition("\n")
+    return summary if head.startswith("Another language model started to solve this problem") else message
 
 
 def process_of(response: str) -> str:

@@ -42,8 +42,8 @@ _MAX_ROOT_BYTES = 4096
 
 def find(root: Path) -> Iterator[Path]:
     """Yield the chats below `root`; the older form of a chat that continues in the newer form is left out."""
-    found = {path for kind in ("json", "jsonl") for path in root.rglob(f"session-*.{kind}")}
-    yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
+    chats = {path for kind in ("json", "jsonl") for path in root.rglob(f"session-*.{kind}")}
+    yield from sorted(path for path in chats if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in chats)
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
@@ -241,8 +241,8 @@ def _is_prompt(words: str, skipped: Skipped) -> bool:
 
 def _words(message: dict[str, Any]) -> str:
     """Return a message's text as it was shown, else its content, which has a prompt's files inserted."""
-    shown = message.get("displayContent", message.get("content"))
-    parts = shown if isinstance(shown, list) else [shown]
+    content = message.get("displayContent", message.get("content"))
+    parts = content if isinstance(content, list) else [content]
     return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
 
 
@@ -264,7 +264,7 @@ def _result(call: dict[str, Any]) -> Any:
 
 def _cwd(path: Path, chat: dict[str, Any]) -> str:
     """Return the folder in which a chat took place; older versions store only its hash."""
-    home = next((above for above in path.parents if above.name == "chats"), path.parent).parent
+    home = next((folder for folder in path.parents if folder.name == "chats"), path.parent).parent
     try:
         project_root = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
     except OSError:

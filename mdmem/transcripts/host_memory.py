@@ -140,8 +140,8 @@ def _root(config: Config, cwd: str) -> str:
     """Return the working tree that contains a folder; "" if it has no instruction file."""
     if not (cwd and Path(cwd).is_dir()):
         return ""
-    found = project.identify(cwd)
-    root = found.worktree if exclusions.takes_project(config, found, cwd) else ""
+    identified = project.identify(cwd)
+    root = identified.worktree if exclusions.takes_project(config, identified, cwd) else ""
     return root if root and any(Path(root, name).is_file() for name in _OF_PROJECT) else ""
 
 

@@ -87,7 +87,7 @@ def _settled(source: Source, mark: Mark) -> sources.Transcript | None:
     is_old = time.time() - mark.at > _PATIENCE_SECONDS
     before: sources.Transcript | None = None
     while True:
-        now = sources.transcript(source, mark.path)
+        now = sources.transcript_of(source, mark.path)
         if is_old and (now is None or time.time() - now.changed_ns / 1e9 > _SETTLED_SECONDS):
             return now
         if (now is not None and now == before) or time.monotonic() > end:
@@ -100,13 +100,13 @@ def _marks(config: Config) -> Iterator[Mark]:
     """Yield the marks and remove them; each is taken by only one process."""
     folder = Path(transcript_queue.folder(config))
     for mark in sorted(folder.iterdir()) if folder.is_dir() else []:
-        taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")
+        claimed = mark.with_name(f"{mark.name}.{os.getpid()}.taken")
         try:
-            mark.rename(taken)
-            at = taken.stat().st_mtime
-            with taken.open("rb") as file:
+            mark.rename(claimed)
+            at = claimed.stat().st_mtime
+            with claimed.open("rb") as file:
                 lines = file.read(_MAX_MARK_BYTES).decode("utf-8", "replace").split("\n")
-            taken.unlink()
+            claimed.unlink()
         except OSError:
             continue
         if len(lines) == 3 and Path(lines[2]).is_absolute():

@@ -60,9 +60,9 @@ class Lines:
         if self.size > MAX_HELD_BYTES:
             yield from self._read(report)
             return
-        held = list(self)
-        for place, line in enumerate(held):
-            report(self.size * place // len(held))
+        lines = list(self)
+        for place, line in enumerate(lines):
+            report(self.size * place // len(lines))
             yield line
 
     def _read(self, report: BytesCallback = ignore_bytes) -> Iterator[dict[str, Any]]:
@@ -95,13 +95,13 @@ def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
 
 def _pass_over(file: BinaryIO, room: int) -> int:
     """Skip to the end of a line; return the number of bytes read."""
-    taken = 0
-    while taken < room:
-        piece = file.readline(min(room - taken, 1 << 20))
-        taken += len(piece)
+    count = 0
+    while count < room:
+        piece = file.readline(min(room - count, 1 << 20))
+        count += len(piece)
         if not piece or piece.endswith(b"\n"):
             break
-    return taken
+    return count
 
 
 def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:

@@ -63,13 +63,13 @@ def has_any(root: Path) -> bool:
 
 def memories(root: Path) -> list[MarkdownFolder]:
     """Return the agents' own memory folders: `memory/` folders beside transcripts."""
-    found = []
+    folders = []
     for path in sorted(root.glob("*/memory")):
         if path.is_dir() and has_any(path):
             cwd = _cwd(path.parent)
             name = slug(Path(cwd).name if cwd else path.parent.name) or "project"
-            found.append(MarkdownFolder(path, f"{name}-memory", (), cwd, follow=MEMORY))
-    return found
+            folders.append(MarkdownFolder(path, f"{name}-memory", (), cwd, follow=MEMORY))
+    return folders
 
 
 def _cwd(folder: Path) -> str:
@@ -93,8 +93,8 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
     Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
     """
     source = folder.root / path
-    where = project.identify(folder.cwd or str(folder.root))
-    if not exclusions.takes_path(config, str(source.resolve()), where):
+    owner = project.identify(folder.cwd or str(folder.root))
+    if not exclusions.takes_path(config, str(source.resolve()), owner):
         skipped["file in an excluded folder"] += 1
         return False
     data = source.read_bytes()[: disk.MAX_READ_BYTES + 1]
@@ -104,33 +104,33 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
     if len(data) > disk.MAX_READ_BYTES or people.keeps_private(parsed.meta):
         skipped["file too long" if len(data) > disk.MAX_READ_BYTES else "file that says it is private"] += 1
         return False
-    name = where.name if folder.cwd else ""
+    name = owner.name if folder.cwd else ""
     echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
-    made, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
-    if made is None:
+    new_note, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
+    if new_note is None:
         skipped["file with nothing to keep"] += 1
         return False
     *folders, file_name = place
-    data = note.render(made).encode("utf-8", "replace")
+    data = note.render(new_note).encode("utf-8", "replace")
     with disk.open_folder(config.vault, (*HOME, *folders), create=True) as target:
         if disk.create(target, file_name, data):
             return True
-        if note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (made.id, None):
+        if note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (new_note.id, None):
             stem, _, suffix = file_name.rpartition(".")  # another file has taken this name
-            file_name = f"{stem}-{made.id}.{suffix}"
+            file_name = f"{stem}-{new_note.id}.{suffix}"
             if disk.create(target, file_name, data):
                 return True
-        if folder.follow and _update(target, file_name, made, skipped):
+        if folder.follow and _update(target, file_name, new_note, skipped):
             return True
     skipped["file that is there already"] += 1
     return False
 
 
-def _update(target: disk.Folder, name: str, made: note.Note, skipped: Skipped) -> bool:
+def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:
     """Update a followed file's note; if a person has edited the note, record the conflict instead."""
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
-    now = made.meta[DIGEST]
+    now = new_note.meta[DIGEST]
     if data is None or (parsed.meta.get(DIGEST) == now and not parsed.meta.get("superseded_by")):
         return False
     if followed_copies.is_edited(parsed):
@@ -139,9 +139,9 @@ def _update(target: disk.Folder, name: str, made: note.Note, skipped: Skipped) -
         skipped["file that has changed, and so has its note, which is kept"] += 1
         disk.replace(target, name, data, editing.set_keys(data, {CONFLICT: now}))
         return False
-    gone = ("superseded_by", "loaded_by", CONFLICT)
-    kept = {key: value for key, value in parsed.meta.items() if key not in made.meta and key not in gone}
-    changed = note.Note({**made.meta, **kept}, "", made.body)
+    replaced = {*new_note.meta, "superseded_by", "loaded_by", CONFLICT}
+    own_keys = {key: value for key, value in parsed.meta.items() if key not in replaced}
+    changed = note.Note({**new_note.meta, **own_keys}, "", new_note.body)
     return disk.replace(target, name, data, note.render(changed).encode("utf-8", "replace"))
 
 
@@ -175,7 +175,7 @@ def _make(
             meta |= {"source": clean["source"], "loaded_by": loaded_by(folder, path) or None}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
-    wanted = note.NoteRequest(
+    request = note.NoteRequest(
         "note",
         {
             "path": f"{folder.name}/{path}",
@@ -190,10 +190,10 @@ def _make(
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,
     )
-    made, _ = note.new(wanted, rules, echo)
-    if made is not None and folder.follow:
-        made.meta[DIGEST] = note.fingerprint(made.title, made.body)
-    return made, place
+    new_note, _ = note.new(request, rules, echo)
+    if new_note is not None and folder.follow:
+        new_note.meta[DIGEST] = note.fingerprint(new_note.title, new_note.body)
+    return new_note, place
 
 
 def _short(path: Path) -> str:
@@ -217,12 +217,12 @@ def _name(part: str) -> str:
     return note.cut_bytes(part, 120) if part and plain else slug(part) or "unnamed"
 
 
-def _tags(given: Any) -> list[str]:
-    found = given if isinstance(given, list) else str(given or "").replace(",", " ").split()
-    return [*dict.fromkeys([str(tag).lstrip("#") for tag in found if str(tag).strip()] + ["imported"])]
+def _tags(value: Any) -> list[str]:
+    tags = value if isinstance(value, list) else str(value or "").replace(",", " ").split()
+    return [*dict.fromkeys([str(tag).lstrip("#") for tag in tags if str(tag).strip()] + ["imported"])]
 
 
 def _created(meta: dict[str, Any], path: str, changed: float) -> float:
     """Return when a note was created: from its front matter, a date in its path, or its mtime."""
-    found = creation.when_made(meta, path)
-    return found.timestamp() if found and 2000 <= found.year < 2100 else changed
+    created = creation.when_made(meta, path)
+    return created.timestamp() if created and 2000 <= created.year < 2100 else changed

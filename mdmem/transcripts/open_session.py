@@ -128,8 +128,8 @@ class OpenSession(Session):
     def open_folder(self) -> disk.Folder | None:
         """Return the folder, which stays open; None if there is none yet."""
         if self._folder is None:
-            found = super().open_folder()
-            self._folder = _Held(found.handle) if found else None
+            folder = super().open_folder()
+            self._folder = _Held(folder.handle) if folder else None
         return self._folder
 
     def look(self) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ class OpenSession(Session):
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Return the folder; create it with its page if there is none."""
         if self._folder is None:
-            made = super().make_folder(project, words, page, now)
-            self._folder = self._folder or _Held(made.handle)
+            folder = super().make_folder(project, words, page, now)
+            self._folder = self._folder or _Held(folder.handle)
         return self._folder
 
     def catch_up(self, folder: disk.Folder) -> None:

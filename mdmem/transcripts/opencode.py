@@ -178,12 +178,12 @@ class OpenCodeReader:
         if part.data.get("type") != "tool" or not isinstance(state, dict):
             return
         times, status = mapping(state.get("time")), state.get("status")
-        begun, ended = number(times.get("start")), number(times.get("end"))
+        began, ended = number(times.get("start")), number(times.get("end"))
         fields: dict[str, Any] = {
             "tool_name": text(part.data.get("tool")),
             "tool_input": state.get("input"),
             "tool_use_id": text(part.data.get("callID")),
-            "duration_ms": ended - begun if begun and ended and ended >= begun else None,
+            "duration_ms": ended - began if began and ended and ended >= began else None,
         }
         at = _seconds(ended) or part.at or self._at
         if status == "completed":

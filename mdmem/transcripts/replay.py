@@ -132,18 +132,18 @@ class Replay:
             at = Capture(self.config, event, 0.0)
             at.project.branch, at.project.commit = branch, commit
             self._places[key] = (event.cwd, at.project)
-        event.cwd, where = self._places[key]
-        return where
+        event.cwd, identified = self._places[key]
+        return identified
 
     def _stored_before(self, event: Event) -> Outcome | None:
         """Return the outcome of an event whose note is already stored, recognized by its id without cleaning it again.
 
         None if the event must be captured, also when private text was removed from its note.
         """
-        kind, own = _own_id(event)
-        if not own:
+        kind, event_id = _own_id(event)
+        if not event_id:
             return None
-        name = self.session.name_of(self.session.note_id(own, kind))
+        name = self.session.name_of(self.session.note_id(event_id, kind))
         if not name or not self.session.is_published(name) or self.session.is_marked(name):
             return None
         if kind == "observation" and self._knows_more(event, name):

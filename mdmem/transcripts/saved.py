@@ -122,8 +122,8 @@ def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEve
 
 def pass_over(event: Event, at: float, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield an event that is not stored, if it may contain a private tag."""
-    said = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
-    if options.rules and privacy.may_hold_private(said, options.rules):
+    texts = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
+    if options.rules and privacy.may_hold_private(texts, options.rules):
         yield SavedEvent(at, event, passed_over=True)
 
 
@@ -193,16 +193,16 @@ class TurnTokens:
         """Begin a new turn."""
         self._known.clear()
 
-    def add(self, message_id: str, given: int | None, made: int | None) -> None:
-        """Add a message. given, made: the tokens that the model read and wrote."""
-        if given or made:
-            self._known[message_id] = (given or 0, made or 0)
+    def add(self, message_id: str, tokens_in: int | None, tokens_out: int | None) -> None:
+        """Add a message. tokens_in, tokens_out: what the model read and wrote."""
+        if tokens_in or tokens_out:
+            self._known[message_id] = (tokens_in or 0, tokens_out or 0)
 
     def put_into(self, event: Event) -> None:
         """Store the turn's tokens so far in an answer's event, if any are known."""
         if self._known:
-            event.extra["tokens_in"] = str(sum(given for given, _ in self._known.values()))
-            event.extra["tokens_out"] = str(sum(made for _, made in self._known.values()))
+            event.extra["tokens_in"] = str(sum(tokens_in for tokens_in, _ in self._known.values()))
+            event.extra["tokens_out"] = str(sum(tokens_out for _, tokens_out in self._known.values()))
 
 
 class SessionTokens:
@@ -215,20 +215,20 @@ class SessionTokens:
         """Begin a new turn."""
         self._before = self._now
 
-    def set(self, given: int | None, made: int | None) -> None:
+    def set(self, tokens_in: int | None, tokens_out: int | None) -> None:
         """Set the totals of tokens that the model read and wrote; they may start over."""
-        if given is None or made is None:
+        if tokens_in is None or tokens_out is None:
             return
-        if given < self._now[0] or made < self._now[1]:
+        if tokens_in < self._now[0] or tokens_out < self._now[1]:
             self._before = (0, 0)
-        self._now = given, made
+        self._now = tokens_in, tokens_out
 
     def put_into(self, event: Event) -> bool:
         """Store the turn's tokens so far in an answer's event; return whether any are known."""
-        given, made = (now - before for now, before in zip(self._now, self._before, strict=True))
-        if given > 0 or made > 0:
-            event.extra |= {"tokens_in": str(given), "tokens_out": str(made)}
-        return given > 0 or made > 0
+        tokens_in, tokens_out = (now - before for now, before in zip(self._now, self._before, strict=True))
+        if tokens_in > 0 or tokens_out > 0:
+            event.extra |= {"tokens_in": str(tokens_in), "tokens_out": str(tokens_out)}
+        return tokens_in > 0 or tokens_out > 0
 
 
 def moment(value: Any) -> float | None:
@@ -236,9 +236,9 @@ def moment(value: Any) -> float | None:
     if type(value) is not str or len(value) > 40:
         return None
     try:
-        found = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except ValueError:
         return None
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    return found.timestamp() if 2000 <= found.year < 2100 else None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return time.timestamp() if 2000 <= time.year < 2100 else None

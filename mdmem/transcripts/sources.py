@@ -18,8 +18,8 @@ _DATABASE = ".db"
 
 
 def _of(module: str) -> Source:
-    found: Source = importlib.import_module(f"mdmem.transcripts.{module}").SOURCE
-    return found
+    source: Source = importlib.import_module(f"mdmem.transcripts.{module}").SOURCE
+    return source
 
 
 SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES)
@@ -47,30 +47,31 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
 
     Raises NotFoundError when a path does not exist or has nothing that can be imported.
     """
-    found = TranscriptSource([], [])
+    importable = TranscriptSource([], [])
     named_paths = [path.expanduser() for path in paths]
     for path in named_paths:
         if not path.exists():
             raise NotFoundError(f"There is nothing at {path}.")
-        found_here = _file(path) if path.is_file() else _folder(path)
-        if not (found_here.transcripts or found_here.folders):
+        at_path = _file(path) if path.is_file() else _folder(path)
+        if not (at_path.transcripts or at_path.folders):
             raise NotFoundError(f"{path} contains no transcript that mdmem can read and no Markdown.")
-        found.transcripts.extend(found_here.transcripts)
-        found.folders.extend(found_here.folders)
+        importable.transcripts.extend(at_path.transcripts)
+        importable.folders.extend(at_path.folders)
     for source in () if named_paths else SOURCES:
         root = Path(source.place[0](env), source.place[1]) if source.place else None
         if root and root.is_dir():
-            found.transcripts.extend(_below(source, root))
-    by_path = {transcript.path.resolve(): transcript for transcript in found.transcripts}
-    return found._replace(transcripts=sorted(by_path.values(), key=lambda one: (one.changed_ns, str(one.path))))
+            importable.transcripts.extend(_below(source, root))
+    by_path = {transcript.path.resolve(): transcript for transcript in importable.transcripts}
+    by_time = sorted(by_path.values(), key=lambda transcript: (transcript.changed_ns, str(transcript.path)))
+    return importable._replace(transcripts=by_time)
 
 
 def _below(source: Source, root: Path) -> list[Transcript]:
-    found = [transcript(source, path) for path in source.find(root)]
-    return [one for one in found if one is not None]
+    transcripts = [transcript_of(source, path) for path in source.find(root)]
+    return [transcript for transcript in transcripts if transcript is not None]
 
 
-def transcript(source: Source, path: Path) -> Transcript | None:
+def transcript_of(source: Source, path: Path) -> Transcript | None:
     """Return a file as a transcript of that source; None if it cannot be read."""
     try:
         return Transcript(source, path, *source.facts(path))
@@ -84,8 +85,8 @@ def _file(path: Path) -> TranscriptSource:
     source = recognize(path)
     if source and path.suffix == _DATABASE:
         return TranscriptSource(_below(source, path), [])
-    found = transcript(source, path) if source else None
-    return TranscriptSource([found] if found else [], [])
+    transcript = transcript_of(source, path) if source else None
+    return TranscriptSource([transcript] if transcript else [], [])
 
 
 def file_of(path: Path) -> Path:
@@ -94,7 +95,9 @@ def file_of(path: Path) -> Path:
 
 
 def _folder(root: Path) -> TranscriptSource:
-    transcripts = [one for source in SOURCES for one in _below(source, root) if recognize(one.path) is source]
+    transcripts = [
+        transcript for source in SOURCES for transcript in _below(source, root) if recognize(transcript.path) is source
+    ]
     if transcripts:  # an agent's own folder or a copy, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
     return TranscriptSource(
@@ -112,23 +115,28 @@ def recognize(path: Path) -> Source | None:
         return next((source for source in SOURCES if source.is_whole(first)), None)
     if b"\n" not in first and len(first) == HEAD_BYTES:
         first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
-    lines = [line for line in (decode(one, Skipped()) for one in first.splitlines()) if line is not None]
+    lines = [line for line in (decode(raw, Skipped()) for raw in first.splitlines()) if line is not None]
     return next((source for source in SOURCES if source.is_one(lines)), None)
 
 
 class Watched:
     """Keeps what was seen of each transcript: one is due again when it was written to, and once when it is over."""
 
-    def __init__(self, found: Iterable[Transcript], now: float) -> None:
-        """Start with `found` as seen."""
-        self._seen: dict[Path, tuple[int, int, bool]] = {one.path: _state(one, now) for one in found}
+    def __init__(self, transcripts: Iterable[Transcript], now: float) -> None:
+        """Start with these transcripts as seen."""
+        self._seen: dict[Path, tuple[int, int, bool]] = {}
+        self.changed(transcripts, now)
 
-    def changed(self, found: Iterable[Transcript], now: float) -> list[Transcript]:
+    def changed(self, transcripts: Iterable[Transcript], now: float) -> list[Transcript]:
         """Return the transcripts that have changed, and mark them as seen."""
-        new = [one for one in found if self._seen.get(one.path) != _state(one, now)]
-        self._seen.update({one.path: _state(one, now) for one in new})
-        return new
+        changed = []
+        for transcript in transcripts:
+            state = _state(transcript, now)
+            if self._seen.get(transcript.path) != state:
+                self._seen[transcript.path] = state
+                changed.append(transcript)
+        return changed
 
 
-def _state(one: Transcript, now: float) -> tuple[int, int, bool]:
-    return one.size, one.changed_ns, is_quiet(one.changed_ns / 1e9, now)
+def _state(transcript: Transcript, now: float) -> tuple[int, int, bool]:
+    return transcript.size, transcript.changed_ns, is_quiet(transcript.changed_ns / 1e9, now)

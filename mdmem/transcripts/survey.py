@@ -62,13 +62,13 @@ class SurveyRow(NamedTuple):
 
 def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
     """Return the totals by project and agent, the most recent first."""
-    found: dict[tuple[str, str], SurveyRow] = {}
-    for one in surveys:
-        key = (one.project, one.transcript.source.title)
-        row = found.get(key) or SurveyRow(*key, 0, 0, one.first, one.last)
-        first, last = min(row.first, one.first), max(row.last, one.last)
-        found[key] = SurveyRow(*key, row.sessions + 1, row.prompts + one.prompts, first, last)
-    return sorted(found.values(), key=lambda row: -row.last)
+    totals: dict[tuple[str, str], SurveyRow] = {}
+    for survey in surveys:
+        key = (survey.project, survey.transcript.source.title)
+        row = totals.get(key) or SurveyRow(*key, 0, 0, survey.first, survey.last)
+        first, last = min(row.first, survey.first), max(row.last, survey.last)
+        totals[key] = SurveyRow(*key, row.sessions + 1, row.prompts + survey.prompts, first, last)
+    return sorted(totals.values(), key=lambda row: -row.last)
 
 
 def choose(
@@ -80,7 +80,7 @@ def choose(
     of the last sessions (0: all).
     """
     first, last = span
-    fitting = (one for one in surveys if one.last >= first and (not last or one.last < last))
-    kept = [one for one in fitting if (not name or exclusions.matches(name, one.project))]
-    kept.sort(key=lambda one: one.last)
-    return kept[-limit:] if limit else kept
+    fitting = (survey for survey in surveys if survey.last >= first and (not last or survey.last < last))
+    chosen = [survey for survey in fitting if (not name or exclusions.matches(name, survey.project))]
+    chosen.sort(key=lambda survey: survey.last)
+    return chosen[-limit:] if limit else chosen

@@ -182,10 +182,10 @@ def settled(
         swept = time.monotonic()
         while not stop.is_set():
             pause = min(sweep_seconds, POLL_SECONDS) if dirty.unwatched else sweep_seconds
-            left = pause - (time.monotonic() - swept)
-            if left > 0 and not dirty.wait(min(left, LOOK_UP_SECONDS)):
+            seconds_left = pause - (time.monotonic() - swept)
+            if seconds_left > 0 and not dirty.wait(min(seconds_left, LOOK_UP_SECONDS)):
                 continue
-            if left <= 0:
+            if seconds_left <= 0:
                 dirty.sweep()
                 swept = time.monotonic()
                 watched.sweep()
@@ -298,9 +298,9 @@ def _inode(path: str) -> int:
 
 def _let_turn_end(dirty: Dirty) -> None:
     """Wait until an unfinished turn has ended, or none of its notes has come for a while."""
-    begun = time.monotonic()
+    began = time.monotonic()
     before = -1
-    while dirty.count() != before and time.monotonic() - begun < TURN_SECONDS:
+    while dirty.count() != before and time.monotonic() - began < TURN_SECONDS:
         before = dirty.count()
         if dirty.wait_for_turn(TURN_QUIET_SECONDS):
             return
@@ -308,8 +308,8 @@ def _let_turn_end(dirty: Dirty) -> None:
 
 def _settle(dirty: Dirty, stop: threading.Event) -> None:
     """Wait until events pause, so that a burst becomes one batch."""
-    begun = time.monotonic()
+    began = time.monotonic()
     before = -1
-    while dirty.count() != before and time.monotonic() - begun < LONGEST_SECONDS and not stop.is_set():
+    while dirty.count() != before and time.monotonic() - began < LONGEST_SECONDS and not stop.is_set():
         before = dirty.count()
         stop.wait(DEBOUNCE_SECONDS)

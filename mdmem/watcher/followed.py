@@ -32,7 +32,7 @@ def look(config: Config) -> Facts:
 
 def _facts(path: str) -> tuple[int, int]:
     try:
-        found = os.stat(path)  # noqa: PTH116 - cheaper than a Path, a few hundred times a minute
+        state = os.stat(path)  # noqa: PTH116 - cheaper than a Path, a few hundred times a minute
     except OSError:
         return -1, -1
-    return found.st_size, found.st_mtime_ns
+    return state.st_size, state.st_mtime_ns

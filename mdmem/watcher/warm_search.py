@@ -80,7 +80,7 @@ def _query(fields: dict[str, Any]) -> Query:
     from mdmem.search.query import Filter, Query
 
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    plain["filters"] = tuple(Filter(key, tuple(values), wanted) for key, values, wanted in fields["filters"])
+    plain["filters"] = tuple(Filter(key, tuple(values), is_wanted) for key, values, is_wanted in fields["filters"])
     return Query(**plain)
 
 

@@ -252,7 +252,7 @@ def test_a_session_whose_clock_was_ahead_is_imported_whole(vault: Path, tmp_path
     settings = config.load(str(vault))
     files = ImportedFiles(settings)
     source = next(one for one in sources.SOURCES if one.agent == "codex")
-    transcript = sources.transcript(source, path)
+    transcript = sources.transcript_of(source, path)
     assert transcript is not None
 
     Import(settings, files, os.environ).transcripts([transcript], time.time())

@@ -174,7 +174,7 @@ def test_a_database_of_another_program_holds_no_sessions(tmp_path: Path, write: 
     source = next(source for source in sources.SOURCES if source.agent == "opencode")
 
     assert list(source.find(tmp_path)) == []
-    assert sources.transcript(source, tmp_path / "opencode-other.db" / SESSION) is None
+    assert sources.transcript_of(source, tmp_path / "opencode-other.db" / SESSION) is None
 
 
 def test_rows_of_other_shapes_are_read_without_an_error(write: Callable[..., Path]) -> None:
