@@ -105,16 +105,16 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     gate = Gate(settings)
     name = journal.find_project(settings, gate.name(journal.identity(place))) or gate.name(place.name)
     branch = gate.name(place.branch) if place.branch else ""
-    return _reach(settings, gate, name, lambda: context.beside(lambda: context.from_env(env), meta or {}), branch)
+    return _reach(settings, gate, name, lambda: context.agreed(lambda: context.from_env(env), meta or {}), branch)
 
 
 def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Access:
     """Return the access of an HTTP request, from its headers (starlette's) and the MCP request's `_meta`."""
     settings = config.load(vault, os.environ)
-    named = context.header(headers, PROJECT_HEADER)
-    name = named[0].strip() if len(named) == 1 else ""
+    project_headers = context.header(headers, PROJECT_HEADER)
+    name = project_headers[0].strip() if len(project_headers) == 1 else ""
     return _reach(
-        settings, Gate(settings), name, lambda: context.beside(lambda: context.from_headers(headers), meta or {})
+        settings, Gate(settings), name, lambda: context.agreed(lambda: context.from_headers(headers), meta or {})
     )
 
 
@@ -144,8 +144,8 @@ def _journal_trust(settings: Config, internal: Context | str) -> float:
     """Return a connection's trust in the ordinary journal: 1 if it is the owner's own."""
     if isinstance(internal, str):
         return 1.0 if internal in context.ABSENT else 0.0
-    own = internal.ghost_type == "user" and internal.accessor == internal.owner
-    return 1.0 if own else context.trust(settings, internal)
+    is_own = internal.ghost_type == "user" and internal.accessor == internal.owner
+    return 1.0 if is_own else context.trust(settings, internal)
 
 
 _homes: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
@@ -156,11 +156,11 @@ def _at_home(root: str) -> frozenset[str]:
     state = []
     for page in sorted(Path(root, "journal").glob(f"*/{journal.PROJECT_PAGE}")):
         try:
-            found = page.stat()
+            state_of_page = page.stat()
         except OSError:
             continue
-        state.append((page.parent.name, found.st_mtime_ns, found.st_size))
-    known = _homes.get(root)
-    if known is None or known[0] != state:
-        known = _homes[root] = (state, private.projects(root))
-    return known[1]
+        state.append((page.parent.name, state_of_page.st_mtime_ns, state_of_page.st_size))
+    cached = _homes.get(root)
+    if cached is None or cached[0] != state:
+        cached = _homes[root] = (state, private.projects(root))
+    return cached[1]

@@ -81,31 +81,31 @@ def _text(at: Access, text: str, title: str) -> str:
     return "" if line.rstrip("…").strip() in title else line
 
 
-def lines(found: FoundNotes) -> Iterator[str]:
+def lines(page: FoundNotes) -> Iterator[str]:
     """Return a page of an answer as text."""
-    yield from rows(found["entries"])
-    if not found["entries"] and not found["total"]:
+    yield from rows(page["entries"])
+    if not page["entries"] and not page["total"]:
         yield "Nothing found."
-        yield from found["hints"]
+        yield from page["hints"]
         return
-    yield f"{shown(len(found['entries']), found)}. `get_notes` reads them whole."
-    yield from found["hints"]
+    yield f"{shown(len(page['entries']), page)}. `get_notes` reads them whole."
+    yield from page["hints"]
 
 
 def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
     """Return entries as text."""
     for entry in entries:
-        where = f" ({entry['project']})" if entry["project"] else ""
+        project = f" ({entry['project']})" if entry["project"] else ""
         score = f" {entry['score']:g}" if entry["score"] else ""
-        yield f"- {entry['date']} {entry['kind']} [mem:{entry['id']}]{score} {entry['title']}{where}"
+        yield f"- {entry['date']} {entry['kind']} [mem:{entry['id']}]{score} {entry['title']}{project}"
         if entry["line"]:
             yield f"  > {entry['line']}"
 
 
 def shown(count: int, page: Mapping[str, Any], what: str = "") -> str:
     """Return how much of an answer a page has, and how to get the next. what: a noun with a space before it."""
-    more = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
-    return f"{count} of {page['total']}{what}{more}"
+    next_page = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
+    return f"{count} of {page['total']}{what}{next_page}"
 
 
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:

@@ -52,21 +52,23 @@ class Opening:
 
     def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         envelope = params.get("_meta")
-        said = envelope.get(f"{_META}protocolVersion") if isinstance(envelope, dict) else None
+        version = envelope.get(f"{_META}protocolVersion") if isinstance(envelope, dict) else None
         if method == "initialize":
-            self._version = str(params.get("protocolVersion")) if _is_greeting(params) and said is None else ""
+            self._version = str(params.get("protocolVersion")) if _is_greeting(params) and version is None else ""
         elif set(params) - {"_meta"}:
             return None
-        elif said is not None and not isinstance(params["_meta"].get(f"{_META}clientCapabilities"), dict):
+        elif version is not None and not isinstance(params["_meta"].get(f"{_META}clientCapabilities"), dict):
             return None  # without an `initialize` before it, a request must identify its client fully
-        return self._answers.get(self._version if said is None else str(said), {}).get(method)
+        return self._answers.get(self._version if version is None else str(version), {}).get(method)
 
 
 def _is_greeting(params: Mapping[str, Any]) -> bool:
     """Whether the parameters of `initialize` are complete; for others, the server reports what is wrong."""
     client = params.get("clientInfo")
-    named = isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
-    return named and isinstance(params.get("capabilities"), dict)
+    is_named = (
+        isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
+    )
+    return is_named and isinstance(params.get("capabilities"), dict)
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
@@ -83,9 +85,9 @@ def _encoded(message: dict[str, Any]) -> bytes:
 
 def load() -> Answers:
     """Return the stored answers."""
-    kept = json.loads(PATH.read_text(encoding="utf-8"))
-    common = kept["common"]
+    stored = json.loads(PATH.read_text(encoding="utf-8"))
+    common = stored["common"]
     return {
-        version: {method: {**common.get(method, {}), **more} for method, more in own.items()}
-        for version, own in kept["versions"].items()
+        version: {method: {**common.get(method, {}), **answer} for method, answer in by_method.items()}
+        for version, by_method in stored["versions"].items()
     }

@@ -105,8 +105,8 @@ class Guard:
 
     def admit(self, scope: Any, headers: Headers) -> int | None:
         """Return the status that refuses a request of our own origin, or None: a program needs the token."""
-        given = headers.get(b"authorization", [])
-        if len(given) != 1 or not self._is_token(given[0]):
+        authorization = headers.get(b"authorization", [])
+        if len(authorization) != 1 or not self._is_token(authorization[0]):
             return 401
         if scope["method"] not in _METHODS:
             return 405
@@ -135,8 +135,8 @@ class Guard:
         """Return the additional headers of a refusal with this status."""
         return {401: [(b"www-authenticate", b"Bearer")], 405: [(b"allow", b"POST")]}.get(status, [])
 
-    def _is_token(self, given: bytes) -> bool:
-        scheme, _, value = given.partition(b" ")
+    def _is_token(self, authorization: bytes) -> bool:
+        scheme, _, value = authorization.partition(b" ")
         return hmac.compare_digest(scheme.lower() + b" " + value.strip(), self._token)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:

@@ -99,8 +99,8 @@ def load_token(config: Config) -> str:
 def _read(file: Path) -> str:
     fd = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(fd, encoding="ascii") as opened:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or not system.own(found, 0o077):
+        state = os.fstat(fd)
+        if not stat.S_ISREG(state.st_mode) or not system.own(state, 0o077):
             raise ConfigError(f"Others can read the token in {file}. Delete the file: clients then need a new token.")
         token = opened.read(200).strip()
     if len(token) < TOKEN_BYTES:
@@ -136,7 +136,7 @@ def endpoint(vault: str | None) -> Any:
     return post
 
 
-def _given(name: str, data: bytes, vault: str | None) -> bytes:
+def _injection(name: str, data: bytes, vault: str | None) -> bytes:
     """Return what `mdmem inject` would print; an error there costs only the memories."""
     try:
         return process.answer_payload(name, data, vault, os.environ)
@@ -152,7 +152,7 @@ def _handle(vault: str | None, name: str, data: bytes) -> bytes:
     try:
         with _alone:
             reply = hook.run([name], data, vault, os.environ)
-            return both.merged(reply, _given(name, data, vault))
+            return both.merged(reply, _injection(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
         log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
         return launch.last_words(name)

@@ -43,9 +43,9 @@ def fixes(
     from mdmem.learn import fixes as learned  # not needed when a server starts
 
     with lookup.fresh(at.config) as notices:
-        found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
-    seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
-    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.gate.stored(fix.diff)} for fix in seen[:MAX_FIXES]]
+        known_fixes = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
+    visible = [fix for fix in known_fixes if lookup.read(at, fix.path) is not None]
+    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.gate.stored(fix.diff)} for fix in visible[:MAX_FIXES]]
     return {"fixes": shown, "hints": list(notices)}
 
 
@@ -57,32 +57,29 @@ def open_work(
 
     name = "" if project == "-" else project or at.project
     with lookup.fresh(at.config) as notices:
-        found = work.open_work(at.config, name, now=time.time())
-    seen = [item for item in found if lookup.read(at, item.path) is not None]
-    elsewhere = (
-        [f"Only {at.line(name, 80)} was looked at; `-` as the project looks at all."] if name and not seen else []
-    )
-    return {
-        "items": [at.values(item._asdict(), _OF_TASK) for item in seen[:MAX_OPEN]],
-        "hints": [*notices, *elsewhere],
-    }
+        items = work.open_work(at.config, name, now=time.time())
+    visible = [item for item in items if lookup.read(at, item.path) is not None]
+    hints = list(notices)
+    if name and not visible:
+        hints.append(f"Only {at.line(name, 80)} was looked at; `-` as the project looks at all.")
+    return {"items": [at.values(item._asdict(), _OF_TASK) for item in visible[:MAX_OPEN]], "hints": hints}
 
 
-def fixes_text(made: KnownFixes) -> list[str]:
+def fixes_text(known_fixes: KnownFixes) -> list[str]:
     """Return fixes as text."""
     lines = []
-    for fix in made["fixes"]:
+    for fix in known_fixes["fixes"]:
         lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
         lines += [f"  solved by {', '.join(f'[mem:{name}]' for name in fix['edits'])}, as [mem:{fix['solved']}] shows"]
         lines += [fix["diff"], ""] if fix["diff"] else [""]
-    return [*(lines or ["No fix for this error is known."]), *made["hints"]]
+    return [*(lines or ["No fix for this error is known."]), *known_fixes["hints"]]
 
 
-def open_text(made: OpenTasks) -> list[str]:
+def open_text(open_tasks: OpenTasks) -> list[str]:
     """Return open work as text."""
     lines = []
-    for item in made["items"]:
+    for item in open_tasks["items"]:
         detail = f": {item['detail']}" if item["detail"] else ""
         day = timestamps.readable(item["created"])[:10]
         lines.append(f"- {item['kind']}: {item['text']}{detail} ({day}) [mem:{item['id']}]")
-    return [*(lines or ["Nothing is open."]), *made["hints"]]
+    return [*(lines or ["Nothing is open."]), *open_tasks["hints"]]

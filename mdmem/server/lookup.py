@@ -63,9 +63,9 @@ def _updated(config: Config) -> tuple[str, ...]:
     )
     indexed = sum(changes[:3])
     if touched and not notices:
-        more, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
-        changes = changes._replace(complete=changes.complete and more.complete)
-        indexed += sum(more[:3])
+        touched_changes, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
+        changes = changes._replace(complete=changes.complete and touched_changes.complete)
+        indexed += sum(touched_changes[:3])
     if indexed > MANY_NOTES:
         memory.give_back()
     if changes.complete and not notices:
@@ -129,40 +129,40 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     is_whole = True
     try:
         with _alone:
-            found = freshness.answered(at.config, lambda view: _by_id(at, view, name.lower())) or none
-        if not found:
-            found, notices = ask(at, lambda view: _by_id(at, view, name.lower()), none)
+            matches = freshness.answered(at.config, lambda view: _by_id(at, view, name.lower())) or none
+        if not matches:
+            matches, notices = ask(at, lambda view: _by_id(at, view, name.lower()), none)
             is_whole = not notices
     except (BusyError, OSError):  # the index cannot be written or read now
-        found, is_whole = none, False
-    if not (found or is_whole):
-        found = [(path, parsed) for path in index.in_files(at.config, name.lower()) if (parsed := read(at, path))]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+        matches, is_whole = none, False
+    if not (matches or is_whole):
+        matches = [(path, parsed) for path in index.in_files(at.config, name.lower()) if (parsed := read(at, path))]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `search` finds notes by their words.")
-    names = ", ".join(str(parsed.meta.get("id", path)) for path, parsed in found[:5])
-    raise NotFoundError(f"{len(found)} notes have ids that begin with {name!r:.40}: {names}. Give more characters.")
+    names = ", ".join(str(parsed.meta.get("id", path)) for path, parsed in matches[:5])
+    raise NotFoundError(f"{len(matches)} notes have ids that begin with {name!r:.40}: {names}. Give more characters.")
 
 
 def read(at: Access, path: str) -> note.Parsed | None:
     """Return a note if it may be seen, else None."""
-    return seen(at, path, disk.read_path(at.config.vault, path))
+    return visible_note(at, path, disk.read_path(at.config.vault, path))
 
 
-def seen(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
+def visible_note(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
     """Return the note in a file's content, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
     if parsed is None or not at.sees(path, parsed.meta):
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
         no_facts: dict[str, Any] = {}
-        facts = freshness.answered(at.config, lambda view: _named(view, path)) or no_facts
+        facts = freshness.answered(at.config, lambda view: _facts_at(view, path)) or no_facts
         parsed.meta.update({key: parsed.meta.get(key) or facts[key] for key in ("id", "title") if key in facts})
     return parsed
 
 
-def _named(view: View, path: str) -> dict[str, Any]:
+def _facts_at(view: View, path: str) -> dict[str, Any]:
     number = view.find(path)
     return {} if number is None else view.facts(number)
 

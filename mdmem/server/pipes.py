@@ -49,17 +49,17 @@ async def _serve(vault: str | None, opening: Opening, stdin: int, stdout: int) -
 @contextmanager
 def _claimed(number: int, mode: int) -> Iterator[int]:
     """Yield a private copy of a standard stream, so that output of tools cannot be mistaken for messages."""
-    own = os.dup(number)
+    copy = os.dup(number)
     try:
-        other = os.dup(2) if mode == os.O_WRONLY else os.open(os.devnull, mode)
+        replacement = os.dup(2) if mode == os.O_WRONLY else os.open(os.devnull, mode)
     except OSError:  # stderr is closed
-        other = os.open(os.devnull, mode)
-    os.dup2(other, number)
-    os.close(other)
+        replacement = os.open(os.devnull, mode)
+    os.dup2(replacement, number)
+    os.close(replacement)
     try:
-        yield own
+        yield copy
     finally:
-        os.dup2(own, number)
+        os.dup2(copy, number)
 
 
 class Unanswered:

@@ -35,16 +35,16 @@ def listen(host: str, port: int, *, exact: bool) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise UsageError(f"There is no address {host!r:.60} on this machine.") from error
-    for wanted in (port, 0):
+    for number in (port, 0):
         # asyncio sends without delay only if the protocol is named.
         opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            opened.bind((address[0], wanted))
+            opened.bind((address[0], number))
         except OSError as error:
             opened.close()
-            if exact or wanted == 0:
-                why = f"{host}:{wanted} cannot be used ({error.strerror}). Choose another --port."
+            if exact or number == 0:
+                why = f"{host}:{number} cannot be used ({error.strerror}). Choose another --port."
                 raise UsageError(why) from error
             continue
         opened.listen(guard.MAX_CONNECTIONS)

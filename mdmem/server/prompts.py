@@ -58,11 +58,11 @@ def search_user_prompts(
     parsed, narrowed = prompts.read(query, filters)
     if narrowed.hints:
         raise UsageError(" ".join(narrowed.hints))
-    shown = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
+    part = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
     visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
 
     def answer(view: View) -> tuple[MatchedPrompts, list[FoundPrompt]]:
-        found = prompts.match(view, root, parsed, visible, shown, here=at.here, titles_only=only)
+        found = prompts.match(view, root, parsed, visible, part, here=at.here, titles_only=only)
         found_prompts = (
             prompts.read_prompt(view, root, prompt, found.scores[prompt], with_text=not only) for prompt in found.shown
         )
@@ -87,13 +87,13 @@ def _line(at: Access, prompt: FoundPrompt, chars: int) -> dict[str, Any]:
     return {**values, "date": timestamps.readable(prompt.created), "text": text}
 
 
-def prompts_text(found: FoundPrompts) -> list[str]:
+def prompts_text(page: FoundPrompts) -> list[str]:
     """Return prompts as text."""
     lines = []
-    for prompt in found["entries"]:
+    for prompt in page["entries"]:
         project = f" ({prompt['project']})" if prompt["project"] else ""
         lines.append(
             f"- {prompt['date']} [mem:{prompt['id']}] session {prompt['session']}, prompt {prompt['prompt']}{project}"
         )
         lines += [f"  > {line}" for line in prompt["text"].split("\n")]
-    return [*(lines or ["Nothing found."]), f"{entries.shown(len(found['entries']), found)}.", *found["hints"]]
+    return [*(lines or ["Nothing found."]), f"{entries.shown(len(page['entries']), page)}.", *page["hints"]]

@@ -82,7 +82,7 @@ def search(
     other_wordings = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
     parsed = parsed._replace(words=" ".join(dict.fromkeys(" ".join([parsed.words, *other_wordings]).split())))
     ranked = sort == "relevance" and bool(parsed.text)
-    return found(at, parsed, sort=sort, limit=limit, offset=offset, collapse=ranked)
+    return page_of_hits(at, parsed, sort=sort, limit=limit, offset=offset, collapse=ranked)
 
 
 def recent(
@@ -95,7 +95,7 @@ def recent(
 ) -> FoundNotes:
     """List the newest notes."""
     parsed = lookup.parsed(at, "", kind=kind, project=project, since=since)
-    return found(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
+    return page_of_hits(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def file_history(
@@ -107,7 +107,7 @@ def file_history(
 ) -> FoundNotes:
     """List what was asked, done and said about a file, newest first."""
     parsed = lookup.parsed(at, "", file=path, project=project)
-    return found(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
+    return page_of_hits(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
@@ -119,7 +119,7 @@ def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A
     return entries.paged(visible, len(visible), 0, limit, notices)
 
 
-def found(at: Access, query: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
+def page_of_hits(at: Access, query: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
     """Return a page of the visible answers to a query. collapse: list notes that say the same once."""
     if at.titles_only and any((query.words, query.phrases, query.must, query.must_not, query.prefixes)):
         return _by_title(at, query, limit, offset)
@@ -145,7 +145,7 @@ def _by_title(at: Access, query: Query, limit: int, offset: int) -> FoundNotes:
     """Return an answer from titles alone, newest first, which must not reveal anything of the texts."""
     terms = set(analysis.query_terms(" ".join([query.text, *query.prefixes])))
     without_words = query._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
-    newest = found(at, without_words, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
+    newest = page_of_hits(at, without_words, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
     matching = [entry for entry in newest if not terms or terms & set(analysis.counts(entry["title"]))]
     return entries.paged(matching[offset : offset + limit], len(matching), offset, limit)
 
@@ -158,7 +158,7 @@ def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
     """Yield entries for the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)
-        parsed = lookup.seen(at, hit.path, hit.data)
+        parsed = lookup.visible_note(at, hit.path, hit.data)
         if parsed is not None:
             yield entries.of_hit(at, hit, parsed.meta)
 
@@ -212,7 +212,7 @@ def timeline(
 
 
 def _best(at: Access, query: str) -> str:
-    hits = found(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
+    hits = page_of_hits(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
     for entry in hits["entries"]:
         return lookup.resolve(at, entry["id"])[0]
     raise NotFoundError(f"No note matches {query!r:.80}. Try other words with `search` first.")
@@ -270,21 +270,21 @@ def get_notes(
     max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="Total for all texts.")] = DEFAULT_CHARS,
 ) -> Notes:
     """Read whole notes. Long ones come in parts: call again with `next_offset` or `unread`."""
-    found: Notes = {"notes": [], "missing": [], "unread": []}
+    notes: Notes = {"notes": [], "missing": [], "unread": []}
     room = max_chars
     for place, reference in enumerate(ids):
         try:
             path, parsed = lookup.resolve(at, reference)
         except NotFoundError as error:
-            found["missing"].append(at.line(str(error), 400))
+            notes["missing"].append(at.line(str(error), 400))
             continue
         whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
-        found["notes"].append(whole)
+        notes["notes"].append(whole)
         room -= len(whole["text"])
         if whole["next_offset"] is not None or room <= 0:
-            found["unread"] = list(ids[place + 1 :])
+            notes["unread"] = list(ids[place + 1 :])
             break
-    return found
+    return notes
 
 
 def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
@@ -314,8 +314,8 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
     from mdmem.learn import relations
 
     nothing: list[relations.TypedLink] = []
-    found, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
-    visible = (link for link in found if link.path and lookup.read(at, link.path) is not None)
+    links, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
+    visible = (link for link in links if link.path and lookup.read(at, link.path) is not None)
     cited = ((link.relation, at.line(link.id, 60), at.line(link.title, 200)) for link in visible)
     return [f"{relation} [mem:{name}] {title}" for relation, name, title in cited]
 
@@ -339,8 +339,8 @@ _FACTS = ("kind", "created", "project", "session", "tool", "success", "files", "
 """The front matter that a reader needs; the structured answer has all of it."""
 
 
-def timeline_text(found: Timeline) -> list[str]:
+def timeline_text(timeline: Timeline) -> list[str]:
     """Return a timeline as text, with the anchor marked."""
-    lines = list(entries.rows(found["entries"]))
-    mark = f"[mem:{found['anchor']}]"
-    return [f"{line}   ← here" if mark in line else line for line in lines] + found["hints"]
+    lines = list(entries.rows(timeline["entries"]))
+    mark = f"[mem:{timeline['anchor']}]"
+    return [f"{line}   ← here" if mark in line else line for line in lines] + timeline["hints"]

@@ -60,11 +60,11 @@ def remember_create_internal_memory(
     feelings: dict[str, Any] | None = None,
 ) -> StoredMemory:
     """Remember something for yourself. Give feelings as `feel_...` numbers from 0 to 1, such as feel_joy."""
-    own = _scope(at)
+    scope = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     mine = memories.own_tags(at.config, tags)
-    made = memories.create(at.config, own, content, title=title, tags=mine, numbers=numbers, now=time.time())
-    return _stored(own, made.id, 1, mine, "Remembered.")
+    memory = memories.create(at.config, scope, content, title=title, tags=mine, numbers=numbers, now=time.time())
+    return _stored(scope, memory.id, 1, mine, "Remembered.")
 
 
 def remember_update_internal_memory(
@@ -78,26 +78,26 @@ def remember_update_internal_memory(
     feelings: dict[str, Any] | None = None,
 ) -> StoredMemory:
     """Change one of your memories; what you leave out stays. `feel_...` numbers as in create. The version increases."""
-    own = _scope(at)
+    scope = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     try:
-        made = memories.update(
-            at.config, own, memory_id, content=content, title=title, tags=tags, numbers=numbers, now=time.time()
+        memory = memories.update(
+            at.config, scope, memory_id, content=content, title=title, tags=tags, numbers=numbers, now=time.time()
         )
     except NotFoundError:
-        _refuse_other_type(at, own, memory_id)
+        _refuse_other_type(at, scope, memory_id)
         raise
-    return _stored(own, made.id, made.version, [tag for tag in made.tags if tag not in own.tags], "Changed.")
+    return _stored(scope, memory.id, memory.version, [tag for tag in memory.tags if tag not in scope.tags], "Changed.")
 
 
-def _refuse_other_type(at: Access, own: Scope, memory_id: str) -> None:
+def _refuse_other_type(at: Access, scope: Scope, memory_id: str) -> None:
     """Raise UsageError when an id is that of an ordinary note. Reveal nothing of other internal memories."""
     try:
         _, parsed = lookup.resolve(at, memory_id)
     except NotFoundError:
         return
     kind = at.line(str(parsed.meta.get("kind", "note")), 40)
-    raise UsageError(f"{memory_id!r:.60} is a {kind}; this tool changes only memories of the kind {own.kind}.")
+    raise UsageError(f"{memory_id!r:.60} is a {kind}; this tool changes only memories of the kind {scope.kind}.")
 
 
 def remember_search_internal_memory(
@@ -150,9 +150,9 @@ def remember_search_internal_memory_by(
     ordered = finding.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
     page = _part(at, ordered, relevance, offset, limit)
     if mode == "byBroad":
-        for shown, memory in zip(page["memories"], ordered[offset:], strict=False):
-            shown["content"] = at.line(finding.outline(memory.content), 400)
-            shown["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
+        for entry, memory in zip(page["memories"], ordered[offset:], strict=False):
+            entry["content"] = at.line(finding.outline(memory.content), 400)
+            entry["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
     return page
 
 
@@ -163,9 +163,9 @@ def remember_publish(
     withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
 ) -> StoredMemory:
     """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Repeat to refresh it."""
-    made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
+    memory = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
-    return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}
+    return {"memory_id": memory.id, "version": memory.version, "tags": list(memory.tags), "done": done}
 
 
 def _load(at: Access, deleted: str, filters: Mapping[str, Any] | None, tags: Sequence[str] = ()) -> list[Memory]:
@@ -208,22 +208,22 @@ def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> d
     }
 
 
-def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done: str) -> StoredMemory:
-    return {"memory_id": memory_id, "version": version, "tags": [*own.tags, *tags], "done": done}
+def _stored(scope: Scope, memory_id: str, version: int, tags: Sequence[str], done: str) -> StoredMemory:
+    return {"memory_id": memory_id, "version": version, "tags": [*scope.tags, *tags], "done": done}
 
 
-def memories_text(found: Memories) -> list[str]:
+def memories_text(page: Memories) -> list[str]:
     """Return memories as text."""
     lines: list[str] = []
-    for memory in found["memories"]:
+    for memory in page["memories"]:
         relevance = f" (relevance {memory['relevance']:.2f})" if memory["relevance"] is not None else ""
         deleted = ", deleted" if memory["deleted"] else ""
         facts = f"{memory['memory_id']}, {timestamps.readable(memory['created'])}, version {memory['version']}{deleted}"
         lines += ["", f"## {memory['title']}{relevance}", facts]
         lines += [memory["content"], *(["(continues)"] if memory["truncated"] else [])]
-    return [*lines, "", f"{entries.shown(len(found['memories']), found, ' memories')}."]
+    return [*lines, "", f"{entries.shown(len(page['memories']), page, ' memories')}."]
 
 
-def stored_text(made: StoredMemory) -> list[str]:
+def stored_text(stored: StoredMemory) -> list[str]:
     """Return what was stored as text."""
-    return [f"{made['done']} Memory {made['memory_id']}, version {made['version']}."]
+    return [f"{stored['done']} Memory {stored['memory_id']}, version {stored['version']}."]

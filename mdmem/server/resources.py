@@ -61,17 +61,17 @@ def project(at: Access, slug: str) -> list[str]:
 def ghost(at: Access, _: str) -> list[str]:
     """Return the ghost's persona, in its owner's words, and the trust in this connection."""
     context = at.context()
-    told = load_config(at.config, home(at.config, context))
-    persona = at.text(told.persona) if told.persona else "Its owner has not written a persona."
+    settings = load_config(at.config, home(at.config, context))
+    persona = at.text(settings.persona) if settings.persona else "Its owner has not written a persona."
     return [persona, f"Trust in this connection's accessor: {at.trust:g} of 1."]
 
 
 def _recall(at: Access, topic: str) -> str:
-    found = reading.search(at, topic, limit=15)
+    page = reading.search(at, topic, limit=15)
     return (
         f"What do we know about {topic!r} from earlier sessions? Read what matters with `get_notes`, look around it"
         " with `timeline`, and answer with dates and [mem:ID] citations. If nothing fits, say so.\n\n"
-        + safe_text.fenced(entries.lines(found))
+        + safe_text.fenced(entries.lines(page))
     )
 
 

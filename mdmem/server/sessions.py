@@ -18,7 +18,7 @@ from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.server.reading import Limit, Offset, Project, found
+from mdmem.server.reading import Limit, Offset, Project, page_of_hits
 from mdmem.vault import journal, note
 from mdmem.views import conversation
 from mdmem.views.conversation import ConversationStep
@@ -109,11 +109,11 @@ def get_session(
             "notes": entries.paged(page, len(log.steps), offset, limit),
         }
 
-    made, notices = lookup.ask(at, read, None)
-    if made is None:
+    session_view, notices = lookup.ask(at, read, None)
+    if session_view is None:
         raise NotFoundError(f"There is no session {session!r:.60}. `search` with kind:session finds them.")
-    made["notes"]["hints"] += notices
-    return made
+    session_view["notes"]["hints"] += notices
+    return session_view
 
 
 def _term(at: Access, view: View, name: str, project: str) -> str:
@@ -153,20 +153,22 @@ def project_context(
     name = project or at.project
     pins = lookup.parsed(at, "", project=name, **{"is": "pinned"})
     decisions = lookup.parsed(at, "", project=name, tag="decision")
-    pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
-    decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
-    made: ProjectContext = {
+    pinned = page_of_hits(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
+    decided = page_of_hits(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
+    context: ProjectContext = {
         "project": at.line(name, 80),
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
-        "hints": sorted({one for one in (*pinned["hints"], *decided["hints"]) if not one.startswith(_SEEN_ANYWAY)}),
+        "hints": sorted({hint for hint in (*pinned["hints"], *decided["hints"]) if not hint.startswith(_SEEN_ANYWAY)}),
     }
-    if name and not (made["pinned"] or made["sessions"] or made["decisions"]):
-        known = stats(at)["by_project"]
-        if name.lower() not in known:
-            made["hints"].append(f"{made['project']} has no notes. Projects with notes: {', '.join(known) or 'none'}.")
-    return made
+    if name and not (context["pinned"] or context["sessions"] or context["decisions"]):
+        projects = stats(at)["by_project"]
+        if name.lower() not in projects:
+            context["hints"].append(
+                f"{context['project']} has no notes. Projects with notes: {', '.join(projects) or 'none'}."
+            )
+    return context
 
 
 def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
@@ -174,13 +176,13 @@ def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MA
     logged = session_log.sessions(at.config, project=project, since=since)
     no_folders: frozenset[str] = frozenset()
     waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), no_folders)
-    shown = (
+    visible = (
         session
         for session in logged
         if session.folder not in waiting
         and at.sees(journal.page_paths(session.folder)[0], {"project": session.project})
     )
-    return [_summary(at, session) for session in islice(shown, limit)]
+    return [_summary(at, session) for session in islice(visible, limit)]
 
 
 def _summary(at: Access, session: session_log.LoggedSession) -> Summary:
@@ -232,45 +234,45 @@ def _counts(at: Access, view: View, key: str, hidden: Set[int], limit: int = 30)
 # -- as text ---------------------------------------------------------------------------------------
 
 
-def session_text(made: SessionView) -> list[str]:
+def session_text(view: SessionView) -> list[str]:
     """Return a session as text."""
-    facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
-    head = f"{made['title']} ({timestamps.readable(made['started'])} to {timestamps.readable(made['ended'])})"
-    return [head, ", ".join(facts), *entries.lines(made["notes"])]
+    facts = [view[key] for key in ("project", "agent", "branch", "session") if view[key]]
+    head = f"{view['title']} ({timestamps.readable(view['started'])} to {timestamps.readable(view['ended'])})"
+    return [head, ", ".join(facts), *entries.lines(view["notes"])]
 
 
-def context_text(made: ProjectContext) -> list[str]:
+def context_text(context: ProjectContext) -> list[str]:
     """Return a project at a glance as text."""
-    lines = [f"Project {made['project']}" if made["project"] else "All projects"]
-    for heading, part in (("Pinned", made["pinned"]), ("Decisions", made["decisions"])):
+    lines = [f"Project {context['project']}" if context["project"] else "All projects"]
+    for heading, part in (("Pinned", context["pinned"]), ("Decisions", context["decisions"])):
         if part:
             lines += ["", f"## {heading}", *entries.rows(part)]
-    lines += ["", "## Last sessions", *summaries_text(made["sessions"])]
-    return lines + made["hints"]
+    lines += ["", "## Last sessions", *summaries_text(context["sessions"])]
+    return lines + context["hints"]
 
 
-def summaries_text(made: list[Summary]) -> list[str]:
+def summaries_text(summaries: list[Summary]) -> list[str]:
     """Return summaries of sessions as text."""
     lines = []
-    for one in made:
-        notes = plural.number(one["notes"], "note")
-        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {notes})")
-        lines += [f"  asked: {ask}" for ask in one["asks"][1:]]
-        if one["outcome"]:
-            lines.append(f"  outcome: {one['outcome']}")
-        if one["files"]:
-            lines.append(f"  files: {', '.join(one['files'])}")
+    for summary in summaries:
+        notes = plural.number(summary["notes"], "note")
+        lines.append(f"- {summary['started']} {summary['title']} (session {summary['session']}, {notes})")
+        lines += [f"  asked: {ask}" for ask in summary["asks"][1:]]
+        if summary["outcome"]:
+            lines.append(f"  outcome: {summary['outcome']}")
+        if summary["files"]:
+            lines.append(f"  files: {', '.join(summary['files'])}")
     return lines or ["None."]
 
 
-def stats_text(made: Stats) -> list[str]:
+def stats_text(stats: Stats) -> list[str]:
     """Return the numbers as text."""
-    if not made["notes"]:
+    if not stats["notes"]:
         return ["No notes yet."]
-    kinds = ", ".join(f"{count} {kind}" for kind, count in made["by_kind"].items())
-    projects = ", ".join(f"{name} {count}" for name, count in made["by_project"].items())
-    first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))
-    notes, sessions = plural.number(made["notes"], "note"), plural.number(made["sessions"], "session")
+    kinds = ", ".join(f"{count} {kind}" for kind, count in stats["by_kind"].items())
+    projects = ", ".join(f"{name} {count}" for name, count in stats["by_project"].items())
+    first, last = (timestamps.readable(end)[:10] for end in (stats["first"], stats["last"]))
+    notes, sessions = plural.number(stats["notes"], "note"), plural.number(stats["sessions"], "session")
     return [
         f"{notes} of {sessions}, {first} to {last}: {kinds}.",
         f"Projects: {projects or 'none'}.",

@@ -59,7 +59,7 @@ def add_note(
     from mdmem.learn import decisions  # not needed when a server starts
 
     proposed = propose and not at.config.settings.learn.accept
-    made = decisions.add(
+    added = decisions.add(
         at.config,
         title,
         text,
@@ -71,7 +71,7 @@ def add_note(
         proposed=proposed,
         now=time.time(),
     )
-    return _written(at, made.id, made.path, "Proposed; it waits for the user's decision." if proposed else "Saved.")
+    return _written(at, added.id, added.path, "Proposed; it waits for the user's decision." if proposed else "Saved.")
 
 
 def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
@@ -123,9 +123,9 @@ def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
     return {"id": at.line(name, 60), "path": at.line(path, 300), "done": done}
 
 
-def written_text(made: WrittenNote) -> list[str]:
+def written_text(written: WrittenNote) -> list[str]:
     """Return what was done as text."""
-    return [f"{made['done']} [mem:{made['id']}] {made['path']}"]
+    return [f"{written['done']} [mem:{written['id']}] {written['path']}"]
 
 
 HOME = "notes/"
@@ -340,7 +340,7 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
             yield line_number, len(heading[1]), heading[2]
 
 
-def revised_text(made: RevisedNote) -> list[str]:
+def revised_text(revised: RevisedNote) -> list[str]:
     """Return what was done as text."""
-    checksum = f"checksum {made['checksum']}, " if made["checksum"] else ""
-    return [f"{made['done']} [mem:{made['id']}] {made['path']} ({checksum}undo {made['undo']})"]
+    checksum = f"checksum {revised['checksum']}, " if revised["checksum"] else ""
+    return [f"{revised['done']} [mem:{revised['id']}] {revised['path']} ({checksum}undo {revised['undo']})"]

@@ -8,13 +8,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Found = Iterable[tuple[int, int, str]]
+    Spans = Iterable[tuple[int, int, str]]
 
 _WIDEST_GAP = 5
 """Maximum distance between two characters of a run, as in a list: `'g', 'h'`."""
 
 
-def find(text: str, tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, str]]:
+def find(text: str, tokens: Callable[[str], Spans]) -> Iterator[tuple[int, int, str]]:
     """Find spelled tokens. tokens: finds the tokens in a text without the gaps."""
     run: list[int] = []
     for at, sign in enumerate(f"{text} "):
@@ -29,7 +29,7 @@ def find(text: str, tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, 
     yield from _in_run(text, run, tokens)
 
 
-def _in_run(text: str, run: list[int], tokens: Callable[[str], Found]) -> Iterator[tuple[int, int, str]]:
+def _in_run(text: str, run: list[int], tokens: Callable[[str], Spans]) -> Iterator[tuple[int, int, str]]:
     if len(run) >= SHORTEST_TOKEN:
         for start, end, kind in tokens("".join([text[at] for at in run])):
             yield run[start], run[end - 1] + 1, kind

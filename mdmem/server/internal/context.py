@@ -112,45 +112,45 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
     nested = next((values[name] for name in NESTED if values.get(name)), None)
     if isinstance(nested, Context):
         return nested
-    given = _flat(nested if isinstance(nested, Mapping) else values)
-    kind = given.get("internal_type", "").lower()
+    flat = _flat(nested if isinstance(nested, Mapping) else values)
+    kind = flat.get("internal_type", "").lower()
     if not kind:
-        beside = [names[key] for key in ("ghost_type", *OWNER_KEYS.values(), "conversation_id") if given.get(key)]
+        others = [names[key] for key in ("ghost_type", *OWNER_KEYS.values(), "conversation_id") if flat.get(key)]
         # A partial context must not count as the owner's own call.
         missing = MISSING_ON_STDIO if names is VARIABLES else MISSING
-        raise UsageError(f"{missing} It is needed beside {beside[0]}." if beside else missing)
+        raise UsageError(f"{missing} It is needed beside {others[0]}." if others else missing)
     if kind not in ("ghost", "agent"):
         raise UsageError(f"{names['internal_type']} must be ghost or agent, not {kind!r:.40}.")
-    accessor = _id(given, "user_id", names)
+    accessor = _id(flat, "user_id", names)
     if kind == "agent":
-        return Context(kind, accessor=accessor, conversation=_id(given, "conversation_id", names))
-    ghost_type = given.get("ghost_type", "").lower()
+        return Context(kind, accessor=accessor, conversation=_id(flat, "conversation_id", names))
+    ghost_type = flat.get("ghost_type", "").lower()
     if ghost_type not in OWNER_KEYS:
-        said = f", not {ghost_type!r:.40}" if ghost_type else " for a ghost"
-        raise UsageError(f"{names['ghost_type']} must be user, space or group{said}.")
+        addition = f", not {ghost_type!r:.40}" if ghost_type else " for a ghost"
+        raise UsageError(f"{names['ghost_type']} must be user, space or group{addition}.")
     key = OWNER_KEYS[ghost_type]
-    owner = _id(given, key, names)
+    owner = _id(flat, key, names)
     if not owner:
         raise UsageError(f"{names[key]} must be set for the ghost of a {ghost_type}.")
     return Context(kind, ghost_type, owner, accessor)
 
 
-def _flat(given: Mapping[str, Any]) -> dict[str, str]:
+def _flat(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of a context by the keys of `HEADERS`, whatever their names are here.
 
     Raises UsageError when a value is given twice and differs.
     """
-    found: dict[str, str] = {}
-    for name, value in given.items():
+    flat: dict[str, str] = {}
+    for name, value in values.items():
         snake = _CAPITAL.sub(r"_\1", str(name)).lower()
         key, text = _OTHER_NAMES.get(snake, snake), value.strip() if isinstance(value, str) else ""
-        if text and found.get(key, text) != text:
+        if text and flat.get(key, text) != text:
             raise UsageError(f"{name!r:.40} is given twice, with different values.")
-        found[key] = text or found.get(key, "")
-    return found
+        flat[key] = text or flat.get(key, "")
+    return flat
 
 
-def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Context:
+def agreed(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Context:
     """Return the context of a connection or of a request's `_meta`; if both have one, they must be equal.
 
     Raises UsageError as `read`; also when they differ, so that a request cannot widen its connection's scope.
@@ -173,10 +173,10 @@ def from_headers(headers: Any) -> Context:
     """
     values = {}
     for key, name in HEADERS.items():
-        found = header(headers, name)
-        if len(found) > 1:
-            raise UsageError(f"{name} is given {len(found)} times.")
-        values[key] = found[0] if found else ""
+        header_values = header(headers, name)
+        if len(header_values) > 1:
+            raise UsageError(f"{name} is given {len(header_values)} times.")
+        values[key] = header_values[0] if header_values else ""
     return read(values, HEADERS)
 
 
@@ -255,8 +255,8 @@ def forges(tag: str) -> bool:
     return bare.partition(":")[0].strip() in ("ghost", "agent", "ghost_type", "ghost_owner")
 
 
-def _id(given: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:
-    value = given.get(key, "")
+def _id(flat: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:
+    value = flat.get(key, "")
     good = value[:1].isalnum() and all(c.isalnum() or c in _ID_MARKS for c in value) and ".." not in value
     if value and (not good or len(value) > MAX_ID_CHARS):
         raise UsageError(f"{names[key]} must be letters, digits and ._@+- ({MAX_ID_CHARS} at most), not {value!r:.40}.")

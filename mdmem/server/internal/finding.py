@@ -45,21 +45,23 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
         raise UsageError(f"There is no mode {mode!r:.40}. Modes: {', '.join(MODES)}.")
     if sort_order not in SORT_ORDERS:
         raise UsageError(f"sort_order must be asc or desc, not {sort_order!r:.40}.")
-    known = sort_field in FIELDS or sort_field.startswith(FEEL) or any(sort_field in each.meta for each in memories)
-    if mode == "byProperty" and not known:
-        said = f", not {sort_field!r:.40}" if sort_field else ""
-        raise UsageError(f"byProperty needs sort_field: {', '.join(FIELDS)} or {FEEL}...{said}.")
+    is_known = (
+        sort_field in FIELDS or sort_field.startswith(FEEL) or any(sort_field in memory.meta for memory in memories)
+    )
+    if mode == "byProperty" and not is_known:
+        addition = f", not {sort_field!r:.40}" if sort_field else ""
+        raise UsageError(f"byProperty needs sort_field: {', '.join(FIELDS)} or {FEEL}...{addition}.")
     return MODES[mode](Ask(memories, links(memories), sort_order == "desc", sort_field))
 
 
 def links(memories: Sequence[Memory]) -> dict[str, int]:
     """Return, by memory id, the number of links in the memory and of links to it from the others."""
-    found = {memory.id: len(_LINK.findall(memory.content)) for memory in memories}
+    counts = {memory.id: len(_LINK.findall(memory.content)) for memory in memories}
     for memory in memories:
         for cited in chain.from_iterable(_CITED.findall(memory.content)):
-            if cited in found and cited != memory.id:
-                found[cited] += 1
-    return found
+            if cited in counts and cited != memory.id:
+                counts[cited] += 1
+    return counts
 
 
 def significance(memory: Memory, linked: int) -> float:
@@ -99,9 +101,9 @@ def _by_discovery(ask: Ask) -> list[Memory]:
     """Alternate memories that are known to matter with ones that have no rating and no links."""
     fresh = [memory for memory in ask.memories if rating(memory) is None and not ask.links[memory.id]]
     names = {memory.id for memory in fresh}
-    known = [memory for memory in ask.memories if memory.id not in names]
-    known.sort(key=lambda memory: -significance(memory, ask.links[memory.id]))
-    turns = chain.from_iterable(zip_longest(known, fresh))
+    valued = [memory for memory in ask.memories if memory.id not in names]
+    valued.sort(key=lambda memory: -significance(memory, ask.links[memory.id]))
+    turns = chain.from_iterable(zip_longest(valued, fresh))
     ordered = [memory for memory in turns if memory is not None]
     return ordered if ask.descending else ordered[::-1]
 
@@ -155,13 +157,13 @@ def parse_filters(filters: Mapping[str, Any]) -> Keep:
 
 
 def _types(key: str, value: Any) -> Keep:
-    wanted = {name.lower() for name in _texts(key, value)}
-    return lambda memory: bool(wanted & {str(memory.meta.get(name, "")).lower() for name in ("kind", "type")})
+    types = {name.lower() for name in _texts(key, value)}
+    return lambda memory: bool(types & {str(memory.meta.get(name, "")).lower() for name in ("kind", "type")})
 
 
 def _tags(key: str, value: Any) -> Keep:
-    wanted = set(user_notes.clean_tags(_texts(key, value)))
-    return lambda memory: wanted <= set(memory.tags)
+    tags = set(user_notes.clean_tags(_texts(key, value)))
+    return lambda memory: tags <= set(memory.tags)
 
 
 def _from(key: str, value: Any) -> Keep:
@@ -219,12 +221,12 @@ def relevance(memories: Sequence[Memory], query: str, alpha: float = 0.0) -> dic
     """
     by_words = _by_words(memories, analysis.query_terms(query)) if alpha < 1 else {}
     by_letters = _by_letters(memories, query) if alpha > 0 else {}
-    found = {}
+    relevances = {}
     for memory in memories:
         share = round((1 - alpha) * by_words.get(memory.id, 0.0) + alpha * by_letters.get(memory.id, 0.0), 4)
         if share > 0:
-            found[memory.id] = share
-    return found
+            relevances[memory.id] = share
+    return relevances
 
 
 def _by_words(memories: Sequence[Memory], terms: Sequence[str]) -> dict[str, float]:
@@ -233,23 +235,23 @@ def _by_words(memories: Sequence[Memory], terms: Sequence[str]) -> dict[str, flo
     most = sum(rarity.values())
     lengths = {memory.id: sum(memory.counts.values()) for memory in memories}
     average = sum(lengths.values()) / (len(lengths) or 1) or 1.0
-    found = {}
+    scores = {}
     for memory in memories:
         flat = K * (1 - B + B * lengths[memory.id] / average)
         gains = (rarity[term] * times / (times + flat) for term in terms if (times := memory.counts.get(term)))
-        found[memory.id] = sum(gains) / most if most else 0.0
-    return found
+        scores[memory.id] = sum(gains) / most if most else 0.0
+    return scores
 
 
 def _by_letters(memories: Sequence[Memory], query: str) -> dict[str, float]:
-    wanted = _pieces(query)
+    pieces = _pieces(query)
     texts = {memory.id: f" {memory.title} {memory.content} ".casefold() for memory in memories}
-    return {name: sum(piece in text for piece in wanted) / (len(wanted) or 1) for name, text in texts.items()}
+    return {name: sum(piece in text for piece in pieces) / (len(pieces) or 1) for name, text in texts.items()}
 
 
 def _pieces(text: str) -> set[str]:
-    found = set()
+    pieces = set()
     for word in analysis.words(text.casefold()):
         padded = f" {word} "
-        found |= {padded[at : at + PIECE] for at in range(len(padded) - PIECE + 1)}
-    return found
+        pieces |= {padded[at : at + PIECE] for at in range(len(padded) - PIECE + 1)}
+    return pieces

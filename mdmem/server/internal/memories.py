@@ -145,20 +145,20 @@ def update(
         raise UsageError("There is nothing to change: give content, title, tags, weight, trust or feel_...")
 
     def edit(data: bytes) -> bytes:
-        held = _memory(scope, memory.path, data)
-        if held is None or held.id != memory.id:
+        present = _memory(scope, memory.path, data)
+        if present is None or present.id != memory.id:
             raise _unknown(memory_id)
-        _commit(config, held)
-        keys = {**changes, "version": held.version + 1, "updated": timestamps.note_time(now)}
+        _commit(config, present)
+        keys = {**changes, "version": present.version + 1, "updated": timestamps.note_time(now)}
         if mine is not None:  # the tags of its scope stay, its conversation included
-            keys["tags"] = [*(tag for tag in held.tags if forges(tag)), *mine]
-        made.append(editing.set_keys(data if body is None else editing.with_body(data, body), keys))
-        return made[-1]
+            keys["tags"] = [*(tag for tag in present.tags if forges(tag)), *mine]
+        written.append(editing.set_keys(data if body is None else editing.with_body(data, body), keys))
+        return written[-1]
 
-    made: list[bytes] = []
+    written: list[bytes] = []
     user_notes.change(config, memory.path, edit, internal=True)
     # It may now need more trust than its accessor has: the change is still reported, once.
-    return _memory(scope._replace(trust=1.0), memory.path, made[-1]) or memory
+    return _memory(scope._replace(trust=1.0), memory.path, written[-1]) or memory
 
 
 def _commit(config: Config, memory: Memory) -> None:
@@ -178,20 +178,20 @@ def find(config: Config, scope: Scope, memory_id: str) -> Memory:
         NotFoundError: when this scope has none; it does not reveal whether another scope has.
         UsageError: when several ids of this scope begin with it.
     """
-    wanted = note.id_in_reference(memory_id)
-    path, name = wanted.removeprefix(f"{config.vault}/"), wanted.lower()
-    held = load(config, scope, deleted="include")
-    found = [memory for memory in held if memory.id.lower() == name or memory.path in (path, f"{path}.md")][:1]
-    if not found and len(name) >= index.MIN_PREFIX_CHARS:
-        found = [memory for memory in held if memory.id.lower().startswith(name)]
-    if len(found) > 1:
-        some = ", ".join(memory.id for memory in found[:5])
+    reference = note.id_in_reference(memory_id)
+    path, name = reference.removeprefix(f"{config.vault}/"), reference.lower()
+    memories = load(config, scope, deleted="include")
+    matching = [memory for memory in memories if memory.id.lower() == name or memory.path in (path, f"{path}.md")][:1]
+    if not matching and len(name) >= index.MIN_PREFIX_CHARS:
+        matching = [memory for memory in memories if memory.id.lower().startswith(name)]
+    if len(matching) > 1:
+        ids = ", ".join(memory.id for memory in matching[:5])
         raise UsageError(
-            f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Give more characters."
+            f"{len(matching)} memories have ids that begin with {reference!r:.40}: {ids}. Give more characters."
         )
-    if not found:
+    if not matching:
         raise _unknown(memory_id)
-    return found[0]
+    return matching[0]
 
 
 def _unknown(memory_id: str) -> NotFoundError:
@@ -207,17 +207,17 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
     """
     if deleted not in DELETED:
         raise UsageError(f"deleted_filter must be one of {', '.join(DELETED)}, not {deleted!r:.40}.")
-    wanted = set(user_notes.clean_tags(tags))
-    found = []
+    required = set(user_notes.clean_tags(tags))
+    memories = []
     for part in filter(None, (scope, scope.published)):
         for path, stat in _files(config, part):
             memory = _read(config, part, path, stat)
-            shown = memory and deleted in ("include", "only" if memory.deleted else "exclude")
+            is_chosen = memory and deleted in ("include", "only" if memory.deleted else "exclude")
             if part is not scope and memory and memory.deleted:
                 continue  # its publisher has withdrawn it
-            if memory and shown and wanted <= set(memory.tags):
-                found.append(memory._replace(shared=part is not scope))
-    return sorted(found, key=lambda memory: memory.age, reverse=True)
+            if memory and is_chosen and required <= set(memory.tags):
+                memories.append(memory._replace(shared=part is not scope))
+    return sorted(memories, key=lambda memory: memory.age, reverse=True)
 
 
 def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
@@ -241,8 +241,8 @@ def _in_months(folder: disk.Folder, home: str, digits: int = 4) -> Iterator[str]
             yield f"{home}/{name}"
         elif digits and len(name) == digits and name.isdecimal():
             try:
-                with folder.below(name) as inside:
-                    yield from _in_months(inside, f"{home}/{name}", 2 if digits == 4 else 0)
+                with folder.below(name) as subfolder:
+                    yield from _in_months(subfolder, f"{home}/{name}", 2 if digits == 4 else 0)
             except (FileNotFoundError, VaultError):
                 continue  # deleted in the meantime, or a file or a link of that name
 
@@ -252,14 +252,14 @@ _cache: dict[tuple[str, str], tuple[tuple[int, int, int], note.Parsed, dict[str,
 
 def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memory | None:
     key, state = (config.vault, path), (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    known = _cache.get(key)
-    if known is None or known[0] != state:
+    cached = _cache.get(key)
+    if cached is None or cached[0] != state:
         parsed = note.load(config.vault, path)
         counts = analysis.counts(f"{parsed.meta.get('title', '')}\n{parsed.body}")
         if len(_cache) >= _CACHE_ENTRIES:
             _cache.clear()
-        known = _cache[key] = (state, parsed, counts)
-    memory = _from_parsed(scope, path, known[1], known[2])
+        cached = _cache[key] = (state, parsed, counts)
+    memory = _from_parsed(scope, path, cached[1], cached[2])
     return memory and memory._replace(mtime_ns=stat.st_mtime_ns)
 
 
@@ -271,9 +271,9 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
     """Return the memory in a file; None if it lacks a mark of this scope, or needs more trust."""
     meta = parsed.meta
     tags = tuple(user_notes.tags_of(meta.get("tags")))
-    asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # an invalid value must not reveal more
+    required_trust = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # an invalid value must not reveal more
     in_scope = meta.get("kind") == scope.kind and str(meta.get("accessor", "")) == scope.accessor
-    if not in_scope or not set(scope.tags) <= set(tags) or asked > scope.trust or not meta.get("id"):
+    if not in_scope or not set(scope.tags) <= set(tags) or required_trust > scope.trust or not meta.get("id"):
         return None
     version, sequence = meta.get("version"), meta.get("sequence")
     return Memory(
@@ -285,7 +285,7 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
         created=timestamps.utc(str(meta.get("created", ""))),
         updated=timestamps.utc(str(meta.get("updated", meta.get("created", "")))),
         version=version if type(version) is int and version > 0 else 1,
-        trust=asked,
+        trust=required_trust,
         deleted=meta.get("deleted") not in (None, False, "", "false"),
         meta=meta,
         counts=counts,
@@ -315,17 +315,17 @@ def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
 
     Raises UsageError when one is out of range, or has another name.
     """
-    found: dict[str, float] = {}
+    given: dict[str, float] = {}
     for name, value in numbers.items():
         feeling = name.removeprefix(FEEL)
         plain = feeling.replace("_", "a").isalnum() and feeling.isascii() and len(name) <= 60
         if name not in NUMBERS and not (name.startswith(FEEL) and plain):
             raise UsageError(f"There is no number {name!r:.60}. Give weight, trust or feel_..., such as feel_joy.")
         if value is not None:
-            found[name] = share(name, value)
-    if len(found) > _MAX_FEELINGS:
+            given[name] = share(name, value)
+    if len(given) > _MAX_FEELINGS:
         raise UsageError(f"A memory takes at most {_MAX_FEELINGS} numbers.")
-    return found
+    return given
 
 
 def share(name: str, value: Any) -> float:
@@ -370,11 +370,11 @@ def publish(config: Config, context: Context, memory_id: str, to: str, *, withdr
         content, title = original.content.strip("\n"), original.title
         update(config, place, copy.id, content=content, title=title, tags=tags, numbers=numbers, now=now)
         return _changed(config, place, copy, {"deleted": None})
-    made = create(
+    copied = create(
         config, place, original.content.strip("\n"),
         title=original.title, tags=tags, numbers=numbers, extra={ORIGINAL: original.id}, now=now,
     )  # fmt: skip
-    return find(config, place, made.id)
+    return find(config, place, copied.id)
 
 
 def _place(config: Config, context: Context, to: str) -> Scope:
@@ -386,11 +386,11 @@ def _place(config: Config, context: Context, to: str) -> Scope:
     if kind not in ("space", "group") or not name:
         raise UsageError(f"`to` must be space:NAME or group:NAME, not {to!r:.80}.")
     target = read({"internal_type": "ghost", "ghost_type": kind, OWNER_KEYS[kind]: name})
-    own = (context.ghost_type, context.owner) == (kind, target.owner)
+    is_own = (context.ghost_type, context.owner) == (kind, target.owner)
     allowed = context.kind == "ghost" and context.ghost_type == "user"
-    named = allowed and load_config(config, home(config, context)).publishes_to(kind, target.owner)
+    is_named = allowed and load_config(config, home(config, context)).publishes_to(kind, target.owner)
     place = scope(config, target).published
-    if place is None or not (own or named):
+    if place is None or not (is_own or is_named):
         raise UsageError(
             f"This context may not publish to {to!r:.80}: its ghost-config.md must name it under `{kind}s`."
         )
@@ -398,8 +398,8 @@ def _place(config: Config, context: Context, to: str) -> Scope:
 
 
 def _copy(config: Config, place: Scope, original: Memory) -> Memory | None:
-    held = load(config, place, deleted="include")
-    return next((each for each in held if each.meta.get(ORIGINAL) == original.id), None)
+    published = load(config, place, deleted="include")
+    return next((memory for memory in published if memory.meta.get(ORIGINAL) == original.id), None)
 
 
 def _changed(config: Config, place: Scope, copy: Memory, keys: dict[str, bool | None]) -> Memory:
