@@ -6,10 +6,12 @@ import os
 
 from mdmem import files, privacy
 from mdmem.hashing import short
-from mdmem.vault import journal
+from mdmem.vault import exclusions, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmem.capture.pending import Capture
 
 _HEAD_BYTES = 64 * 1024
@@ -53,11 +55,26 @@ def learn_from(at: Capture) -> bool:
         from mdmem.capture.tools import files_on_disk
 
         texts |= files_on_disk.beside(event, at.rules.tags)
+    values = _excluded_values(at, run)
     if not (privacy.may_hold_private(texts, at.rules) or privacy.may_name_secret(texts, at.rules)):
-        return True
+        return learn(at, (), values)
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(texts), rules=at.rules, origin=origin)
-    return learn(at, cleaned.spans, cleaned.secrets)
+    return learn(at, cleaned.spans, (*cleaned.secrets, *values))
+
+
+def _excluded_values(at: Capture, run: dict[str, Any]) -> tuple[str, ...]:
+    """Return the values that a run shows of a file that the settings exclude."""
+    if not (at.event.tool and exclusions.excludes_paths(at.config, at.project)):
+        return ()
+    from mdmem.capture.tools import excluded
+
+    if excluded.is_about(at, run["input"], ()):
+        return excluded.values_in(list(run.values()))
+    removed: list[str] = []
+    for shown in (run["response"], run["error"]):
+        exclusions.without_excluded(at.config, shown, at.project, at.event.cwd, removed)
+    return excluded.values_in(removed)
 
 
 def inherit(at: Capture) -> None:

@@ -89,11 +89,12 @@ def _is_success(event: Event) -> bool | None:
 
 
 def _draft(at: Capture, clean: Any) -> note.Draft | None:
+    removed: list[str] = []
     facts = table.describe(
         clean["tool"],
         clean["input"],
-        exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd),
-        error=exclusions.without_excluded(at.config, clean["error"], at.project, at.event.cwd),
+        exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd, removed),
+        error=exclusions.without_excluded(at.config, clean["error"], at.project, at.event.cwd, removed),
         root=at.project.worktree,
         cwd=at.event.cwd,
         limits=limits.Limits.of(at.config.settings.capture),
@@ -102,12 +103,24 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
         from mdmem.capture.tools import excluded
 
         if excluded.is_about(at, clean["input"], facts.meta.get("files", ())):
+            _learn_values(at, [clean["input"], clean["response"], clean["error"]])
             return None
+        if removed:
+            _learn_values(at, ["".join(removed)])
     if at.live and "commit" in facts.meta.get("command", ""):
         _add_commit(at, facts.meta)
     values = {"title": facts.title, "body": facts.body}
     body = template.fill(template.load("notes/observation.md", at.config.vault), values)
     return note.Draft(facts.title, facts.slug, facts.meta, body)
+
+
+def _learn_values(at: Capture, shown: list[Any]) -> None:
+    """Remember the values that a run shows of an excluded file: what uses them shows them without its name."""
+    from mdmem.capture import remembered, turn
+    from mdmem.capture.tools import excluded
+
+    if not remembered.learn(at, (), excluded.values_in(shown)):
+        turn.withhold(at)
 
 
 _TODO = "to-do list"

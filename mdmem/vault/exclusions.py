@@ -90,11 +90,14 @@ def excludes_paths(config: Config, project: Project) -> bool:
     return _taker(config, project) is not None
 
 
-def without_excluded(config: Config, response: Any, project: Project, cwd: str = "") -> Any:
+def without_excluded(
+    config: Config, response: Any, project: Project, cwd: str = "", removed: list[str] | None = None
+) -> Any:
     """Remove excluded files from a tool's response or error: from a list of files, and what is printed about them.
 
     Printed lines count that begin with their path, as a search prints them, those below a heading that names one, and
     their parts of a diff. cwd: the folder that relative paths are in; by default the project's.
+    removed: collects the printed lines that are removed.
     """
     if not response or not isinstance(response, (str, list, dict)):
         return response
@@ -112,7 +115,7 @@ def without_excluded(config: Config, response: Any, project: Project, cwd: str =
 
     def without(value: Any, depth: int) -> Any:
         if isinstance(value, str):
-            return "".join(_taken_lines(value, is_taken, project.worktree))
+            return "".join(_taken_lines(value, is_taken, project.worktree, [] if removed is None else removed))
         if isinstance(value, list) and depth < _DEEPEST:
             return [without(item, depth + 1) for item in value]
         if isinstance(value, dict) and depth < _DEEPEST:
@@ -130,8 +133,11 @@ _PRINTED = frozenset(("content", "error", "output", "stderr", "stdout", "text"))
 _DEEPEST = 4
 
 
-def _taken_lines(text: str, is_taken: Callable[[str], bool], root: str) -> Iterator[str]:
-    """Yield the lines that are about no excluded file. root: the folder that paths in a diff of git are in."""
+def _taken_lines(text: str, is_taken: Callable[[str], bool], root: str, removed: list[str]) -> Iterator[str]:
+    """Yield the lines that are about no excluded file, and collect the others in `removed`.
+
+    root: the folder that paths in a diff of git are in.
+    """
     hides = ""  # how the heading of an excluded file began
     for line in text.splitlines(keepends=True):
         kind, paths = _heading(line, root)
@@ -144,6 +150,8 @@ def _taken_lines(text: str, is_taken: Callable[[str], bool], root: str) -> Itera
             continue
         if not hides and all(map(is_taken, _paths_before(line))):
             yield line
+        else:
+            removed.append(line)
 
 
 _NAME = "name"

@@ -131,6 +131,41 @@ def test_what_codex_reads_from_a_shell_that_shows_an_excluded_file_is_left_out(
     assert not holds([vault], VALUE)
 
 
+SETTINGS = (
+    "# own\nFAVOURITE=zqxjvk77blo\nexport MODE='vim!Kwo9#x' \nHOST=localhost\nNODE_ENV=production\nNAME=notesapp # x\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "response"),
+    [
+        ("Bash", {"command": "cat .env"}, {"stdout": SETTINGS}),
+        ("Bash", {"command": "nl .env"}, {"stdout": SETTINGS.replace("\n", "\n     2\t")}),
+        ("Bash", {"command": "cut -d= -f2- .env"}, {"stdout": "zqxjvk77blo\nlocalhost\nvim!Kwo9#x\n"}),
+        ("Read", {"file_path": "{root}/.env"}, {"type": "text", "file": {"content": SETTINGS}}),
+        ("Write", {"file_path": "{root}/.env", "content": SETTINGS}, {"type": "create"}),
+        ("Bash", {"command": "grep -r . ."}, {"stdout": SETTINGS.replace("\n", "\n./.env:") + "\n./README.md:a\n"}),
+        ("mcp__files__read", {"path": ".env"}, [{"type": "text", "text": SETTINGS.replace("\n", "\n3: ")}]),
+    ],
+)
+@pytest.mark.parametrize("by", [{}, {"agent_id": "a1", "agent_type": "Explore"}])
+def test_values_that_a_run_showed_of_an_excluded_file_are_masked_in_later_events(
+    project: Path, vault: Path, home: Path, tool: str, given: dict[str, Any], response: Any, by: dict[str, Any]
+) -> None:
+    """Also if only a sub-agent saw them. Words and numbers, which other text has too, stay."""
+    event = {
+        "tool_name": tool,
+        "tool_input": {key: value.replace("{root}", str(project)) for key, value in given.items()},
+    }
+    send(payload("PostToolUse", cwd=str(project), prompt_id="prompt-1", **event, tool_response=response, **by))
+
+    run(project, "make serve", "with zqxjvk77blo and (vim!Kwo9#x) on localhost, production, notesapp", use="toolu_9")
+
+    assert not holds([vault, home], "zqxjvk77blo")
+    assert not holds([vault, home], "vim!Kwo9")
+    assert holds([vault], "on localhost, production, notesapp")
+
+
 @pytest.mark.parametrize(
     "command", ["ls -a", "cat README.md", "make test 2>/dev/null", "cat /var/log/other.txt", "grep secrets README.md"]
 )

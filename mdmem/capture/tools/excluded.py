@@ -28,12 +28,18 @@ _PROSE_KEYS = frozenset((
     "old_string", "oldString", "pattern", "prompt", "query", "text", "todos",
 ))  # fmt: skip
 """Keys of a tool's input whose values are no names of files."""
+_CONTENT = frozenset((
+    "", "content", "contents", "file_text", "llmContent", "new_source", "new_str", "new_string", "newString", "output",
+    "stderr", "stdout", "text", "textResultForLlm", "text_result_for_llm",
+))  # fmt: skip
+"""Keys of a run's input and response under which a file's content is."""
 _COMMAND_KEYS = ("command", "cmd", "script", "chars")
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "scp", "rsync", "tee", "Copy-Item", "Move-Item", "copy", "move"))
 _PRINTERS = frozenset(("cat", "head", "tail", "less", "more", "zcat", "bat", "nl", "tac", "xxd", "base64", "strings"))
 """Programs whose first argument is a file."""
 _TARGETS = frozenset((">", "-o", "--output", "-out", "-O", "-OutFile", "-FilePath"))
 """Words before the name of a file that a command writes."""
+_LONGEST_SHOWN = 256 * 1024
 _MOST_WORDS, _LONGEST_COMMAND, _LONGEST_PATH, _DEEPEST, _MARK_CHARS = 2000, 16 * 1024, 4096, 8, 16
 
 
@@ -60,6 +66,41 @@ def is_about(at: Capture, tool_input: Any, files: Iterable[str]) -> bool:
         if marks:
             at.session.append(_LEFT, *sorted(marks))
     return is_excluded
+
+
+def values_in(shown: Any) -> tuple[str, ...]:
+    """Return the distinctive values in what a run shows of an excluded file: `NAME=value`, `name: value`.
+
+    shown: a JSON value, such as a run's input and response.
+    """
+    from mdmem.privacy.secrets import printed, repeated
+
+    found: dict[str, None] = {}
+    for text in _texts(shown, 0):
+        text = text[:_LONGEST_SHOWN]
+        for start, end, _ in printed.values_in(text):
+            value = text[start:end]
+            name, sign, rest = value.partition("=")  # "1: NAME=value"
+            value = rest if sign and rest and name.rpartition(" ")[2].isidentifier() else value
+            value = value.partition(" #")[0].strip(" \"'")
+            if repeated.is_telling(value) and value.isprintable():
+                found[value] = None
+            if len(found) >= repeated.MOST:
+                return tuple(found)
+    return tuple(found)
+
+
+def _texts(value: Any, depth: int, key: str = "") -> Iterator[str]:
+    """Yield the strings of a JSON value that may be a file's content, by their key."""
+    if isinstance(value, str):
+        if key in _CONTENT:
+            yield value
+    elif depth < _DEEPEST and isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(item, depth + 1, name)
+    elif depth < _DEEPEST and isinstance(value, list):
+        for item in value:
+            yield from _texts(item, depth + 1, key)
 
 
 def _mark(name: str) -> str:

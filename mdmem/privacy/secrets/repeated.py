@@ -23,7 +23,13 @@ def is_telling(value: str) -> bool:
         return False
     if values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha()):
         return True
-    return value.isalnum() and values.is_unlike_words(value) and not values.names_something(value)
+    if value.isalnum():
+        return values.is_unlike_words(value) and not values.names_something(value)
+    return not _SIGNS.isdisjoint(value) and " " not in value and any(char.isdigit() for char in value)
+
+
+_SIGNS = frozenset("!#$%^&*?")
+"""Signs that are in passwords, but hardly in names."""
 
 
 def without_format(values: Iterable[str]) -> Iterator[str]:
