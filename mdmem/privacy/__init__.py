@@ -106,13 +106,13 @@ def clean(
         if cleaned.value != "":
             job.revealed = revealed.of(tuple(job.spans))
             cleaned.value = _value(cleaned.value, job, 0)
-    if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
-        cleaned.value = _value(cleaned.value, job, 0)
-    cleaned.spans = tuple(job.spans)
     if job.secrets:
         from mdmem.privacy.secrets import repeated
 
+        if not isinstance(value, str) and repeated.stands_in(cleaned.value, job.secrets):
+            cleaned.value = _value(cleaned.value, job, 0)
         cleaned.secrets = tuple(repeated.without_format(job.secrets))
+    cleaned.spans = tuple(job.spans)
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 

@@ -97,16 +97,18 @@ class Echo:
         return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
 
     def find_secrets(self, text: str) -> list[tuple[int, int]]:
-        """Return the spans of secrets, also of those in base64 and the like: start and end."""
+        """Return the spans of secrets, also of those with escapes or in base64 and the like: start and end."""
         if not self._secrets or len(text) < self._shortest:
             return []
-        hits = [(start, end) for start, end, _ in self._hits(text, _GROUP, self._secrets)]
-        spans = [span for span in hits if _stands_apart(text, *span, SECRET)]
-        view = encoded.decoded(text)
-        if view:
-            hits = [(start, end) for start, end, _ in self._hits(view.text, _GROUP, self._secrets)]
-            spans += [view.origin(*span) for span in hits if _stands_apart(view.text, *span, SECRET)]
+        spans = self._secrets_in(text)
+        for view in (views.unescaped(text), encoded.decoded(text)):
+            if view:
+                spans += [view.origin(*span) for span in self._secrets_in(view.text)]
         return spans
+
+    def _secrets_in(self, text: str) -> list[tuple[int, int]]:
+        hits = [(start, end) for start, end, _ in self._hits(text, _GROUP, self._secrets)]
+        return [span for span in hits if _stands_apart(text, *span, SECRET)]
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))

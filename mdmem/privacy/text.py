@@ -327,9 +327,9 @@ def learn_secret(value: str, job: Job) -> None:
     """Remember a secret, to mask it wherever it occurs again, unless it is an ordinary word."""
     from mdmem.privacy.secrets import repeated
 
-    value = value.strip()
-    if repeated.is_telling(value) and len(job.secrets) < repeated.MOST:
-        job.secrets[value] = None
+    for form in repeated.forms(value.strip()):
+        if len(job.secrets) < repeated.MOST:
+            job.secrets[form] = None
 
 
 def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:

@@ -29,6 +29,7 @@ from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Hook = Callable[..., subprocess.CompletedProcess[str]]
 SECRET = "Zqx81!walrus"
+QUOTED = 'p@ss"w0rd&x7'
 TAGGED = f"Log in as <private>{SECRET}</private> and look"
 
 
@@ -112,6 +113,56 @@ def test_a_secret_is_masked_in_the_later_events_of_its_session(
     assert found.replace(b"kW8rtq-Lom4x", b"").count(value.encode()) == 0
     assert b"and [REDACTED] for staging too" in found
     assert base64.b64encode(f"ana:{value}".encode()) not in found
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Kwortle%23Vimsy%2442",
+        "Kwortle#Vimsy\\$42",
+        "Kwortle&#35;Vimsy&#36;42",
+        "\\u004b\\u0077\\u006frtle#Vimsy$42",
+        "Kwortle\x1b[1m#Vimsy\x1b[0m$42",
+        "Kwortle\\043Vimsy\\04442",
+    ],
+)
+def test_a_secret_with_escapes_is_masked_in_the_later_events_and_in_its_own(
+    vault: Path, left: Callable[[], bytes], again: str
+) -> None:
+    capture(prompt("look at the database", 0))
+    first = capture(bash("DB_PASSWORD=Kwortle#Vimsy$42", tool_input={"command": f"curl 'box.lan/?p={again}'"}))
+    later = capture(bash(f"GET /?p={again} 200", "toolu_2", 2))
+
+    assert first.stored
+    assert later.stored
+    assert b"Vimsy" not in left()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        bash('{"password": "p@ss\\"w0rd&x7"}'),
+        bash(f"kind: Secret\ndata:\n  foo: {base64.b64encode(QUOTED.encode()).decode()}\n"),
+        bash(f"Authorization: Basic {base64.b64encode(b'ana:' + QUOTED.encode()).decode()}"),
+    ],
+)
+def test_what_a_masked_value_encodes_is_masked_in_the_later_events(
+    vault: Path, left: Callable[[], bytes], first: dict[str, Any]
+) -> None:
+    capture(prompt("look at the database", 0))
+    capture(first)
+    capture(bash(f"connecting with {QUOTED} now", "toolu_2", 2))
+
+    assert b"w0rd&x7" not in left()
+    assert b"connecting with [REDACTED] now" in left()
+
+
+def test_a_secret_that_a_command_decodes_is_masked_in_the_command(vault: Path, left: Callable[[], bytes]) -> None:
+    encoded = base64.b64encode(b"DB_PASSWORD=velvetocean77").decode()
+    capture(prompt("look at the database", 0))
+    capture(bash("DB_PASSWORD=velvetocean77", tool_input={"command": f"echo {encoded} | base64 -d"}))
+
+    assert encoded.encode() not in left()
 
 
 def test_a_value_that_a_command_showed_is_masked_in_the_answer(vault: Path, left: Callable[[], bytes]) -> None:

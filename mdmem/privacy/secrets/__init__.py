@@ -9,7 +9,6 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
 KEYWORDS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
@@ -107,7 +106,6 @@ SHORTEST_TOKEN = 14
 _BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
 _SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
 _LONG = 4 * 1024
-_DEEPEST = 64
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
@@ -228,17 +226,6 @@ def table(signs: str, written: str) -> bytes:
     listed = signs.encode("ascii")
     other_bytes = bytes(range(256)).translate(None, listed)
     return bytes.maketrans(listed + other_bytes, written.encode("ascii") + b" " * len(other_bytes))
-
-
-def stands_in(value: Any, secrets: Iterable[str], depth: int = 0) -> bool:
-    """Whether any string of a JSON value, keys included, contains one of the known values."""
-    if isinstance(value, str):
-        return any(secret in value for secret in secrets)
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, dict):
-        return any(stands_in(part, secrets, depth + 1) for pair in value.items() for part in pair)
-    return isinstance(value, list) and any(stands_in(item, secrets, depth + 1) for item in value)
 
 
 PRINTED = (

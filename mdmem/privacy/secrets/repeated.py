@@ -5,14 +5,16 @@ Only distinctive values are searched for: at least eight characters, not a word 
 
 from __future__ import annotations
 
-from mdmem.privacy import encoded, secrets
+from mdmem.privacy import encoded, secrets, views
 from mdmem.privacy.secrets import values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 SHORTEST, LONGEST = 8, 200
+_DEEPEST = 64
 MOST = 100
 """Maximum number of values to search for in one payload."""
 
@@ -32,6 +34,30 @@ _SIGNS = frozenset("!#$%^&*?")
 """Signs that are in passwords, but hardly in names."""
 
 
+def forms(value: str) -> Iterator[str]:
+    """Yield a secret as it is written, without escapes, and what it encodes in base64: `user:password`, its password.
+
+    Only distinctive values are yielded.
+    """
+    plain = views.unescaped(value)
+    said = _from_base64(value)
+    for form in (value, plain.text if plain else "", said, said.partition(":")[2]):
+        if is_telling(form):
+            yield form
+
+
+def _from_base64(value: str) -> str:
+    """Return the text that a value encodes in base64 as a whole, or ""."""
+    from binascii import Error, a2b_base64
+
+    try:
+        said = a2b_base64(value, strict_mode=True).decode("utf-8") if value.isascii() else ""
+    except (Error, ValueError):
+        return ""
+    said = said.rstrip("\n")
+    return said if said.isprintable() else ""
+
+
 def without_format(values: Iterable[str]) -> Iterator[str]:
     """Yield those secrets that nothing but their name or place gave away."""
     for value in values:
@@ -44,6 +70,17 @@ def without_format(values: Iterable[str]) -> Iterator[str]:
             yield value
 
 
+def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
+    """Whether any string of a JSON value, keys included, contains one of the known values, also encoded."""
+    if isinstance(value, str):
+        return any(secret in value for secret in known) or any(True for _ in find_encoded(value, known))
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, dict):
+        return any(stands_in(part, known, depth + 1) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
+
+
 def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that are not inside a longer word: start, end, kind."""
     for at, end in secrets.every(text, *values):
@@ -52,8 +89,8 @@ def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Find known values in the base64, hexadecimal and similar encodings of a text."""
-    view = encoded.decoded(text)
-    if view:
-        for start, end, kind in find(view.text, values):
-            yield *view.origin(start, end), kind
+    """Find known values with escapes, and in the base64, hexadecimal and similar encodings of a text."""
+    for view in (views.unescaped(text), encoded.decoded(text)):
+        if view:
+            for start, end, kind in find(view.text, values):
+                yield *view.origin(start, end), kind
