@@ -213,17 +213,23 @@ def _without_spanning(value: Any, job: Job) -> Any:
 
 
 def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
-    """Return a tool run without secrets that its command printed, or that are the whole content of its file."""
-    tool_input = run.get("input")
-    if not isinstance(tool_input, dict):
+    """Return a tool run without secrets that its command printed or wrote, or that are all its file holds."""
+    given = run.get("input")
+    if not isinstance(given, dict):
         return run
-    command, path = tool_input.get("command"), tool_input.get("file_path")
-    source = command if isinstance(command, str) else path
-    if not isinstance(source, str) or not secrets.has_any(source, secrets.PRINTED):
-        return run
-    from mdmem.privacy.secrets import named
+    for key in _COMMANDS + _PATHS:
+        told = given.get(key)
+        if isinstance(told, list):
+            told = " ".join([word for word in told if isinstance(word, str)])
+        if told and isinstance(told, str) and secrets.has_any(told, secrets.PRINTED):
+            from mdmem.privacy.secrets import named
 
-    return named.without_printed(run, source, job) if source == command else named.without_content(run, source, job)
+            run = named.without_printed(run, told, job) if key in _COMMANDS else named.without_content(run, told, job)
+    return run
+
+
+_COMMANDS = ("command", "cmd", "patch", "patchText", "patch_text")
+_PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file")
 
 
 def _may_span(value: Any, rules: RuleSet, listed: bool, depth: int) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from base64 import b64encode
+from typing import Any
 
 import pytest
 
@@ -350,8 +352,32 @@ def test_the_lines_of_an_encrypted_vault_are_masked() -> None:
     assert clean(vault.format(f"{line}\n  {line}"), origin="tool").value == vault.format("[REDACTED]")
 
 
-@pytest.mark.parametrize("command", ["gh auth token", "echo $DB_PASSWORD", "cat ~/.ssh/passphrase.txt", "pwgen 16 1"])
-def test_what_a_command_prints_is_masked_in_its_run(command: str) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh auth token",
+        "echo $DB_PASSWORD",
+        "cat ~/.ssh/passphrase.txt",
+        "pwgen 16 1",
+        ["bash", "-lc", "gh auth token"],
+        "gcloud auth application-default print-access-token",
+        "jq -r .db.password conf.json",
+        "yq '.db.password' conf.yml",
+        "kubectl get secret x -o json | jq -r .data.pw",
+        "grep DB_PASSWORD .env | cut -d= -f2",
+        "sed -n 's/^DB_PASSWORD=//p' .env",
+        "awk -F '=' '/DB_PASSWORD/{print $2}' .env",
+        "printf '%s' \"$DB_PASSWORD\"",
+        "node -p process.env.DB_PASSWORD",
+        "python3 -c \"import os; print(os.environ['DB_PASSWORD'])\"",
+        "git config --get github.token",
+        "pulumi config get dbPassword",
+        'psql -Atc "select password from users limit 1"',
+        'python3 -c "import secrets; print(secrets.token_hex(8))"',
+        "kubectl create token sa",
+    ],
+)
+def test_what_a_command_prints_is_masked_in_its_run(command: str | list[str]) -> None:
     run = {"input": {"command": command}, "response": {"stdout": f"{WORD}\n", "stderr": "", "interrupted": False}}
 
     cleaned = clean(run, origin="tool")
@@ -367,6 +393,45 @@ def test_the_only_word_of_a_file_that_is_named_as_a_secret_is_masked(path: str) 
 
     assert clean(written, origin="tool").value["input"] == {"file_path": path, "content": "[REDACTED]\n"}
     assert clean(read, origin="tool").value["response"] == {"file": {"filePath": path, "content": "[REDACTED]"}}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"input": {"cmd": "gh auth token"}, "response": "{}\n"},
+        {"input": {"filePath": "/x/.vault_pass"}, "response": {"output": "<file>\n00001| {}\n(End of file)\n</file>"}},
+        {"input": {"filePath": "/x/db_password.txt"}, "response": {"output": "<content>\n1: {}\n</content>"}},
+        {"input": {"path": "/x/.vault_pass", "contents": "{}"}, "response": ""},
+        {"input": {"command": "*** Begin Patch\n*** Add File: db_password.txt\n+{}\n*** End Patch"}, "response": ""},
+        {"input": {"patchText": "*** Update File: .vault_pass\n@@\n-otterpond99\n+{}\n"}, "response": {"output": ""}},
+        {"input": {"command": "cat > api_token.txt <<'EOF'\n{}\nEOF\nmake"}, "response": {"stdout": ""}},
+        {"input": {"command": "echo -n {} > secrets/api_token.txt && make"}, "response": {"stdout": ""}},
+        {"input": {"command": "printf '{}\\n' | sudo tee api_token.txt >/dev/null"}, "response": {"stdout": "{}\n"}},
+    ],
+)  # fmt: skip
+def test_the_only_word_of_a_secrets_file_is_masked_in_every_agents_payload(run: dict[str, Any]) -> None:
+    given = json.dumps(run)
+
+    assert clean(json.loads(given.replace("{}", "otterpond77")), origin="tool").value == json.loads(
+        given.replace("{}", "[REDACTED]").replace("otterpond99", "[REDACTED]")
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python gen.py > tokens\nmake",
+        "cat x > token.txt\nmake build",
+        'echo "$TOKEN" > token.txt',
+        "cat > password.md <<'EOF'\nhow to sign in\nEOF",
+        "*** Begin Patch\n*** Add File: src/token.py\n+pass\n*** End Patch",
+        "*** Begin Patch\n*** Update File: src/password\n@@\n a\n-foo\n+bar\n b\n*** End Patch",
+    ],
+)
+def test_a_command_that_writes_no_value_stays(command: str) -> None:
+    run = {"input": {"command": command}, "response": ""}
+
+    assert clean(run, origin="tool").value == run
 
 
 @pytest.mark.parametrize(
@@ -442,6 +507,22 @@ def test_the_values_of_a_list_of_secrets_that_a_command_shows_are_masked(command
         ("pass show mail > /dev/null", "done"),
         ("pass show", "Password Store"),
         ("echo $HOME", "/home/ana"),
+        ("jq -r .token_type t.json", "otterpond"),
+        ("jq '.tokens | length' t.json", "12345"),
+        ("jq -r '.secrets[0].name' t.json", "otterpond"),
+        ("grep -n password conf.yml | cut -d: -f1", "143"),
+        ("grep -l password *.yml", "prod2.yml"),
+        ("grep ^HOST= .env | cut -d= -f2", "otterpond"),
+        ("awk -F= '/^PORT/{print $2}' .env", "5432"),
+        ("sed -n 1,3p token.yml", "otterpond:"),
+        ("git config --get credential.helper", "osxkeychain"),
+        ("git config --get user.signingkey", "4AEE18F83AFD"),
+        ("kubectl get secret x -o jsonpath='{.type}'", "Opaque"),
+        ("aws secretsmanager list-secrets --query 'SecretList[0].Name'", "otterpond"),
+        ("node -e 'console.log(process.env.TOKEN ? 1 : 0)'", "present"),
+        ("psql -Atc 'select count(password) from users'", "12345"),
+        ("psql -Atc 'select name from users'", "otterpond"),
+        ("aws configure get region", "otterpond"),
     ],
 )
 def test_what_another_command_prints_stays(command: str, printed: str) -> None:

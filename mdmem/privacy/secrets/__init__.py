@@ -231,6 +231,7 @@ def table(signs: str, written: str) -> bytes:
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
+    ".env ", "chamber ", "urandom", " genkey",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

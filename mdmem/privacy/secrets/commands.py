@@ -55,6 +55,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-a", PAIR, BOTH, ("http ", "https ")),
     ("--user", PAIR, BOTH, ("curl", "etcdctl")),
     ("--proxy-user", PAIR, BOTH, ("curl",)),
+    ("--oauth2-bearer", WORD, BOTH, ("curl",)),
     ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
     ("-b", LAST, APART, ("htpasswd", "mosquitto_passwd")),
     ("-s", WORD, BOTH, ("ldappasswd",)),
@@ -139,7 +140,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
     "secret create", "secrets create", "create secret", "kinit ", "passwd-on-stdin", "env add", "password=-", "passwd ",
-    "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd",
+    "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
 )  # fmt: skip
 """Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 

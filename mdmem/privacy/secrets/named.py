@@ -44,13 +44,30 @@ def _as_header(name: str, value: str, job: Job) -> str:
 
 
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
-    """Return a tool run without secrets that its command printed."""
+    """Return a tool run without secrets that its command printed, or wrote to a file that is named as a secret."""
     response = run["response"]
     if printed.shows_secrets(command):
         response = _changed(response, lambda output: _without_values(output, job), _is_output)
     if printed.prints_secret(command):
         response = _changed(response, lambda output: _without_first_word(output, job), _is_output)
-    return run if response is run["response"] else {**run, "response": response}
+    if response is not run["response"]:
+        run = {**run, "response": response}
+    for start, end in printed.written_in(command):
+        run = {key: _without_word(part, command[start:end], job) for key, part in run.items()}
+    return run
+
+
+def _without_word(value: Any, word: str, job: Job) -> Any:
+    """Return a value with each occurrence of a secret masked that stands apart from other words."""
+    from mdmem.privacy.secrets import repeated
+
+    def masked(found: str) -> str:
+        edits = [(start, end, job.rules.mark("secret"), "secret") for start, end, _ in repeated.find(found, (word,))]
+        job.cleaned.redacted += len(edits)
+        return text.apply(found, edits, job)
+
+    text.learn_secret(word, job)
+    return _changed(value, masked, lambda _: True)
 
 
 def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
@@ -74,7 +91,10 @@ def _is_output(key: str) -> bool:
     return key not in ("stderr", "type", "status")
 
 
-_CONTENT = frozenset(("content", "new_string", "newString", "old_string", "oldString", "response"))
+_CONTENT = frozenset((
+    "content", "contents", "file_text", "llmContent", "newContent", "new_str", "new_string", "newString", "old_str",
+    "old_string", "oldString", "output", "preview", "response", "text", "textResultForLlm", "text_result_for_llm",
+))  # fmt: skip
 
 
 def _without_values(output: str, job: Job) -> str:
@@ -87,7 +107,12 @@ def _without_values(output: str, job: Job) -> str:
 
 
 def _without_only_word(content: str, job: Job) -> str:
-    return _without_first_word(content, job) if len(content.split()) == 1 else content
+    word = printed.only_word(content)
+    if not word or word.startswith(job.rules.marks()):
+        return content
+    job.cleaned.redacted += 1
+    text.learn_secret(word, job)
+    return content.replace(word, job.rules.mark("secret"), 1)
 
 
 def _without_first_word(output: str, job: Job) -> str:

@@ -32,6 +32,7 @@ _NO_VALUE = "|:=＝：,\n\r()"
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "config set --secret ", "kv put ",
+    "--arg ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",

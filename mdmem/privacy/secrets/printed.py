@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import PROMPTS, names, values
+from itertools import pairwise
+
+from mdmem.privacy import secrets
+from mdmem.privacy.secrets import PROMPTS, names, scan, values
 from mdmem.privacy.secrets.literals import line_end
 
 TYPE_CHECKING = False
@@ -17,9 +20,11 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("keepassxc-cli show ", " password"), ("security find-", " -w"), ("vault ", "-field="), ("kubectl ", "base64 -d"),
     ("kubectl ", "base64 --decode"), ("kubectl ", "base64decode"), ("secretsmanager get-secret-value", "secretstring"),
     ("ssm get-parameter", "parameter.value"), ("secrets versions access ", ""), ("keyvault secret show ", "value"),
-    ("doppler secrets get ", "--plain"), ("auth token", ""), ("auth:token", ""), ("auth print-", "token"),
+    ("doppler secrets get ", "--plain"), ("auth token", ""), ("auth:token", ""), ("print-access-token", ""),
     ("get-access-token", ""), ("get-login-password", ""), ("whoami -t", ""), ("initial-password", ""), ("pwgen", ""),
     ("openssl rand ", ""), ("cat ", "/run/secrets/"), ("cat ", "/etc/secrets/"),
+    ("secrets.token_", "print"), (" genkey", ""), (" token create", ""), (" tokens create", ""), (" create token ", ""),
+    ("/dev/urandom", "base64"),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both prints a secret."""
 
@@ -30,7 +35,8 @@ SHOWERS: tuple[tuple[str, str], ...] = (
     ("doppler secrets", ""), ("secrets versions access ", ""), ("rbw get ", ""), ("bw get ", ""), ("pass show ", ""),
     ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"), ("state show ", "secret"),
     ("state show ", "private_key"), ("terraform console", "password"), ("terraform console", "secret"),
-    ("tofu console", "password"),
+    ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""), ("config get ", "--secret"),
+    ("chamber read ", ""), ("get secret", ".data"), ("--show-secrets", ""),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both shows a list whose values are secrets."""
 
@@ -59,7 +65,7 @@ _LONGEST_COMMAND, _LONGEST, _MOST_WORDS = 2048, 512, 40
 def prints_secret(command: str) -> bool:
     """Whether a command's output is a secret and little else."""
     low = command[:_LONGEST_COMMAND].lower()
-    if _is_one_of(PRINTERS, low):
+    if _is_one_of(PRINTERS, low) or _selects_secret(command, low):
         return not _is_redirected(low)
     return any(_asks_for_secret(command, low, verb) for verb in NAMED if verb in low)
 
@@ -68,6 +74,57 @@ def shows_secrets(command: str) -> bool:
     """Whether a command's output is a list of names and values that are secrets."""
     low = command[:_LONGEST_COMMAND].lower()
     return _is_one_of(SHOWERS, low) and not _is_redirected(low)
+
+
+def _selects_secret(command: str, low: str) -> bool:
+    """Whether a command prints the value of one name of many, and the name says that it is a secret."""
+    if secrets.has_any(low, _ASKS_ABOUT):
+        return False
+    for sign in _SELECTORS:
+        at = low.find(sign)
+        while at >= 0:
+            at += len(sign)
+            rest = command[at : at + _LONGEST].partition("\n")[0]
+            if any(names.weigh(name)[0] >= names.LITERAL for name in _selected(sign, rest)):
+                return True
+            at = low.find(sign, at)
+    return False
+
+
+_PATHS = (
+    "jq ", "yq ", "--query ", "--query=", "jsonpath=", "template=", "configure get ", "config get ", "config --get ",
+)  # fmt: skip
+"""What precedes the path of a value, whose last name counts: `jq -r .db.password`."""
+_LINES = ("awk ", "sed -n", "grep ")
+"""Programs that pick lines of a file, here of a file of settings by a name."""
+_SELECTORS = (
+    *_PATHS, *_LINES, "process.env.", "environ[", "environ.get(", "getenv(", " env(", "'env(", "env[", "env.fetch(",
+    "$env:", "printf ", "select ",
+)  # fmt: skip
+_SETTINGS_FILES = (".env", ".ini", ".yml", ".yaml", ".toml", ".properties", ".cnf", ".conf", "credentials", ".tfvars")
+_ASKS_ABOUT = ("length", "len(", "wc ", "grep -c", "count", "keys", " ? ", "has(", "signingkey", "-f1", "-f 1")
+"""Signs that a command prints something about a secret, or its public part."""
+_CUTTERS = ("cut -d", "sed ", "awk ", "\\k", "(?<=", "tr -d")
+
+
+def _selected(sign: str, rest: str) -> list[str]:
+    """Return the names that the rest of a line behind a selector asks for."""
+    words = [word for word in rest.split() if word[0] != "-"]
+    if sign == "select ":
+        head = words[: words.index("from")] if "from" in words else []
+        return [word.strip(",\"'`") for word in head]
+    if sign == "printf ":
+        return [word.strip("\"'{}$") for word in words[:2] if word.strip("\"'")[:1] == "$"]
+    if sign in _LINES:
+        cuts = sign != "grep " or secrets.has_any(rest.lower(), _CUTTERS)
+        is_settings = secrets.has_any(rest.partition("|")[0], _SETTINGS_FILES)
+        return next(filter(None, map(_names_in, words)), []) if cuts and is_settings else []
+    path = words[0].partition("|")[0] if words else ""
+    return _names_in(path)[-1:] if sign in _PATHS else _names_in(path)[:1]
+
+
+def _names_in(text: str) -> list[str]:
+    return "".join([char if char.isalnum() or char == "_" else " " for char in text]).split()
 
 
 def _is_one_of(pairs: tuple[tuple[str, str], ...], low: str) -> bool:
@@ -170,6 +227,76 @@ def first_word(output: str) -> str:
     core = output.strip().partition("\n")[0].strip()
     is_word = len(core) <= _LONGEST and len(core.split()) == 1
     return core if is_word and values.is_secret(core, names.STRONG, quoted=True) and "://" not in core else ""
+
+
+def only_word(content: str) -> str:
+    """Return the only word of a file if it may be a secret, else "". Agents print files with numbers and elements."""
+    found = []
+    for line in content.split("\n")[:_MOST_WORDS]:
+        bare = line.strip()
+        if bare[:1] == "<" or bare.startswith("(End of file"):
+            continue
+        head, _, rest = bare.replace("|", ":", 1).replace("\t", ":", 1).partition(":")
+        found += (rest if head.isdecimal() else bare).split()
+    return first_word(found[0]) if len(found) == 1 else ""
+
+
+def written_in(command: str) -> Iterator[tuple[int, int]]:
+    """Yield the words that a command or a patch writes to files named as secrets: `echo … > db_password.txt`."""
+    at = 0
+    for line in command.split("\n"):
+        end = at + len(line)
+        if secrets.has_any(line, _WRITES) and any(map(names_secret, _targets(line))):
+            if "<<" in line or line.startswith("***"):
+                yield from _words_below(command, end + 1)
+            else:
+                yield from [(at + first, at + last) for first, last in _echoed(line)]
+        at = end + 1
+
+
+_WRITES = (">", "tee ", "*** Add File: ", "*** Update File: ")
+
+
+def _targets(line: str) -> list[str]:
+    """Return the files that a line of a command may write, or that the header of a patch names."""
+    words = line.replace(">>", " > ").replace(">", " > ").split()
+    return [word.rstrip(";)&|") for before, word in pairwise(words) if before in (">", "tee", "-a", "File:")]
+
+
+def _echoed(line: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of the only word that `echo` or `printf` prints on a line."""
+    for program in ("echo ", "printf "):
+        at = line.find(program)
+        if at >= 0:
+            spans = [span for span in scan.words(line, at + len(program), len(line)) if line[span[0]] not in "-%"]
+            ends = [number for number, (start, _) in enumerate(spans) if line[start] in "|>;&"]
+            start, end = spans[0] if spans else (0, 0)
+            end -= 2 * line.endswith("\\n", start, end)
+            if ends[:1] == [1] and _is_value(line[start:end]):
+                yield start, end
+
+
+def _words_below(command: str, at: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the words of a here-document, or of a part of a patch, if there are one or two."""
+    spans = []
+    for line in command[at : at + _LONGEST_COMMAND].split("\n"):
+        if line.startswith(("EOF", "END", "***")) or not line:
+            break
+        if line[:2] != "@@":
+            bare = line.lstrip("+- ").rstrip()
+            start = at + line.index(bare)
+            spans.append((start, start + len(bare)))
+        at += len(line) + 1
+    if len(spans) <= _MOST_WRITTEN and all(_is_value(command[start:end]) for start, end in spans):
+        yield from spans
+
+
+_MOST_WRITTEN = 2
+"""The old word of a file and the new one."""
+
+
+def _is_value(word: str) -> bool:
+    return bool(word) and first_word(word) == word
 
 
 def find(text: str) -> Iterator[Span]:
