@@ -404,7 +404,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         if "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(text, low)
             spans_by_scanner.append(pairs.find(plain, lower(plain), marks, words))
-        if "\n" in text or "values" in low or '"secret"' in low or "code" in low:
+        if "\n" in text or has_any(low, ("values", '"secret"', "code", "stringdata")):
             spans_by_scanner.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not spans_by_scanner:
         return []

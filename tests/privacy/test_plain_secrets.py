@@ -345,6 +345,28 @@ def test_the_words_of_a_seed_are_masked_with_numbers_before_them(between: str) -
     assert stored == "Seed phrase:\n[REDACTED]\nKeep it safe, 2 copies."
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "items:\n- apiVersion: v1\n  data:\n    foo: {}\n  kind: Secret\n- data:\n    foo: other\n  kind: ConfigMap\n",
+        "items:\n  - kind: Secret\n    data:\n      foo: {}\n      a.b-c: {}\n",
+        "items:\n- data:\n    foo: {}\n  kind: Secret\n",
+        'apiVersion: v1\nkind: "Secret"\nstringData:\n  foo: {}\n',
+        "kind: Secret\nmetadata:\n  name: main\nstringData:\n  box.ini: |\n    {}\n    {}\n  foo: {}\ntype: Opaque\n",
+        """kubectl patch secret x -p '{"stringData":{"foo":"{}"},"type":"Opaque"}'""",
+    ],
+)
+@pytest.mark.parametrize("value", ["c3dvcmRmaXNo", "one two three"])
+def test_every_value_of_a_kubernetes_secret_is_masked(manifest: str, value: str) -> None:
+    stored = clean(manifest.replace("{}", value), origin="tool").value
+
+    assert stored == manifest.replace("{}", "[REDACTED]")
+
+
+def test_the_settings_of_a_registry_are_masked() -> None:
+    assert clean(f".dockerconfigjson: {CODED}", origin="tool").value == ".dockerconfigjson: [REDACTED]"
+
+
 def test_the_lines_of_an_encrypted_vault_are_masked() -> None:
     line = "62313365396662343061393364336163383764373764613633653634306231386433626332323139"
     vault = "db_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  {}\nuser: ana\n"

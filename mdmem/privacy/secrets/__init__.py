@@ -16,7 +16,7 @@ KEYWORDS = (
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
     "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
-    "recovery code", "backup code", "2fa code", "key content", "codes",
+    "recovery code", "backup code", "2fa code", "key content", "codes", "stringdata", "dockerc",
 )  # fmt: skip
 """Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 

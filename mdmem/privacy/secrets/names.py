@@ -44,7 +44,11 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "gatewaykey", "keycontent", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
         ),
     ),
-    ("credentials", STRONG, ("credential", "credentials", "contribsyscom", "zugangsdaten")),
+    (
+        "credentials",
+        STRONG,
+        ("credential", "credentials", "contribsyscom", "zugangsdaten", "dockerconfigjson", "dockercfg"),
+    ),
     ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
     ("authorization", LITERAL, ("authorization", "bearer")),

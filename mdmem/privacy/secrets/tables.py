@@ -24,6 +24,7 @@ _GAP = "  "
 _DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
+_DEEPEST = 64
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
 _OF_CODES = ("recovery", "backup", "2fa", "scratch", "notfall")
 """Words before `codes` that give access to an account, with or without a separator."""
@@ -42,7 +43,9 @@ def find(text: str, low: str) -> Iterator[Span]:
     yield from _codes(text, low)
     yield from _kubernetes(text, low)
     if '"kind": "secret"' in low or '"kind":"secret"' in low:
-        yield from _kubernetes_json(text, low)
+        yield from _kubernetes_json(text, low, '"data":')
+    if '"stringdata":' in low:
+        yield from _kubernetes_json(text, low, '"stringdata":')
 
 
 # -- tables
@@ -250,32 +253,43 @@ def _is_code(core: str) -> bool:
 
 
 def _kubernetes(text: str, low: str) -> Iterator[Span]:
-    """Find all values below `data:` in a manifest with `kind: Secret`."""
-    at = low.find("kind: secret")
-    while at >= 0:
-        begin = low.rfind("\n---", max(0, at - 4096), at) + 1
-        end = low.find("\n---", at, at + 65536)
-        end = end if end >= 0 else min(len(low), at + 65536)
-        for block in _BLOCKS:
-            start = begin if low.startswith(block, begin) else low.find("\n" + block, max(0, begin - 1), end) + 1
-            if low.startswith(block, start):
+    """Find all values below `data:` in a manifest with `kind: Secret`, or in such an item of a list of manifests."""
+    for kind in ("kind: secret", 'kind: "secret"', "kind: 'secret'"):
+        done = 0
+        for at, _ in secrets.every(low, kind):
+            if at < done:
+                continue
+            depth = len(low[max(0, at - _DEEPEST) : at].rpartition("\n")[2])
+            item = f"\n{' ' * (depth - 2)}- " if depth > 1 else "\n---"
+            begin = max(0, low.rfind(item, max(0, at - _LONGEST_MANIFEST), at))
+            done = low.find(item, at, at + _LONGEST_MANIFEST)
+            done = done if done >= 0 else min(len(low), at + _LONGEST_MANIFEST)
+            for start in _block_starts(low, begin, done, f"\n{' ' * depth}", item):
                 yield from _members(text, start, "secret", every=True)
-        at = low.find("kind: secret", end)
 
 
-def _kubernetes_json(text: str, low: str) -> Iterator[Span]:
-    """Find every value in `data` of `{"data": {…}, "kind": "Secret"}`, or of each item in a list of secrets."""
-    for block in ('"data":', '"stringdata":'):
-        at = low.find(block)
-        while at >= 0:
-            at += len(block)
-            name = _string_behind("{", text, at)
-            while name and (value := _string_behind(":", text, name[1] + 1)):
-                if value[1] - value[0] >= 4:
-                    yield *value, "secret"
-                at = value[1] + 1
-                name = _string_behind(",", text, at)
-            at = low.find(block, at)
+def _block_starts(low: str, begin: int, end: int, *before: str) -> Iterator[int]:
+    """Yield where a block of a secret starts in a manifest: at its beginning, or behind one of these signs."""
+    for block in _BLOCKS:
+        if low.startswith(block, begin):
+            yield begin
+        for sign in before:
+            start = low.find(sign + block, begin, end)
+            if start >= 0:
+                yield start + len(sign)
+
+
+_LONGEST_MANIFEST = 64 * 1024
+
+
+def _kubernetes_json(text: str, low: str, block: str) -> Iterator[Span]:
+    """Find every value in a block of `{"data": {…}, "kind": "Secret"}`, or of each item in a list of secrets."""
+    for _, at in secrets.every(low, block):
+        name = _string_behind("{", text, at)
+        while name and (value := _string_behind(":", text, name[1] + 1)):
+            if value[1] - value[0] >= _SHORTEST_MEMBER:
+                yield *value, "secret"
+            name = _string_behind(",", text, value[1] + 1)
 
 
 def _string_behind(sign: str, text: str, at: int) -> tuple[int, int] | None:
@@ -297,20 +311,33 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:
-    """Find the values of `name: value` lines that are indented below the line at `at`."""
+    """Find the values of `name: value` lines that are indented below the line at `at`.
+
+    every: all values count, also of several words or lines.
+    """
     depth = at - (text.rfind("\n", max(0, at - 256), at) + 1)
     at = literals.line_end(text, at) + 1
+    indent = 0
     for _ in range(_MOST_ROWS):
         end = literals.line_end(text, at)
         line = text[at:end]
         body = line.lstrip(" \t")
-        if not body.strip() or len(line) - len(body) <= depth:
+        size = len(line) - len(body)
+        if not body.strip() or size <= depth:
             return
-        name, colon, value = body.partition(":")
-        core = value.strip().strip("\"'")
-        if colon and core and " " not in core and name.replace("_", "").replace("-", "").replace(".", "").isalnum():
+        indent = indent or size
+        name, colon, rest = body.partition(":")
+        core = (body if every and size > indent else rest).strip().strip("\"'")
+        is_member = bool(colon) and name.replace("_", "").replace("-", "").replace(".", "").isalnum()
+        if every and len(core) >= _SHORTEST_MEMBER and (is_member or size > indent):
+            start = at + line.rindex(core)
+            yield start, start + len(core), kind
+        elif is_member and core and " " not in core:
             hidden = values.is_secret(core, names.STRONG, quoted=False, alone=True)
-            if (hidden and (kind == "password" or values.is_varied(core))) or (every and len(core) >= 4):
+            if hidden and (kind == "password" or values.is_varied(core)):
                 start = at + line.rindex(core)
                 yield start, start + len(core), kind
         at = end + 1
+
+
+_SHORTEST_MEMBER = 4
