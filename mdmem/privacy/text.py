@@ -40,8 +40,7 @@ def clean(text: str, job: Job) -> str:
         return text
     sections, private, marks = len(job.spans), job.cleaned.private, job.marks
     for _ in range(MAX_ROUNDS):
-        before, low = text, lower(text)
-        unmarked = False
+        before, low, unmarked = text, lower(text), False
         for step in _STEPS:
             edits = step(text, low, job)
             if edits:
@@ -361,6 +360,8 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
+    if (bare := secrets.plain(text)) is not text:
+        text, low = bare, lower(bare)
     spans_by_scanner: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
@@ -373,8 +374,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     if secrets.may_log_in(text):
         from mdmem.privacy.secrets import loose
 
-        spans_by_scanner.append(loose.of_addresses(text))
-        spans_by_scanner.append(loose.of_mails(text))
+        spans_by_scanner += [loose.of_addresses(text), loose.of_mails(text)]
     if secrets.may_hold_chosen(text):
         from mdmem.privacy.secrets import loose
 

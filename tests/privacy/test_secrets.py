@@ -556,3 +556,40 @@ def test_no_usual_key_names_a_secret_or_needs_a_closer_look() -> None:
     for key in privacy.USUAL_KEYS:
         assert not secrets.has_keyword(key.lower()), key
         assert text.clean(key, job) == key
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ｐａｓｓｗｏｒｄ：{}",
+        "ＤＢ＿ＰＡＳＳＷＯＲＤ={}",
+        "pass\u200bword={}",
+        "pass\u00adword: {}",
+        "password\u200b: {}",
+        "\ufeffpassword={}",
+        "│ password │ {} │",
+        "┏━━━━━━┳━━━━━━━━━━━┓\n┃ user ┃ password  ┃\n┡━━━━━━╇━━━━━━━━━━━┩\n│ bob  │ {} │\n└──────┴───────────┘",
+        "║ user ║ password ║\n╠══════╬══════════╣\n║ bob  ║ {}  ║",
+        '{{"password" :"{}"}}',
+        "filter=%7B%22user%22%3A%22b%22%2C%22password%22%3A%22{}%22%7D&x=1",
+        "password%3A{}",
+        "Password (save it): {}",
+    ],
+)
+def test_a_password_is_hidden_whose_name_or_sign_is_written_in_another_way(line: str) -> None:
+    assert clean(line.format("vkx7ocean"), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "│ password │ required │",
+        "┃ name ┃ type   ┃\n┡━━━━━━╇━━━━━━━━┩\n│ pass │ string │",
+        "├── secrets\n│   ├── token_list.txt\n│   └── password2.py",
+        "Password (optional): leave it empty",
+        "the password :meth:`set_password2` sets",
+        "ｐａｓｓｗｏｒｄ：必須",
+    ],
+)
+def test_what_describes_a_password_in_another_way_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text

@@ -33,7 +33,7 @@ ESCAPES = {
     "&#39;": "\\\\\\\\'",
     "%22": '\\\\"',
     "%3d": "  =",
-    "%3a": "  :",
+    "%3a": ":  ",
     "%26": "  &",
     "\\\n": "  ",
     "\u00a0": " ",
@@ -179,6 +179,26 @@ def _uncolored(text: str) -> str:
     return "".join(blanked)
 
 
+def plain(text: str) -> str:
+    """Return a text with full-width letters, invisible signs and the lines of tables in ASCII; every offset stays."""
+    if text.isascii() or not has_any(text, _DISGUISED):
+        return text
+    if not _plain_signs:
+        _plain_signs.update({code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF5B))})
+        for signs, instead in ((_INVISIBLE, "_"), (_BARS, "|"), (_RULES, "-"), (_CROSSES, "+")):
+            _plain_signs.update(dict.fromkeys(map(ord, signs), ord(instead)))
+    return text.translate(_plain_signs)
+
+
+_INVISIBLE = "\u200b\u2060\u00ad\ufeff"
+_BARS = "│┃║"
+_RULES = "─━═"
+_CROSSES = "├┤┼┌┐└┘┬┴╞╡╪╔╗╚╝╠╣╦╩╬╭╮╰╯┡┩╇┏┓┗┛┳┻┣┫╋┠┨"
+_DISGUISED = (*_INVISIBLE, *_BARS, *"ｐｓｔｋＰＳＴＫ")
+"""Every text that `plain` changes in or beside a name of a secret contains one of these."""
+_plain_signs: dict[int, int] = {}
+
+
 def has_keyword(low: str) -> bool:
     """Whether a lower-case text contains a word that could name a secret."""
     return has_any(low, KEYWORDS) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
@@ -186,6 +206,7 @@ def has_keyword(low: str) -> bool:
 
 def may_name(low: str) -> bool:
     """Whether a lower-case text contains such a word in other than `HARMLESS` names."""
+    low = plain(low)
     if len(low) > _MOST_NAMED or not has_any(low, KEYWORDS) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
         return has_keyword(low)
     blanks = table(_LETTERS + "_-", _LETTERS + "_-")

@@ -41,7 +41,8 @@ def after_assignment(name: Name) -> int:
     value = scan.assignment(text, name.sign)
     if not value:
         return 0
-    if name.sign > name.closed and text[name.sign] == ":" and not text[value : value + 1].isspace():
+    is_prose = name.sign > name.closed == name.end and text[name.sign] == ":" and not text[value : value + 1].isspace()
+    if is_prose:
         return 0  # "Pass :meth:`…`" is prose
     if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
         return 0  # … ? "pass" : "fail"
