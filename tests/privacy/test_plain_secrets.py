@@ -478,12 +478,32 @@ def test_what_another_file_says_stays(path: str, content: str) -> None:
         "glab variable set FOO {}",
         "htpasswd -b f bob {}; ls -la",
         "mc alias set x http://h bob '{}'; mc ls",
+        "fly secrets set FOO={0} BAR={1} --app x",
+        "heroku config:set FOO={0} BAR={1} -a shop",
+        "doppler secrets set FOO={0} BAR={1}",
+        "doppler secrets set FOO {}",
+        "vault kv put secret/db foo={0} bar={1}",
+        "vault write secret/db foo={}",
+        "curl --oauth2-bearer {} box.lan",
+        "echo {} | pass insert -e mail",
+        "jq --arg pw {} '.x = $pw' a.json",
+        "convex env set FOO {}",
+        "netlify env:set FOO {}",
+        "pulumi config set --secret foo {}",
+        "poetry config pypi-token.pypi {}",
+        "cosign login -u ana -p {} reg.lan",
+        "eas secret:create --name FOO --value {}",
+        "mkpasswd -m sha-512 {}",
+        r'printf "{0}\n{1}\n" | passwd bob',
+        "printf '%s\\n' {0} {1} | smbpasswd -s -a bob",
+        "proxy_set_header X-Api-Key {};",
+        "docker run --env=DB_PASSWORD={} db",
         "rabbitmqctl add_user bob {}; rabbitmqctl status",
         "echo {} | gpg --batch --passphrase-fd 0 -d x.gpg",
     ],
 )
 def test_a_password_in_a_command_is_masked(line: str) -> None:
-    assert clean(line.format("otterpond56"), origin="tool").value == line.format("[REDACTED]")
+    assert clean(line.format("otterpond56", "otterlake78"), origin="tool").value == line.format(*["[REDACTED]"] * 2)
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,10 @@ COMMAND_SIGNS = (
     "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
     " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
-    "exp ", "imp ", " using ", "::add-mask::", " kv put ", "kinit ",
+    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ",
     "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
-    " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ",
+    " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ", " env set ",
+    "pypi-token", "vault write ", "-agent-token ", "service install ", "pass insert ", "pass add ",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these."""
 

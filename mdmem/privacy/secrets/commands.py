@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
+PAIRS = "pairs"
 SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
 """Where the secret is, relative to a flag and its argument.
 
-WORD: the argument. PAIR: `user:secret`. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it.
-ODD: the argument, if it mixes letters, digits and signs like a password. LAST: the last word of the command. THIRD: the
-third word after the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word
-that ends the line, one or two words after the flag.
+WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. URL: `user/secret@host`.
+USER: `user/secret`. SAID: a command that prints it. ODD: the argument, if it mixes letters, digits and signs like a
+password. LAST: the last word of the command. THIRD: the third word after the flag that is not a flag. SURE, FINAL: as
+WORD and LAST, but any word counts. ONLY, END: any word that ends the line, one or two words after the flag.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -34,6 +35,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-hp", WORD, GLUED, ("rar ",)),
     ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
     ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
+    ("-p", WORD, BOTH, ("cosign login", "steghide ")),
     ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
     ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
     ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
@@ -62,14 +64,17 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("upwd", LAST, APART, ("drush ",)),
     ("add-authtoken authtoken", WORD, APART, ("ngrok ",)),
     ("auth", LAST, APART, ("redis-cli auth",)),
-    ("set", PAIR, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "railway variables")),
+    ("set", PAIRS, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "doppler secrets")),
+    ("config:set", PAIRS, APART, ("heroku config", "dokku config", "firebase functions")),
+    ("--set", PAIRS, APART, ("railway variables",)),
     ("set", LAST, APART, ("glab variable",)),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
     ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter")),
-    ("put", LAST, APART, ("vault kv put",)),
+    ("put patch", PAIRS, APART, ("vault kv",)),
+    ("write", PAIRS, APART, ("vault write",)),
     ("using", WORD, APART, ("db2 connect",)),
     ("::add-mask::", WORD, GLUED, ("::add-mask::",)),
     ("-p", WORD, APART, ("security unlock-keychain",)),
@@ -78,6 +83,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("set", LAST, APART, ("dotnet user-secrets", "mc alias set")),
     ("set", END, APART, ("dotnet user-secrets",)),
     ("env:set", LAST, APART, ("netlify env:set",)),
+    ("set", LAST, APART, ("convex env",)),
+    ("set-agent-token", LAST, APART, ("consul acl",)),
+    ("install", LAST, APART, ("cloudflared service",)),
     ("input_pw", WORD, APART, ("pdftk",)),
     ("community", SURE, APART, ("snmp-server",)),
     ("2c", SURE, APART, ("snmp-server host",)),
@@ -96,7 +104,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("pass", WORD, APART, ("rclone config",)),
     ("obscure", ONLY, APART, ("rclone obscure",)),
     ("-setairportnetwork", LAST, APART, ("networksetup",)),
-    ("--plaintext", WORD, APART, ("rootpw",)),
+    ("--plaintext", WORD, APART, ("rootpw", "hash-password")),
+    ("--secret", LAST, APART, ("pulumi config",)),
     ("--totp", LAST, APART, ("oathtool",)),
     ("password wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
@@ -104,6 +113,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token")),
     ("config", LAST, APART, ("composer config",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
+    ("mkpasswd", LAST, APART, ("mkpasswd",)),
+    ("--value", WORD, BOTH, ("secret:create",)),
+    ("--key", WORD, BOTH, ("gem push",)),
     ("isql", THIRD, APART, ("isql ", "iusql ")),
     ("iusql", THIRD, APART, ("iusql ",)),
     ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
@@ -245,6 +257,12 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     elif holds in (LAST, FINAL):
         if is_flag or (cluster and flag[1] in word):
             yield from _if_secret(text, *_last_word(text, words, number), WORD if holds == LAST else SURE, flag)
+    elif holds == PAIRS:
+        pairs = [span for span in words[number + 1 :] if "=" in text[slice(*span)] and text[span[0]] != "-"]
+        for span in pairs if is_flag else ():
+            yield from _if_secret(text, *span, PAIR, "--")
+        if is_flag and not pairs:
+            yield from _if_secret(text, *_last_word(text, words, number), WORD, flag)
     elif holds in (ONLY, END):
         from mdmem.privacy.secrets.literals import PROSE
 
@@ -399,10 +417,14 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
             begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
             begin += 3 * text.startswith(("-n ", "-e "), begin)
             first = 1 if printed.lstrip("'\"").startswith("%s") else 0
-            for start, end in list(scan.words(text, begin, at))[first : first + 1]:
-                end = start + len(text[start:end].partition("\\n")[0])
-                for span in _if_secret(text, start, end, PAIR if low[at:after] == "chpasswd" else WORD, "-"):
-                    yield *span, "command-password"
+            holds = PAIR if low[at:after] == "chpasswd" else WORD
+            for start, end in list(scan.words(text, begin, at))[first : None if first else 1]:
+                if text[start] == "|":
+                    break
+                for piece in text[start:end].split("\\n"):  # a new password is read twice
+                    for span in _if_secret(text, start, start + len(piece), holds, "-") if piece.strip("'\"") else ():
+                        yield *span, "command-password"
+                    start += len(piece) + 2
 
 
 def _sent(text: str) -> Iterator[Span]:

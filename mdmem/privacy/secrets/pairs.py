@@ -32,7 +32,7 @@ _NO_VALUE = "|:=＝：,\n\r()"
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "config set --secret ", "kv put ",
-    "--arg ",
+    "--arg ", "proxy_set_header ", "setenv ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
@@ -322,7 +322,7 @@ RULES: tuple[Rule, ...] = (
     (">", _is_keyed, starts.behind_sign, judge.markup),
     ("|", _always, starts.in_next_cell, judge.beside),
     ("(", _is_called, starts.behind_sign, judge.call),
-    ("(", _is_bare, starts.after_remark, judge.said),
+    ("(", _is_bare, starts.after_remark, judge.spoken),
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),
     (",", _is_in_tuple, starts.behind_comma, judge.beside),
