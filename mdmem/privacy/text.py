@@ -360,8 +360,6 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
-    if (bare := secrets.plain(text)) is not text:
-        text, low = bare, lower(bare)
     spans_by_scanner: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
@@ -401,11 +399,12 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
             from mdmem.privacy.secrets import printed
 
             spans_by_scanner.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
-        if "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
-            plain = secrets.unescaped(text, low)
-            spans_by_scanner.append(pairs.find(plain, lower(plain), marks, words))
+        bare = secrets.plain(text)
+        if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
+            plain = secrets.unescaped(bare, low)
+            spans_by_scanner.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
         if "\n" in text or has_any(low, ("values", '"secret"', "code", "stringdata")):
-            spans_by_scanner.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
+            spans_by_scanner.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
     if not spans_by_scanner:
         return []
     from mdmem.privacy import limits

@@ -593,3 +593,32 @@ def test_a_password_is_hidden_whose_name_or_sign_is_written_in_another_way(line:
 )
 def test_what_describes_a_password_in_another_way_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize("question", ["What is the DB password?", "DB password?", "Which API key should I use?"])
+def test_an_answer_to_a_question_for_a_secret_is_masked(question: str) -> None:
+    run = {"tool": "AskUserQuestion", "response": {"answers": {question: "velvetocean77", "Which port?": "8080"}}}
+
+    cleaned = clean(run, origin="prompt").value
+
+    assert cleaned["response"]["answers"] == {question: "[REDACTED]", "Which port?": "8080"}
+
+
+def test_an_answer_that_an_agent_notes_is_masked_and_the_question_is_not() -> None:
+    text = 'The user answered: "What is the DB password?"="{}", "Which port?"="8080"'
+
+    assert clean(text.format("velvetocean"), origin="tool").value == text.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Should the form have a password?", "Later"),
+        ("Rotate the token?", "option2"),
+        ("Which API key should I use?", "The staging one"),
+        ("Where is the password?", "In the wiki"),
+    ],
+)
+def test_an_answer_about_a_secret_stays(question: str, answer: str) -> None:
+    for value in ({"answers": {question: answer}}, f'"{question}"="{answer}"', f'"{question}"'):
+        assert clean(value, origin="prompt").value == value

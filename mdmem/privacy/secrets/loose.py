@@ -191,7 +191,8 @@ def before_name(name: Name) -> list[Span]:
     if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
         return []
     word = words[-1].strip("\"'`")
-    if not (_is_secret(word) or values.is_spoken_secret(word, quoted=word != words[-1])):
+    quoted = word and words[-1][0] in "\"'`" and words[-1][-1] in "\"'`"
+    if not (_is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted))):
         return []
     start = name.start - len(head) + head.rindex(word)
     return [(start, start + len(word), name.kind)]

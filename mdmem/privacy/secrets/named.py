@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mdmem.privacy import text
 from mdmem.privacy.secrets import names, printed, values
 
@@ -16,7 +18,30 @@ if TYPE_CHECKING:
 def hidden(name: str, value: Any, job: Job) -> Any:
     """Return a key's value with the secrets masked, if the key is a name of one."""
     weight, kind = names.weigh(name)
+    if name.endswith("?") and isinstance(value, str) and name.lower().startswith(_ABOUT_SECRETS):
+        is_value = values.is_unlike_words(value) and not values.names_something(value)
+        weight, kind = (weight, kind) if is_value else (names.NONE, "")
+    elif name.endswith("?") and isinstance(value, str) and values.is_unlike_words(value):
+        weight, kind = _asked_for(name)
     return _hidden(value, weight, kind, job) if weight else value
+
+
+_ABOUT_SECRETS = tuple(
+    f"{word} "
+    for word in (
+        *("should", "shall", "do", "does", "did", "is", "are", "can", "could", "would", "will", "has", "have", "add"),
+        *("change", "reset", "store", "keep", "use", "rotate", "require", "remove", "delete", "how", "where", "when"),
+        *("why", "who", "want", "need"),
+    )
+)
+"""Beginnings of questions about a secret that are answered without it."""
+
+
+def _asked_for(question: str) -> tuple[int, str]:
+    """Return the weight and kind of the name of a secret in a question: "Which API key should I use?"."""
+    words = question[: names.LONGEST_NAME].rstrip("?").split()
+    found = [names.weigh(name) for name in (*words, *map(" ".join, pairwise(words)))]
+    return max(found, default=(names.NONE, ""))
 
 
 def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:

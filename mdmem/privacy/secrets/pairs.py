@@ -306,6 +306,7 @@ _BEHIND_VALUE = (_always, starts.before_name, judge.flag)
 RULES: tuple[Rule, ...] = (
     # first signs, condition on the name, start of the value, judge
     ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
+    ("?", _always, starts.after_question, judge.flag),
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
     ("=!.e-", _always, starts.after_comparison, judge.beside),

@@ -27,6 +27,8 @@ _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ",
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
+ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
+"""Beginnings of questions that are answered with a value, in lower case."""
 _DATA = "<![CDATA["
 _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
@@ -227,6 +229,14 @@ def after_verb(name: Name) -> int:
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
     at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
     return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
+
+
+def after_question(name: Name) -> int:
+    """`"What is the password?"="…"`, as agents note a person's answer."""
+    if not name.line_before().rpartition('"')[2].startswith(ASKING):
+        return 0
+    sign = next((sign for sign in ('?"=', '?": ', '?":') if name.text.startswith(sign, name.closed)), "")
+    return name.closed + len(sign) if sign else 0
 
 
 def after_remark(name: Name) -> int:
