@@ -214,9 +214,13 @@ def _without_spanning(value: Any, job: Job) -> Any:
 
 def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed or wrote, or that are all its file holds."""
-    given = run.get("input")
+    given, tool = run.get("input"), run.get("tool")
     if not isinstance(given, dict):
         return run
+    if isinstance(tool, str) and tool[:3].lower() == "mcp" and secrets.has_any(tool.lower(), _SECRET_TOOLS):
+        from mdmem.privacy.secrets import named
+
+        run = named.without_told(run, tool, job)
     for key in _COMMANDS + _PATHS:
         told = given.get(key)
         if isinstance(told, list):
@@ -228,6 +232,7 @@ def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
     return run
 
 
+_SECRET_TOOLS = ("secret", "passw", "cred")
 _COMMANDS = ("command", "cmd", "patch", "patchText", "patch_text")
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file")
 

@@ -440,6 +440,40 @@ def test_the_only_word_of_a_secrets_file_is_masked_in_every_agents_payload(run: 
 
 
 @pytest.mark.parametrize(
+    ("tool", "given", "response"),
+    [
+        ("mcp__vault__read_secret", {"path": "db/main"}, [{"type": "text", "text": '{"foo": "{}"}'}]),
+        ("mcp__vault__get_secret", {"name": "db/main"}, [{"type": "text", "text": "{}"}]),
+        ("mcp_vault_get_secret_value", {"name": "db/main"}, {"llmContent": [{"text": "foo: {}"}]}),
+        ("MCP:get-password", {"name": "db/main"}, "{}"),
+        ("mcp__k__set_secret", {"key": "foo", "value": "{}"}, "ok"),
+    ],
+)
+def test_what_a_tool_for_secrets_reads_or_stores_is_masked(tool: str, given: Any, response: Any) -> None:
+    run = json.dumps({"tool": tool, "input": given, "response": response})
+
+    stored = clean(json.loads(run.replace("{}", "otterpond77")), origin="tool").value
+
+    assert stored == json.loads(run.replace("{}", "[REDACTED]"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "response"),
+    [
+        ("mcp__vault__list_secrets", {"path": "db"}, "otterpond77"),
+        ("mcp__github__get_secret_scanning_alert", {"number": 7}, "otterpond77"),
+        ("mcp__vault__delete_secret", {"value": "otterpond77"}, "ok"),
+        ("mcp__vault__set_secret", {"key": "otterpond77"}, "ok"),
+        ("mcp__tokens__get_usage", {"value": "otterpond77"}, "otterpond77"),
+    ],
+)
+def test_what_another_tool_about_secrets_says_stays(tool: str, given: Any, response: Any) -> None:
+    run = {"tool": tool, "input": given, "response": response}
+
+    assert clean(run, origin="tool").value == run
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "python gen.py > tokens\nmake",

@@ -82,6 +82,26 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     return run
 
 
+def without_told(run: dict[Any, Any], tool: str, job: Job) -> dict[Any, Any]:
+    """Return a run of an MCP tool without the secret that it reads or stores, by its name: `get_secret`."""
+    words = tool.lower().replace("-", "_").replace(":", "_").split("_")
+    if names.weigh(words[-1])[0] != names.STRONG and names.weigh("_".join(words[-2:]))[0] != names.STRONG:
+        return run
+    if not _READS.isdisjoint(words):
+        response = _changed(run["response"], lambda output: _without_values(output, job), _is_output)
+        return {**run, "response": _changed(response, lambda output: _without_first_word(output, job), _is_output)}
+    if not _STORES.isdisjoint(words):
+        given = _changed(run["input"], lambda value: _without_first_word(value, job), _STORED.__contains__)
+        return {**run, "input": given}
+    return run
+
+
+_READS = frozenset(("get", "read", "fetch", "show", "reveal", "retrieve", "lookup", "access", "resolve", "generate"))
+_STORES = frozenset(("set", "create", "put", "write", "update", "add", "store", "save"))
+_STORED = frozenset(("value", "data", "content", "plaintext", "text", "payload"))
+"""Keys of the input of a tool that stores a secret."""
+
+
 def _without_word(value: Any, word: str, job: Job) -> Any:
     """Return a value with each occurrence of a secret masked that stands apart from other words."""
     from mdmem.privacy.secrets import repeated
