@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from mdmem.privacy import text
 from mdmem.privacy.secrets import names, printed, values
 
@@ -40,8 +38,8 @@ _ABOUT_SECRETS = tuple(
 def _asked_for(question: str) -> tuple[int, str]:
     """Return the weight and kind of the name of a secret in a question: "Which API key should I use?"."""
     words = question[: names.LONGEST_NAME].rstrip("?").split()
-    found = [names.weigh(name) for name in (*words, *map(" ".join, pairwise(words)))]
-    return max(found, default=(names.NONE, ""))
+    both = [f"{before} {word}" for before, word in zip(["", *words], words, strict=False)]
+    return max(map(names.weigh, (*words, *both)), default=(names.NONE, ""))
 
 
 def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:

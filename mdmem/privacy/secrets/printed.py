@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import PROMPTS, names, scan, values
 from mdmem.privacy.secrets.literals import line_end
@@ -260,7 +258,11 @@ _WRITES = (">", "tee ", "*** Add File: ", "*** Update File: ")
 def _targets(line: str) -> list[str]:
     """Return the files that a line of a command may write, or that the header of a patch names."""
     words = line.replace(">>", " > ").replace(">", " > ").split()
-    return [word.rstrip(";)&|") for before, word in pairwise(words) if before in (">", "tee", "-a", "File:")]
+    return [
+        word.rstrip(";)&|")
+        for before, word in zip(["", *words], words, strict=False)
+        if before in (">", "tee", "-a", "File:")
+    ]
 
 
 def _echoed(line: str) -> Iterator[tuple[int, int]]:

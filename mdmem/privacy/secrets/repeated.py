@@ -48,10 +48,12 @@ def forms(value: str) -> Iterator[str]:
 
 def _from_base64(value: str) -> str:
     """Return the text that a value encodes in base64 as a whole, or ""."""
+    if len(value) <= SHORTEST or len(value) % 4 or not value.isascii():
+        return ""
     from binascii import Error, a2b_base64
 
     try:
-        said = a2b_base64(value, strict_mode=True).decode("utf-8") if value.isascii() else ""
+        said = a2b_base64(value, strict_mode=True).decode("utf-8")
     except (Error, ValueError):
         return ""
     said = said.rstrip("\n")
