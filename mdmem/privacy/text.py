@@ -360,56 +360,56 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
-    spans_by_scanner: list[Iterable[tuple[int, int, str]]] = []
+    scans: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
 
-        spans_by_scanner.append(tokens.find(text))
+        scans.append(tokens.find(text))
         if "@" in text:
             from mdmem.privacy.secrets import loose
 
-            spans_by_scanner.append(loose.of_hosts(text))
+            scans.append(loose.of_hosts(text))
     if secrets.may_log_in(text):
         from mdmem.privacy.secrets import loose
 
-        spans_by_scanner += [loose.of_addresses(text), loose.of_mails(text)]
+        scans += [loose.of_addresses(text), loose.of_mails(text)]
     if secrets.may_hold_chosen(text):
         from mdmem.privacy.secrets import loose
 
-        spans_by_scanner.append(loose.chosen(text))
+        scans.append(loose.chosen(text))
     if job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS):
         from mdmem.privacy.secrets import nearby
 
-        spans_by_scanner.append(nearby.in_prose(text))
+        scans.append(nearby.in_prose(text))
     is_named = may_name(low)
     if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
 
-        spans_by_scanner.append(places.find(text, low, marks))
+        scans.append(places.find(text, low, marks))
     words = secrets.words(low)
     if has_any(text, secrets.COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
-        spans_by_scanner.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
+        scans.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
     if is_named:
         from mdmem.privacy.secrets import pairs, tables
 
-        spans_by_scanner.append(pairs.find(text, low, marks, words))
+        scans.append(pairs.find(text, low, marks, words))
         if has_any(text, secrets.PROMPTS):
             from mdmem.privacy.secrets import printed
 
-            spans_by_scanner.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
+            scans.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
         bare = secrets.plain(text)
         if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(bare, low)
-            spans_by_scanner.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
+            scans.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
         if "\n" in text or has_any(low, ("values", '"secret"', "code", "stringdata")):
-            spans_by_scanner.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
-    if not spans_by_scanner:
+            scans.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
+    if not scans:
         return []
     from mdmem.privacy import limits
 
-    return limits.spans_of(spans_by_scanner, len(text))
+    return limits.spans_of(scans, len(text))
 
 
 _LONG = 16 * 1024

@@ -87,8 +87,8 @@ def preview(request: PageRequest) -> Response:
     started = Event(agent=agent, name="SessionStart", session="", cwd=place.root, source="startup")
     typed = Event(agent=agent, name="UserPromptSubmit", session="", cwd=place.root, prompt=prompt)
     now, deadline = time.time(), time.monotonic() + _SECONDS
-    found = context.explain(request.config, typed, now, deadline, place) if prompt else None
-    shown = found.block if found else context.at_start(request.config, started, now, deadline, place)
+    explanation = context.explain(request.config, typed, now, deadline, place) if prompt else None
+    shown = explanation.block if explanation else context.at_start(request.config, started, now, deadline, place)
     return request.page(
         "preview",
         projects=list(places),
@@ -98,8 +98,8 @@ def preview(request: PageRequest) -> Response:
         agents=list(AGENTS),
         prompt=prompt,
         block=shown,
-        found=found,
-        grade=injections.GRADES[found.asked.grade] if found and found.asked else "no",
+        explanation=explanation,
+        grade=injections.GRADES[explanation.asked.grade] if explanation and explanation.asked else "no",
         long=request.config.settings.inject.after_chars,
         tokens=block.tokens(shown.text) if shown else 0,
     )
