@@ -8,6 +8,7 @@ from mdmem.vault import disk, front_matter, journal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from mdmem.capture.session import Session
 
@@ -55,9 +56,7 @@ def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
 def read(folder: disk.Folder, name: str) -> PageEntry:
     """Read a note as an entry; an unreadable one becomes an observation without facts."""
     entry = PageEntry(name, journal.numbers(name))
-    data = disk.read(folder, name) or b""
-    header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
-    meta = front_matter.read(header)[0] if header else {}
+    meta = _meta(folder, name)
     entry.kind = kind_of(meta)
     entry.title = str(meta.get("title", "")) or name
     entry.created = str(meta.get("created", ""))
@@ -66,6 +65,13 @@ def read(folder: disk.Folder, name: str) -> PageEntry:
     entry.commit = made_commit(meta)
     entry.files = changed_files(meta)
     return entry
+
+
+def _meta(folder: disk.Folder, name: str) -> dict[str, Any]:
+    """Return a note's front matter, without parsing the rest."""
+    data = disk.read(folder, name) or b""
+    header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
+    return front_matter.read(header)[0] if header else {}
 
 
 def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
@@ -93,9 +99,7 @@ def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str
     for name in pages[:_MAX_STRAYS] if name_of_id else []:
         note_id = name[-13:-3]
         if note_id not in name_of_id:
-            data = disk.read(folder, name) or b""
-            header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
-            note_id = str(front_matter.read(header)[0].get("id", "")) if header else ""
+            note_id = str(_meta(folder, name).get("id", ""))
         if note_id in name_of_id:
             new_names[name_of_id[note_id]] = name
     return new_names

@@ -84,8 +84,7 @@ def _undone(tool_input: Any, after: str, job: Job) -> Any:
             if isinstance(old, str) and isinstance(new, str):
                 if not new or new not in before:
                     return _all_hidden(tool_input, job)
-                limit = -1 if True in (replacement.get("replace_all"), replacement.get("replaceAll")) else 1
-                before = old.join(before.split(new, limit))
+                before = old.join(before.split(new, edits.limit_of(replacement)))
     return edits.replacements(tool_input, before, job)
 
 

@@ -80,8 +80,7 @@ def _replacement(edit: dict[str, Any], current: str, job: Job) -> tuple[dict[str
     for old_key, new_key in PAIRS:
         old, new = edit.get(old_key), edit.get(new_key)
         if isinstance(old, str) and isinstance(new, str) and old and old in current:
-            limit = -1 if True in (edit.get("replace_all"), edit.get("replaceAll")) else 1
-            pieces = current.split(old, limit)
+            pieces = current.split(old, limit_of(edit))
             after = new.join(pieces)
             hidden_old = _at_places(old, current, pieces, job)
             return {**edit, old_key: hidden_old, new_key: _at_places(new, after, pieces, job)}, after
@@ -105,6 +104,11 @@ def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
     if not covered:
         return part
     return cut(part, min(start for start, _ in covered), max(end for _, end in covered), job)
+
+
+def limit_of(edit: dict[str, Any]) -> int:
+    """Return the maximum number of places that a replacement changes; -1 for all."""
+    return -1 if True in (edit.get("replace_all"), edit.get("replaceAll")) else 1
 
 
 def without(edit: Any, job: Job) -> Any:

@@ -18,7 +18,7 @@ from mdmem.search.text import analysis
 from mdmem.vault import disk, journal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Set
+    from collections.abc import Collection, Iterable, Iterator, Set
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -214,13 +214,18 @@ def _within_folder(part: str) -> str:
 
 def with_terms(view: View, terms: Iterable[str]) -> set[int]:
     """Return the notes with one of these terms in any field."""
-    return set(chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS))
+    return set(_each_with_terms(view, terms))
+
+
+def _each_with_terms(view: View, terms: Iterable[str]) -> Iterator[int]:
+    """Yield the notes of `with_terms`, possibly more than once."""
+    return chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS)
 
 
 def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
     """Return the notes of `with_terms` in order, in a tenth of a set's memory for nearly all notes."""
     has_one = bytearray(view.size)
-    for note in chain.from_iterable(view.each(field, term) for term in terms for field in FIELDS):
+    for note in _each_with_terms(view, terms):
         has_one[note] = 1
     return array("I", compress(range(view.size), has_one))
 

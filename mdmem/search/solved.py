@@ -193,7 +193,10 @@ class Finder:
         return self._in_time[project]
 
     def _signatures(self, number: int) -> list[str]:
-        return errors.signatures(people.read(self._config.vault, self._view.path(number)).body)
+        return errors.signatures(self._body(number))
+
+    def _body(self, number: int) -> str:
+        return people.read(self._config.vault, self._view.path(number)).body
 
     def _fix(self, solution: _Solution, signatures: list[str]) -> Fix:
         view = self._view
@@ -231,8 +234,7 @@ class Finder:
         """Return the diffs of the edits, cut to MAX_DIFF_CHARS."""
         parts = []
         for number in edits:
-            body = people.read(self._config.vault, self._view.path(number)).body
-            parts += [fence[2].strip("\n") for fence in _FENCE.finditer(body)]
+            parts += [fence[2].strip("\n") for fence in _FENCE.finditer(self._body(number))]
         text = "\n".join(parts)
         return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
 

@@ -198,32 +198,35 @@ def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
     for year in [name for name in names if _is_number(name, 4)]:
         for month in folders(f"{root}/{home}/{year}"):
             month_folder = f"{home}/{year}/{month}"
-            days_of_month = (f"{month_folder}/{day}" for day in folders(f"{root}/{month_folder}"))
-            yield from filter(may_hold_archives, days_of_month)
+            yield from filter(may_hold_archives, _below(root, month_folder))
 
 
 def sessions(root: str, project: str = "") -> Iterator[str]:
     """Yield the folders of sessions of all projects or one, unordered; archived sessions have none."""
     for name in projects(root):
         for _, folder in days(root, name) if project in ("", name) else ():
-            yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+            yield from _below(root, folder)
+
+
+def _below(root: str, folder: str) -> Iterator[str]:
+    """Return the folders directly in a folder of the vault, vault-relative."""
+    return (f"{folder}/{name}" for name in folders(f"{root}/{folder}"))
 
 
 def last_sessions(root: str, most: int) -> Iterator[str]:
     """Yield the folders of sessions, latest day first, from at most `most` day folders."""
     dated = (day for project in projects(root) for day in days(root, project))
     for _, folder in sorted(dated, reverse=True)[:most]:
-        yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+        yield from _below(root, folder)
 
 
 def sessions_of(root: str, days: Iterable[str]) -> Iterator[str]:
     """Yield the folders of sessions that began on these days: `2026-09-14`. It reads no other days."""
     for home in [f"{TOP}/{project}" for project in projects(root)]:
         for day in days:
-            month = f"{home}/{day[:4]}/{day[5:7]}"
-            by_year = (f"{month}/{name}" for name in folders(f"{root}/{month}"))
+            by_year = _below(root, f"{home}/{day[:4]}/{day[5:7]}")
             for folder in [f"{home}/{day}", *(dated for dated in by_year if day_of(dated) == day)]:
-                yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+                yield from _below(root, folder)
 
 
 def newest_sessions(root: str, project: str) -> Iterator[str]:

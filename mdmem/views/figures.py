@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,12 @@ def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
         "pinned": counts.sums.get("pinned", 0),
         "first": ends[0],
         "last": ends[1],
-        "kinds": _ranked(counts.kinds),
-        "projects": _ranked({name or "(none)": total for name, total in counts.projects.items()}),
+        "kinds": ranked(counts.kinds),
+        "projects": ranked({name or "(none)": total for name, total in counts.projects.items()}),
         "days": days(counts.quarters),
-        "tools": _ranked(counts.tools),
-        "failures": _ranked(counts.failures),
-        "files": dict(list(_ranked(counts.files).items())[:MOST_FILES]),
+        "tools": ranked(counts.tools),
+        "failures": ranked(counts.failures),
+        "files": ranked(counts.files, MOST_FILES),
         "kept_out": {key: counts.sums.get(key, 0) for key in ("notes", "private", "redacted")},
         "storage": {
             "files": view.live if chosen is None else len(chosen),
@@ -62,8 +62,9 @@ def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
     }
 
 
-def _ranked(counted: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+def ranked(counts: Mapping[str, int], most: int | None = None) -> dict[str, int]:
+    """Return counts with the highest first, equal ones by name. most: only this many (None: all)."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most])
 
 
 def _moment(
@@ -137,7 +138,7 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
     given_ids = set[str]().union(*offered.values())
     cited = freshness.answered(config, lambda view: citations.cited_by_session(view, given_ids)) or {}
-    times = _ranked(Counter(name for session, ids in offered.items() for name in ids & cited.get(session, set())))
+    times = ranked(Counter(name for session, ids in offered.items() for name in ids & cited.get(session, set())))
     titles = freshness.answered(config, lambda view: {name: _title(view, name) for name in times}) or {}
     return {
         "times": len(log),

@@ -173,7 +173,7 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
     created = view.numbers("created")
     newest = nlargest(edits, solved.each_edit(view, among), key=created.__getitem__)
     counted = Counter(str(file) for number in newest for file in view.facts(number).get("files", ()))
-    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return list(figures.ranked(counted, most).items())
 
 
 @cached_with_view

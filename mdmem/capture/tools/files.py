@@ -88,7 +88,7 @@ def _cells(cells: Any) -> str:
 
 def write(run: Run) -> RunFacts:
     """Describe a write: the text of a new file, else the diff."""
-    name = path(run, text(run.input, "file_path") or text(run.result, "filePath"))
+    name = _file(run)
     content = text(run.input, "content") or text(run.result, "content")
     original = run.result.get("originalFile")
     hunks = diff.of_patch(run.result.get("structuredPatch"))
@@ -110,13 +110,18 @@ def edit(run: Run) -> RunFacts:
     return _changed(run, "Edit", [run.input])
 
 
+def _file(run: Run) -> str:
+    """Return the path of the file that a run changes."""
+    return path(run, text(run.input, "file_path") or text(run.result, "filePath"))
+
+
 def multi_edit(run: Run) -> RunFacts:
     """Describe several replacements in a file, as a diff."""
     return _changed(run, "MultiEdit", [mapping(edit) for edit in items(run.input.get("edits"))[:_MAX_EDITS]])
 
 
 def _changed(run: Run, verb: str, edits: list[dict[str, Any]]) -> RunFacts:
-    name = path(run, text(run.input, "file_path") or text(run.result, "filePath"))
+    name = _file(run)
     hunks = diff.of_patch(run.result.get("structuredPatch"))
     unified = "" if hunks else _ready_diff(run.result)
     if not hunks and not unified:

@@ -39,7 +39,7 @@ def asked(prompt: str) -> Asked | None:
 
     Code, quotations, pasted text and slash commands do not count.
     """
-    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+    if is_command(prompt):
         return None
     text = prose(prompt)
     typed = words(text)
@@ -51,6 +51,11 @@ def asked(prompt: str) -> Asked | None:
             if places and not _is_denied(denials, folded, begin, places[-1]):
                 return Asked(language, " ".join([typed[at] for at in places]), _without(text, typed, places))
     return None if text.isascii() else _asked_unspaced(text)
+
+
+def is_command(prompt: str) -> bool:
+    """Whether a prompt is a slash command."""
+    return prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt) is not None
 
 
 def topic(phrase: Asked) -> str:

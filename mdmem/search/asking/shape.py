@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mdmem.agents import prompts
 from mdmem.search.asking import english, facts, failures, frames, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
@@ -52,7 +51,7 @@ def look_up(prompt: str) -> Shape | None:
     """
     if not any(word in prompt.lower() for word in english.LOOKS_UP):
         return _naming(prompt)
-    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+    if prose.is_command(prompt):
         return None
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
@@ -96,7 +95,7 @@ MAX_NAMING_CHARS = 100
 
 
 def _shape_of(prompt: str) -> Shape | None:
-    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+    if prose.is_command(prompt):
         return None
     phrase = prose.asked(prompt)
     if phrase:

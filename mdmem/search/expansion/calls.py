@@ -22,6 +22,7 @@ from mdmem.search.expansion.providers import (
     RefusedError,
     Request,
     checked,
+    value_of,
 )
 from mdmem.search.gate import Gate
 
@@ -83,9 +84,11 @@ MIN_SECONDS = 0.05
 
 def _model(config: Config, name: str, *, is_first: bool) -> str:
     """Return a provider's model: its row in `expand.models`, `expand.model` for the first one, or its default."""
-    rows = (row.split() for row in config.settings.expand.models)
-    named = next((row[1] for row in rows if len(row) == 2 and row[0] == name), "")
-    return named or (config.settings.expand.model if is_first else "") or PROVIDERS[name].model
+    return (
+        value_of(name, config.settings.expand.models)
+        or (config.settings.expand.model if is_first else "")
+        or PROVIDERS[name].model
+    )
 
 
 def chosen(config: Config, env: Mapping[str, str]) -> list[str]:

@@ -18,7 +18,7 @@ from mdmem.agents import objects
 from mdmem.search.text import analysis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mdmem.config import Config
 
@@ -287,9 +287,13 @@ def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
 
 def key(config: Config, env: Mapping[str, str], name: str) -> str:
     """Return a provider's key from the environment or from the row `NAME KEY` in `expand.keys`; "" if none."""
-    variable = KEYS.get(name, "")
-    rows = (row.split() for row in config.settings.expand.keys)
-    return env.get(variable) or next((row[1] for row in rows if len(row) == 2 and row[0] == name), "")
+    return env.get(KEYS.get(name, "")) or value_of(name, config.settings.expand.keys)
+
+
+def value_of(name: str, rows: Iterable[str]) -> str:
+    """Return the value in the first row `NAME VALUE` of a setting; "" if there is none."""
+    pairs = (row.split() for row in rows)
+    return next((pair[1] for pair in pairs if len(pair) == 2 and pair[0] == name), "")
 
 
 KEYS = {

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
@@ -75,7 +74,7 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
                 continue
             if data is None:
                 data = disk.readable(root, entry.path)
-            mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+            mtime_ns = scan_record.reliable_mtime(entry.mtime_ns)
             yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns, rules=rules)
 
 

@@ -416,7 +416,7 @@ class _Tally:
         from mdmem.search.index import document  # slow to load; readers do not need it
 
         note = batch.view.find(entry.path)
-        mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+        mtime_ns = scan_record.reliable_mtime(entry.mtime_ns)
         data = disk.readable(root, entry.path)
         if data is None:
             if note is not None:

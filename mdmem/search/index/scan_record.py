@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import time
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -140,9 +141,9 @@ def _save(path: str, data: bytes) -> None:
         return  # a full disk only costs the short scan
 
 
-def fresh(at_ns: int, looked_ns: int) -> bool:
-    """Whether a change just after looking could have the same mtime, so that it would not be seen."""
-    return abs(looked_ns - at_ns) < _step_ns(at_ns)
+def reliable_mtime(at_ns: int) -> int:
+    """Return an mtime to record; -1 if a change just after now could leave the same one, and so not be seen."""
+    return -1 if abs(time.time_ns() - at_ns) < _step_ns(at_ns) else at_ns
 
 
 def _step_ns(at_ns: int) -> int:

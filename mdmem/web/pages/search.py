@@ -21,7 +21,7 @@ from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.vault import links
 from mdmem.vault.note import WRITTEN
-from mdmem.views import rows, snippets
+from mdmem.views import figures, rows, snippets
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 from mdmem.web.site import PageRequest
@@ -174,7 +174,8 @@ def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
     """Count the matches of a query by kind, project, tool and file, highest count first, at most `MOST` of each."""
     numbers = matching(view, root, query)
     counts = {key: _by_term(view, key, numbers) for key in ("project", "tool", "agent")}
-    counts["is"] = _highest(+Counter({state: _count_having(view, f"is:{state}", numbers) for state in STATES}))
+    states = Counter({state: _count_having(view, f"is:{state}", numbers) for state in STATES})
+    counts["is"] = figures.ranked(+states, MOST)
     return {"kind": _by_kind(view, numbers), **counts, "file": _by_file(view, numbers), "time": _by_age(view, numbers)}
 
 
@@ -188,10 +189,6 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     return numbers if permitted is None else numbers & permitted
 
 
-def _highest(counted: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST])
-
-
 def _by_kind(view: View, numbers: set[int]) -> dict[str, int]:
     flags = view.numbers("flags")
     places = Counter(flags[number] // KIND_STEP for number in numbers)
@@ -200,12 +197,12 @@ def _by_kind(view: View, numbers: set[int]) -> dict[str, int]:
         flagged = {f"kind:{kind}" for kind in KINDS}
         others = (term for term in view.starting_with("facet", "kind:") if term not in flagged)
         counted.update({term[5:]: _count_having(view, term, numbers) for term in others})
-    return _highest(+counted)
+    return figures.ranked(+counted, MOST)
 
 
 def _by_term(view: View, key: str, numbers: set[int]) -> dict[str, int]:
     terms = (term for term in view.starting_with("facet", f"{key}:") if len(term) > len(key) + 1)
-    return _highest(+Counter({term[len(key) + 1 :]: _count_having(view, term, numbers) for term in terms}))
+    return figures.ranked(+Counter({term[len(key) + 1 :]: _count_having(view, term, numbers) for term in terms}), MOST)
 
 
 def _count_having(view: View, facet: str, numbers: set[int]) -> int:
@@ -215,7 +212,7 @@ def _count_having(view: View, facet: str, numbers: set[int]) -> int:
 def _by_file(view: View, numbers: set[int]) -> dict[str, int]:
     created = view.numbers("created")
     newest = heapq.nlargest(_FILES_OF, numbers, key=created.__getitem__)
-    return _highest(Counter(name for number in newest for name in view.facts(number).get("files", ())))
+    return figures.ranked(Counter(name for number in newest for name in view.facts(number).get("files", ())), MOST)
 
 
 def _by_age(view: View, numbers: set[int]) -> dict[str, int]:
