@@ -80,17 +80,19 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
         other_files.forget_linked(config, reading.targets)
     if state.further:
         return reading.batch([], None)  # the links of the notes still to come are unknown
-    others = [one for one in state.beside if wanted.has(one.path)]
-    others = [one for one in others if attachments.is_visible(one.path, config.settings)]
-    taken, left = other_files.choose(config, repo, others, reading.targets, wanted.only or ())
-    for place, change in enumerate(taken):
+    beside = [change for change in state.beside if wanted.has(change.path)]
+    beside = [change for change in beside if attachments.is_visible(change.path, config.settings)]
+    chosen, left_out = other_files.choose(config, repo, beside, reading.targets, wanted.only or ())
+    for place, change in enumerate(chosen):
         if reading.room < 0:
-            rest = {*(one.path for one in taken[place:]), *(one.path for one in left)}
-            return reading.batch(left, state._replace(changes=[], beside=[one for one in others if one.path in rest]))
+            remaining = {*(change.path for change in chosen[place:]), *(change.path for change in left_out)}
+            return reading.batch(
+                left_out, state._replace(changes=[], beside=[change for change in beside if change.path in remaining])
+            )
         reading.add_beside(change)
     if wanted.only is None:
-        other_files.keep_left_out(config, left)
-    return reading.batch(left, None)
+        other_files.keep_left_out(config, left_out)
+    return reading.batch(left_out, None)
 
 
 def in_order(state: State) -> State:
@@ -99,7 +101,7 @@ def in_order(state: State) -> State:
     for change in state.changes:  # a sort key each would take more memory than the changes
         folders.setdefault(layout.folder_of(change.path), []).append(change)
     return state._replace(
-        changes=[one for name in sorted(folders) for one in sorted(folders.pop(name), key=_pages_last)]
+        changes=[change for name in sorted(folders) for change in sorted(folders.pop(name), key=_pages_last)]
     )
 
 
@@ -195,10 +197,10 @@ class _Reading:
             return
         path = file.change.path
         is_free = path in self._wanted.accept or file.change.kind == "deleted"  # history has its name already
-        held = None if is_free else self._gate.look(path, file.data)
-        if held:
+        held_back = None if is_free else self._gate.look(path, file.data)
+        if held_back:
             before = past.objects_of(self._repo, [file.change.oid])[file.change.oid] if file.change.oid else b""
-            self._held_back.append(held._replace(in_history=self._gate.is_known(file.data, before)))
+            self._held_back.append(held_back._replace(in_history=self._gate.is_known(file.data, before)))
         else:
             self._files.append(file._replace(meta={key: file.meta[key] for key in NEEDED if key in file.meta}))
             self.room -= len(file.data)

@@ -35,8 +35,8 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
             skipped.append(path)
         else:
             steps.append(RewriteStep(path, data, after))
-    done = rewrite.apply(config, steps, f"Release {plural.number(len(steps), 'note')} of the branch {branch}")
-    return done._replace(skipped=[*skipped, *done.skipped])
+    applied = rewrite.apply(config, steps, f"Release {plural.number(len(steps), 'note')} of the branch {branch}")
+    return applied._replace(skipped=[*skipped, *applied.skipped])
 
 
 def drop(config: Config, paths: Collection[str], branch: str, update_page: UpdatePage) -> Applied:
@@ -46,8 +46,10 @@ def drop(config: Config, paths: Collection[str], branch: str, update_page: Updat
     """
     waiting = {path: _waiting(config, path, branch) for path in paths}
     steps = [RewriteStep(path, data, None) for path, data in waiting.items() if data is not None]
-    done = rewrite.apply(config, steps, f"Drop {plural.number(len(steps), 'note')} of the branch {branch}", update_page)
-    return done._replace(skipped=[*(path for path, data in waiting.items() if data is None), *done.skipped])
+    applied = rewrite.apply(
+        config, steps, f"Drop {plural.number(len(steps), 'note')} of the branch {branch}", update_page
+    )
+    return applied._replace(skipped=[*(path for path, data in waiting.items() if data is None), *applied.skipped])
 
 
 def fate(root: str, branch: str, commits: Collection[str]) -> str:
@@ -69,7 +71,7 @@ def fate(root: str, branch: str, commits: Collection[str]) -> str:
 
 def _is_merged(root: Path, branch: str, default: str, commits: Collection[str]) -> bool:
     tip = _commit(root, f"refs/heads/{branch}") or _commit(root, f"refs/remotes/origin/{branch}")
-    has_moved = any(not tip.startswith(known) for known in commits)
+    has_moved = any(not tip.startswith(commit) for commit in commits)
     for ref in (f"refs/heads/{default}", f"refs/remotes/origin/{default}"):
         goal = _commit(root, ref)
         if not (tip and goal) or _git(root, "merge-base", "--is-ancestor", tip, goal).status:
@@ -83,8 +85,8 @@ def _is_merged(root: Path, branch: str, default: str, commits: Collection[str]) 
 
 
 def _commit(root: Path, ref: str) -> str:
-    done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    return "" if done.status else done.out.decode("ascii").strip()
+    result = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return "" if result.status else result.out.decode("ascii").strip()
 
 
 def _git(root: Path, *words: str) -> repository.GitResult:

@@ -86,7 +86,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
     """
     refuse_half_way(repo)
     arguments = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
-    found = _Listing(after, only)
+    listing = _Listing(after, only)
     head = branch = ""
     for line in repository.each(repo, "status", "--porcelain=v2", *arguments, env=git_index.env(copy)):
         if line.startswith("# branch.oid "):
@@ -98,9 +98,9 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
                 f"{line.split(' ', 10)[10]} has an unresolved conflict. Resolve it; then the notes are committed."
             )
         elif line[:2] in ("1 ", "? "):
-            found.add(line)
+            listing.add(line)
     is_plain = head and branch not in ("(detached)", "(unknown)")
-    return found.state(f"refs/heads/{branch}" if is_plain else checked_out.branch(repo), head)
+    return listing.state(f"refs/heads/{branch}" if is_plain else checked_out.branch(repo), head)
 
 
 def compare(
@@ -204,7 +204,7 @@ def refuse_half_way(repo: Repository) -> None:
 
 def half_way(git_dir: Path) -> str:
     """Return the git command that a person has not finished, such as "merge"; "" for none."""
-    found = next((command for name, command in UNDER_WAY.items() if (git_dir / name).exists()), "")
-    if found or not (git_dir / SERIES).exists():
-        return found
+    command = next((command for name, command in UNDER_WAY.items() if (git_dir / name).exists()), "")
+    if command or not (git_dir / SERIES).exists():
+        return command
     return "revert" if (git_dir / SERIES).read_bytes().startswith(b"revert") else "cherry-pick"

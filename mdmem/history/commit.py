@@ -119,8 +119,8 @@ def commit_paths(
     """
 
     def plan(files: list[File], goes_on: bool) -> list[PlannedCommit]:
-        subject, newline, rest = text.partition("\n")
-        return [PlannedCommit(f"{subject}{' (continued)' * goes_on}{newline}{rest}", files)] if files else []
+        subject, newline, body = text.partition("\n")
+        return [PlannedCommit(f"{subject}{' (continued)' * goes_on}{newline}{body}", files)] if files else []
 
     only = frozenset(paths)
     return _commit(config, plan, Wanted(only), _How(mode=ScanMode(only=only), report=report))
@@ -240,7 +240,7 @@ class _Work:
         uncommitted: receives the changes that remain uncommitted.
         """
         state, stamp = batch.in_order(listing.state), listing.stamp
-        taken: set[str] = set()
+        planned_paths: set[str] = set()
         while True:
             next_batch = batch.read(self._config, self._repo, state, wanted, self._linked)
             if next_batch.converted:
@@ -250,10 +250,12 @@ class _Work:
             if written is None:
                 return None
             self._note(written.commits, next_batch, state)
-            taken.update(file.change.path for change in planned for file in change.files)
+            planned_paths.update(file.change.path for change in planned for file in change.files)
             if next_batch.rest is None:
                 uncommitted += (
-                    change for change in (*listing.state.changes, *listing.state.beside) if change.path not in taken
+                    change
+                    for change in (*listing.state.changes, *listing.state.beside)
+                    if change.path not in planned_paths
                 )
                 return written
             if planned and not written.stamp:
@@ -284,12 +286,12 @@ class _Work:
             if not git_index.move(repo, copy, state.branch, state.head, oids[-1], lock_fd):
                 return None
         git_index.catch_up(repo, lock_fd)
-        made = [
+        commits = [
             Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(planned_commit.files))
             for oid, draft, planned_commit in zip(oids, drafts, planned, strict=False)
         ]
         is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == own_stamp
-        return _Written(made, oids[-1], own_stamp if is_ours else None)
+        return _Written(commits, oids[-1], own_stamp if is_ours else None)
 
     def _note(self, commits: list[Commit], read: CommitBatch, state: State) -> None:
         before = self.done
@@ -304,12 +306,12 @@ def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: in
     Imported drafts from long before the last commit become a separate line with their original dates, which is
     merged: git expects dates to ascend along a line.
     """
-    last = writer.time_of(repo, head) if head and imported else 0.0
-    early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]
+    last_time = writer.time_of(repo, head) if head and imported else 0.0
+    early = [draft for draft in drafts if 0 < draft.happened < last_time - EARLIER_SECONDS]
     if not early:
         return writer.prepare(repo, head, drafts, lock_fd)
-    early_drafts = {id(draft) for draft in early}
-    others = [draft for draft in drafts if id(draft) not in early_drafts]
+    early_keys = {id(draft) for draft in early}
+    others = [draft for draft in drafts if id(draft) not in early_keys]
     early_ids = writer.prepare(repo, "", early, lock_fd)
     puts = {path: data for draft in early for path, data in draft.puts.items()}
     deletes = tuple(path for draft in early for path in draft.deletes)

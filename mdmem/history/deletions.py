@@ -33,33 +33,35 @@ def find_all(config: Config) -> Deletions:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return Deletions({}, {})
-    here = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
+    present = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
         return Deletions({}, {})
     notes: dict[str, str] = {}
-    kept: dict[str, str] = {}
+    missing: dict[str, str] = {}
     sessions: dict[str, _SessionNotes] = {}
     for at, added, removed in _commits(repo):
         for name in removed:
-            kept.pop(name, None)
-        kept.update((name, path) for name, path in added.items() if name not in here)
-        notes.update((name, path.rpartition("/")[2]) for name, path in added.items() if name not in here)
-        for tag, (came, went) in _by_session(added, removed).items():
-            sessions.setdefault(tag, _SessionNotes()).change(at, came, went)
-    here |= _elsewhere(repo, kept)
+            missing.pop(name, None)
+        missing.update((name, path) for name, path in added.items() if name not in present)
+        notes.update((name, path.rpartition("/")[2]) for name, path in added.items() if name not in present)
+        for tag, (added_ids, removed_ids) in _by_session(added, removed).items():
+            sessions.setdefault(tag, _SessionNotes()).change(at, added_ids, removed_ids)
+    present |= _elsewhere(repo, missing)
     archived = {_tag(layout.archived_in(path)) for path in layout.archives(config.vault)}
-    ended = {tag: found.deleted_at(here) for tag, found in sessions.items() if tag not in archived}
-    return Deletions(notes, {tag: at for tag, at in ended.items() if at})
+    deletion_times = {
+        tag: notes_of_session.deleted_at(present) for tag, notes_of_session in sessions.items() if tag not in archived
+    }
+    return Deletions(notes, {tag: at for tag, at in deletion_times.items() if at})
 
 
-def _elsewhere(repo: Repository, kept: Mapping[str, str]) -> set[str]:
+def _elsewhere(repo: Repository, missing: Mapping[str, str]) -> set[str]:
     """Return the ids of notes in the last commit that this machine leaves out or cannot look for, not deleted ones.
 
-    kept: id -> path of those that are not on disk.
+    missing: id -> path of those that are not on disk.
     """
-    held = part.load(repo)
+    vault_part = part.load(repo)
     shut = ShutFolders(str(repo.root))
-    return {name for name, path in kept.items() if not part.is_part(held, path) or shut.hold(path)}
+    return {name for name, path in missing.items() if not part.is_part(vault_part, path) or shut.hold(path)}
 
 
 class _SessionNotes:
@@ -72,20 +74,20 @@ class _SessionNotes:
         self._lost: set[str] = set()
         self._ended = 0.0
 
-    def change(self, at: float, came: set[str], went: set[str]) -> None:
+    def change(self, at: float, added: set[str], removed: set[str]) -> None:
         """Apply a commit, which adds and removes notes."""
-        if self._lost & came:
+        if self._lost & added:
             self._ended = 0.0  # its deletion was undone
-        self._lost = (self._lost - came) | went
-        self._live = (self._live | came) - went
-        if went and not self._live:
+        self._lost = (self._lost - added) | removed
+        self._live = (self._live | added) - removed
+        if removed and not self._live:
             self._ended = at
 
-    def deleted_at(self, here: set[str]) -> float:
-        """Return when all notes it had by then were deleted; 0 if they were not. here: the ids of notes on disk."""
-        if self._live and self._live.isdisjoint(here):
+    def deleted_at(self, present: set[str]) -> float:
+        """Return when all notes it had by then were deleted; 0 if they were not. present: the ids of notes on disk."""
+        if self._live and self._live.isdisjoint(present):
             return time.time()  # deleted by hand, and not committed yet
-        return self._ended if self._lost.isdisjoint(here) else 0.0
+        return self._ended if self._lost.isdisjoint(present) else 0.0
 
 
 def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str, str]]]:
@@ -106,13 +108,13 @@ def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str
 
 def _by_session(added: Mapping[str, str], removed: Mapping[str, str]) -> dict[str, tuple[set[str], set[str]]]:
     """Return the ids of added and removed notes by their session's tag, without those that were only moved."""
-    found: dict[str, tuple[set[str], set[str]]] = {}
-    for place, (some, others) in enumerate(((added, removed), (removed, added))):
-        for name, path in some.items():
-            tag = _tag(layout.session_of(path)) if name not in others else ""
+    ids_by_tag: dict[str, tuple[set[str], set[str]]] = {}
+    for place, (paths, opposite) in enumerate(((added, removed), (removed, added))):
+        for name, path in paths.items():
+            tag = _tag(layout.session_of(path)) if name not in opposite else ""
             if tag:
-                found.setdefault(tag, (set(), set()))[place].add(name)
-    return found
+                ids_by_tag.setdefault(tag, (set(), set()))[place].add(name)
+    return ids_by_tag
 
 
 def _tag(folder: str) -> str:

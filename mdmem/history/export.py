@@ -78,19 +78,19 @@ def select(
     rules = privacy.Rules.of(config.settings)
     paths = sorted(entry.path for entry in disk.walk(config.vault))
     renamed: list[Exported] = []  # cleaning a private name changes its place in the order
-    for done, path in enumerate(paths):
+    for number, path in enumerate(paths):
         if progress:
-            progress(done, len(paths))
-        one = _cleaned(config, rules, path)
-        if one is None or (project and str(one.parsed.meta.get("project", "")) != project):
+            progress(number, len(paths))
+        exported = _cleaned(config, rules, path)
+        if exported is None or (project and str(exported.parsed.meta.get("project", "")) != project):
             continue
-        created = timestamps.utc(str(one.parsed.meta.get("created", "")))
+        created = timestamps.utc(str(exported.parsed.meta.get("created", "")))
         if (since and created < since) or (until and created >= until):
             continue
-        if one.path == path:
-            yield one
+        if exported.path == path:
+            yield exported
         else:
-            renamed.append(one)
+            renamed.append(exported)
     yield from sorted(renamed)
 
 
@@ -146,14 +146,14 @@ def backup(config: Config, target: Path) -> Backup:
 
 def _zip(notes: Iterable[Exported], file: BinaryIO) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in notes:
-            name = one.path.encode("utf-8", "replace").decode("utf-8")
-            archive.writestr(zipfile.ZipInfo(name, EARLIEST), one.data, zipfile.ZIP_DEFLATED)
+        for exported in notes:
+            name = exported.path.encode("utf-8", "replace").decode("utf-8")
+            archive.writestr(zipfile.ZipInfo(name, EARLIEST), exported.data, zipfile.ZIP_DEFLATED)
 
 
 def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> None:
-    for one in notes:
-        row = {**one.parsed.meta, "path": one.path, "body": one.parsed.body}
+    for exported in notes:
+        row = {**exported.parsed.meta, "path": exported.path, "body": exported.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
 
 

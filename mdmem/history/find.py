@@ -31,12 +31,12 @@ def path_of(config: Config, name: str) -> str:
     path = inside(config, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
-    wanted = note.id_in_reference(name)
+    note_id = note.id_in_reference(name)
     paths = [entry.path for entry in disk.walk(config.vault)]
-    if found := by_id(paths, wanted):
-        return found
-    if found := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, wanted)}, wanted):
-        return found
+    if match := by_id(paths, note_id):
+        return match
+    if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
+        return match
     raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
 
 
@@ -61,12 +61,12 @@ def by_beginning(ids: Mapping[str, str], name: str) -> str:
 
     Raises AmbiguousError when there are several.
     """
-    found = [path for path, known in ids.items() if len(name) >= MIN_NOTE_CHARS and known.startswith(name)]
-    found = [path for path in found if ids[path] == name][:1] or found
-    if len(found) > 1:
-        listed = ", ".join(found[:5])
-        raise AmbiguousError(f"{len(found)} notes match {name!r}: {listed}. Give more characters, or the path.", found)
-    return found[0] if found else ""
+    paths = [path for path, note_id in ids.items() if len(name) >= MIN_NOTE_CHARS and note_id.startswith(name)]
+    paths = [path for path in paths if ids[path] == name][:1] or paths
+    if len(paths) > 1:
+        listed = ", ".join(paths[:5])
+        raise AmbiguousError(f"{len(paths)} notes match {name!r}: {listed}. Give more characters, or the path.", paths)
+    return paths[0] if paths else ""
 
 
 def ids_in(paths: Iterable[str]) -> dict[str, str]:
@@ -118,24 +118,24 @@ def commit_of(repo: Repository, name: str) -> str:
     is_id = len(name) > len("2026") and name.isdigit()
     moment = None if is_id else moment_of(name, when.now())
     if moment is None:
-        done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        if done.status:
+        result = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if result.status:
             raise UsageError(
                 f"{name!r} is not a commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2."
             )
-        return done.out.decode("ascii").strip()
-    done = repository.attempt(repo, "rev-list", "-1", "--first-parent", f"--before={int(moment.timestamp())}", "HEAD")
-    if done.status or not done.out:
+        return result.out.decode("ascii").strip()
+    result = repository.attempt(repo, "rev-list", "-1", "--first-parent", f"--before={int(moment.timestamp())}", "HEAD")
+    if result.status or not result.out:
         raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")
-    return done.out.decode("ascii").strip()
+    return result.out.decode("ascii").strip()
 
 
 def moment_of(text: str, now: datetime) -> datetime | None:
     """Parse a time as all commands do and return the end of the span it names; None when it is not a time."""
-    found = when.span(text, now)
-    if found is None:
+    bounds = when.span(text, now)
+    if bounds is None:
         return None
-    start, end = found
+    start, end = bounds
     return datetime.fromtimestamp(end - (end > start), now.tzinfo)
 
 
@@ -156,17 +156,17 @@ def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
 
     These are notes that people wrote or renamed. One without an id has the id that the index derives from its path.
     """
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for path in paths if len(name) >= MIN_NOTE_CHARS else ():
-        data, made = disk.read_path(root, path), note.id_of_path(path)
-        if data and (made.startswith(name) or name.encode() in data[: 64 * 1024]):
-            found[path] = str(note.parse(data).meta.get("id") or made)
-    return found
+        data, derived_id = disk.read_path(root, path), note.id_of_path(path)
+        if data and (derived_id.startswith(name) or name.encode() in data[: 64 * 1024]):
+            ids[path] = str(note.parse(data).meta.get("id") or derived_id)
+    return ids
 
 
 def _is_session(root: str, folder: str, name: str) -> bool:
     meta = note.parse(journal.read_page(root, folder)).meta
-    known = str(meta.get("session", ""))
+    session = str(meta.get("session", ""))
     if folder.rpartition("/")[2] == name:
         return True
-    return is_named(name, known) if known else folder.endswith(f"-{name[:8]}")
+    return is_named(name, session) if session else folder.endswith(f"-{name[:8]}")

@@ -51,17 +51,17 @@ def plan(
     Raises NotFoundError when a name matches nothing.
     """
     names = list(names)
-    first, last = span
-    named = [path for name in names for path in _paths(config, name)]
-    paths = dict.fromkeys(named) if names else (entry.path for entry in disk.walk(config.vault))
+    since, until = span
+    named_paths = [path for name in names for path in _paths(config, name)]
+    paths = dict.fromkeys(named_paths) if names else (entry.path for entry in disk.walk(config.vault))
     words = links.as_compared(matching)
     read = (_target(config, path) for path in paths)
     return sorted(
         target
         for target, data in read
         if (not project or target.project == project)
-        and (not first or target.created >= first)
-        and (not last or (target.created and target.created < last))
+        and (not since or target.created >= since)
+        and (not until or (target.created and target.created < until))
         and not (words and words not in links.as_compared(data.decode("utf-8", "replace")))
         and (names or target.kind not in note.PAGES or _is_left_over(config, target.path))
     )
@@ -69,10 +69,12 @@ def plan(
 
 def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
     """Return the pages that stay, because a person wrote on them, when all notes of their sessions go."""
-    gone = {target.path for target in targets}
-    folders = sorted({folder for path in gone if (folder := layout.session_of(path))})
-    left = ([entry.path for entry in disk.walk(config.vault, folder) if entry.path not in gone] for folder in folders)
-    return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0])]
+    deleted = {target.path for target in targets}
+    folders = sorted({folder for path in deleted if (folder := layout.session_of(path))})
+    remaining = (
+        [entry.path for entry in disk.walk(config.vault, folder) if entry.path not in deleted] for folder in folders
+    )
+    return [paths[0] for paths in remaining if len(paths) == 1 and _is_worded_page(config, paths[0])]
 
 
 def keep(config: Config, paths: Iterable[str], report: ProgressCallback = ignore) -> set[str]:
@@ -83,9 +85,9 @@ def keep(config: Config, paths: Iterable[str], report: ProgressCallback = ignore
     Raises what `commit.commit_paths` raises.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {plural.number(len(paths), 'note')} before deletion", report)
-    refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
-    return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
+    result = commit.commit_paths(config, paths, f"Keep {plural.number(len(paths), 'note')} before deletion", report)
+    refused = {entry.path for entry in result.held_back} | {entry.path for entry in result.left_out}
+    return refused.union(result.staged, (entry.path for entry in result.staying)).intersection(paths)
 
 
 def apply(
@@ -102,8 +104,8 @@ def apply(
     targets = list(targets)
     steps = (_step(config, target) for target in reporting(targets, "Deleting", report))
     parts = (targets[start : start + NOTES_AT_ONCE] for start in range(0, max(len(targets), 1), NOTES_AT_ONCE))
-    made = (rewrite.apply(config, islice(steps, len(part)), _message(part), update_page, report) for part in parts)
-    return reduce(Applied.with_later, made)
+    results = (rewrite.apply(config, islice(steps, len(part)), _message(part), update_page, report) for part in parts)
+    return reduce(Applied.with_later, results)
 
 
 def _message(targets: list[Target]) -> str:
@@ -147,8 +149,8 @@ def gone(config: Config, name: str) -> GoneSession | None:
     folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name)
     form = "--format=%aI%x00%H%x00%s"
     only = ("--diff-filter=D", form, "HEAD", "--", folder)
-    last = os.fsdecode(repository.attempt(repo, "log", "-1", *only).out).strip() if folder else ""
-    return GoneSession(folder.rpartition("-")[2], *last.split("\0", 2)) if last else None
+    last_commit = os.fsdecode(repository.attempt(repo, "log", "-1", *only).out).strip() if folder else ""
+    return GoneSession(folder.rpartition("-")[2], *last_commit.split("\0", 2)) if last_commit else None
 
 
 def _folder_by_trailer(repo: Repository, name: str) -> str:
@@ -161,15 +163,15 @@ def _folder_by_tag(repo: Repository, name: str) -> str:
     ends = (name[:8].lower(), name.rpartition("-")[2].lower())  # of an id, and of a folder's name
     tags = {tag for tag in (*ends, *journal.session_tags(name)) if len(tag) >= find.MIN_ID_CHARS and tag.isalnum()}
     places = (f":(glob)journal/**/*-{tag}*/*.md" for tag in sorted(tags))
-    found = _first_folder(repo, "--diff-filter=D", "HEAD", "--", *places)
-    return found if found.rpartition("-")[2].startswith(tuple(tags)) else ""
+    folder = _first_folder(repo, "--diff-filter=D", "HEAD", "--", *places)
+    return folder if folder.rpartition("-")[2].startswith(tuple(tags)) else ""
 
 
 def _first_folder(repo: Repository, *words: str) -> str:
     """Return the first session folder in the last commit that `git log` lists for these words; "" for none."""
     form = ("log", "-1", "-z", "--format=", "--no-renames", "--name-only")
-    told = os.fsdecode(repository.attempt(repo, *form, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out)
-    return next(filter(None, map(layout.session_of, told.strip("\0\n").split("\0"))), "")
+    listed = os.fsdecode(repository.attempt(repo, *form, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out)
+    return next(filter(None, map(layout.session_of, listed.strip("\0\n").split("\0"))), "")
 
 
 def _paths(config: Config, name: str) -> list[str]:
@@ -208,9 +210,9 @@ def _is_left_over(config: Config, path: str) -> bool:
 
 def _target(config: Config, path: str) -> tuple[Target, bytes]:
     data = disk.read_path(config.vault, path) or b""
-    known = note.texts(note.parse(data).meta, "id", "kind", "title", "created", "project", "session")
-    same = {key: sys.intern(known[key]) for key in ("kind", "project", "session")}  # of thousands of notes
-    return Target(path, **known | same | {"created": timestamps.utc(known["created"])}, digest=_digest(data)), data
+    texts = note.texts(note.parse(data).meta, "id", "kind", "title", "created", "project", "session")
+    same = {key: sys.intern(texts[key]) for key in ("kind", "project", "session")}  # of thousands of notes
+    return Target(path, **texts | same | {"created": timestamps.utc(texts["created"])}, digest=_digest(data)), data
 
 
 def _digest(data: bytes) -> bytes:

@@ -69,8 +69,8 @@ class HeldBack(NamedTuple):
             )
         what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"
         rule = "" if self.rule == FILE_NAME else f" ({self.rule})"
-        known = IN_HISTORY if self.in_history else ""
-        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed.{known}"
+        history_advice = IN_HISTORY if self.in_history else ""
+        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed.{history_advice}"
 
     @property
     def todo(self) -> str:
@@ -129,7 +129,7 @@ class CommitGate:
         if privacy.clean(text, rules=rules, origin=origin).value == text or self._is_list_of_titles(text, origin):
             return None
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
-        first = min(findings, key=lambda found: found.line, default=None)
+        first = min(findings, key=lambda finding: finding.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
 
     def is_known(self, data: bytes, before: bytes) -> bool:
@@ -142,9 +142,9 @@ class CommitGate:
         """Check each note of an archive and any text beside them; line numbers are those of the archive."""
         folder = layout.archived_in(path)
         for name, text in archives.contents(folder, data).items():
-            held = self.look(f"{folder}/{name}", text)
-            if held:
-                return held._replace(path=path, line=_line_in(data, text, held.line))
+            held_back = self.look(f"{folder}/{name}", text)
+            if held_back:
+                return held_back._replace(path=path, line=_line_in(data, text, held_back.line))
         return None
 
     def _is_list_of_titles(self, text: str, origin: str) -> bool:
@@ -157,13 +157,13 @@ class CommitGate:
             return False
         page = note.parse(text)
         titles = [(_ESCAPED.sub(r"\1", title), _origin(target)) for title, target in _LINKED.findall(page.body)]
-        rest = _MADE_NAME.sub(r"\1", _LINKED.sub("", page.body))
-        of_front = [value for value in page.meta.values() if isinstance(value, (str, list))]
+        other_text = _MADE_NAME.sub(r"\1", _LINKED.sub("", page.body))
+        front_texts = [value for value in page.meta.values() if isinstance(value, (str, list))]
         has_comments = "#" in text[: text.find(page.body)]  # comments are in no value
         return not (page.problem or has_comments) and bool(
-            privacy.clean(rest, rules=self._rules, origin=origin).value == rest
+            privacy.clean(other_text, rules=self._rules, origin=origin).value == other_text
             and all(privacy.clean(title, rules=self._rules, origin=of).value == title for title, of in titles)
-            and all(privacy.clean(value, rules=self._rules).value == value for value in of_front)
+            and all(privacy.clean(value, rules=self._rules).value == value for value in front_texts)
         )
 
 
@@ -178,8 +178,8 @@ _ESCAPED = re.compile(r"\\([\\\[\]`<])")
 
 def _line_in(data: bytes, text: bytes, line: int) -> int:
     """Return the line number in a file of a line of an embedded text."""
-    found = data.find(text.split(b"\n")[line - 1], max(data.find(text), 0))
-    return data[: max(found, 0)].count(b"\n") + 1
+    position = data.find(text.split(b"\n")[line - 1], max(data.find(text), 0))
+    return data[: max(position, 0)].count(b"\n") + 1
 
 
 def _origin(target: str) -> str:

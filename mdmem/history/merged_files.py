@@ -112,16 +112,16 @@ def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:
     by_key: dict[str, list[str]] = {}
     for path in deletes:
         by_key.setdefault(_key(path), []).append(path)
-    below: dict[str, list[str]] = {}
+    paths_below: dict[str, list[str]] = {}
     for key, paths in by_key.items():
-        for above in _folders(key):
-            below.setdefault(above, []).extend(paths)
-    found: set[str] = set()
+        for parent in _folders(key):
+            paths_below.setdefault(parent, []).extend(paths)
+    in_the_way: set[str] = set()
     for key in map(_key, puts) if by_key else ():
-        found.update(below.get(key, ()))
-        for one in (key, *_folders(key)):
-            found.update(by_key.get(one, ()))
-    return found
+        in_the_way.update(paths_below.get(key, ()))
+        for part in (key, *_folders(key)):
+            in_the_way.update(by_key.get(part, ()))
+    return in_the_way
 
 
 def _key(path: str) -> str:

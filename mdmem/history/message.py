@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -69,25 +69,22 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
     unpacked = list(_unpacked(files, before))
-    taken = {file.change.path for found in unpacked for file in found.files}
-    for file in files if not taken else [file for file in files if file.change.path not in taken]:
-        sessions.setdefault("" if file.change.path in moved else _session_of(file, before), []).append(file)
+    unpacked_paths = {file.change.path for members in unpacked for file in members.files}
+    for file in files:
+        if file.change.path not in unpacked_paths:
+            sessions.setdefault("" if file.change.path in moved else _session_of(file, before), []).append(file)
     by_hand = sessions.pop("", [])
-    for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
-        # A new project page belongs to the session that created the project.
-        folder = file.change.path.removesuffix("project.md")
-        makers = (one for one in sessions.values() if any(other.change.path.startswith(folder) for other in one))
-        maker = next(makers, None)
-        if maker:
-            by_hand.remove(file)
-            maker.append(file)
+    _move_new_project_pages(by_hand, sessions.values())
     listed = [file for file in by_hand if is_generated(file) and _is_upkeep(file, before)]
     by_hand = [file for file in by_hand if file not in listed]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
     # A session with nothing but its page joins the other pages.
     if listed or len(alone) > 1 or len(alone) < len(sessions):
         listed += [file for session in sorted(alone) for file in sessions.pop(session)]
-    groups = [*unpacked, *sorted((CommitGroup(*found) for found in sessions.items()), key=happened)]
+    groups = [
+        *unpacked,
+        *sorted((CommitGroup(session, members) for session, members in sessions.items()), key=happened),
+    ]
     if groups:
         groups[-1] = groups[-1]._replace(pages=tuple(listed))
         listed = []
@@ -95,18 +92,29 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     return [*groups, *([CommitGroup("", by_hand)] if by_hand else [])]
 
 
+def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:
+    """Move each new page of a project to the files of the session that created the project."""
+    for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
+        folder = file.change.path.removesuffix("project.md")
+        creators = (members for members in sessions if any(each.change.path.startswith(folder) for each in members))
+        creator = next(creators, None)
+        if creator:
+            by_hand.remove(file)
+            creator.append(file)
+
+
 def _unpacked(files: list[File], before: Mapping[str, bytes]) -> Iterator[CommitGroup]:
     """Yield the notes of each session whose archive is gone because a change, or its going on, unpacked it."""
     added = {file.change.path: file for file in files if file.change.kind == "added"}
     for archive in files:
         folder = layout.archived_in(archive.change.path) if archive.change.kind == "deleted" else ""
-        inside = packed.parse(before.get(archive.change.oid, b"")) if folder else {}
-        paths = [f"{folder}/{name}" for name in inside if f"{folder}/{name}" in added]
+        archived = packed.parse(before.get(archive.change.oid, b"")) if folder else {}
+        paths = [f"{folder}/{name}" for name in archived if f"{folder}/{name}" in added]
         if paths:
-            found = [added[path] for path in paths]
-            session = next((str(file.meta["session"]) for file in found if file.meta.get("session")), "")
-            edited = frozenset(path for path in paths if added[path].data != inside[layout.split(path)[1]])
-            yield CommitGroup("", [*found, archive], (), session, edited)
+            notes = [added[path] for path in paths]
+            session = next((str(file.meta["session"]) for file in notes if file.meta.get("session")), "")
+            edited = frozenset(path for path in paths if added[path].data != archived[layout.split(path)[1]])
+            yield CommitGroup("", [*notes, archive], (), session, edited)
 
 
 def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
@@ -116,8 +124,8 @@ def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
 
 def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
     """Whether a page changed only in its generated part; also True when its earlier text is unknown."""
-    was = before.get(file.change.oid)
-    return was is None or pages.with_generated(was, file.data) == file.data
+    earlier = before.get(file.change.oid)
+    return earlier is None or pages.with_generated(earlier, file.data) == file.data
 
 
 def was_wanted(file: File) -> bool:
@@ -165,8 +173,8 @@ def _unpacking(members: CommitGroup, root: str) -> str:
 
 
 def _project(members: CommitGroup) -> str:
-    named = (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project"))
-    return next(named, "")
+    names = (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project"))
+    return next(names, "")
 
 
 def happened(members: CommitGroup) -> float:
@@ -178,10 +186,10 @@ def happened(members: CommitGroup) -> float:
 
 def _moved(files: list[File]) -> set[str]:
     """Return the added files whose content is that of a deleted one: a person has moved them."""
-    gone = {file.change.oid for file in files if file.change.kind == "deleted"}
-    like = next(iter(gone), "")
-    added = (file for file in files if gone and file.change.kind == "added")
-    return {file.change.path for file in added if objects.blob_id(file.data, like) in gone}
+    deleted_ids = {file.change.oid for file in files if file.change.kind == "deleted"}
+    example = next(iter(deleted_ids), "")
+    added = (file for file in files if deleted_ids and file.change.kind == "added")
+    return {file.change.path for file in added if objects.blob_id(file.data, example) in deleted_ids}
 
 
 def _session_of(file: File, before: Mapping[str, bytes]) -> str:
@@ -198,8 +206,8 @@ def _is_recaptured(file: File, before: Mapping[str, bytes]) -> bool:
 
     A person's edit leaves the digest as it was.
     """
-    now, was = note.parse(file.data), note.parse(before.get(file.change.oid, b""))
-    return people.is_captured(now) and now.meta["digest"] != was.meta.get("digest")
+    now, earlier = note.parse(file.data), note.parse(before.get(file.change.oid, b""))
+    return people.is_captured(now) and now.meta["digest"] != earlier.meta.get("digest")
 
 
 def _session_title(members: CommitGroup, root: str) -> str:
@@ -246,13 +254,13 @@ def _pages(files: Sequence[File]) -> str:
     projects = sum(file.meta.get("kind") == "project" for file in files)
     days = sum(file.meta.get("kind") == "day" for file in files)
     sessions = sum(journal.is_page(file.change.path) for file in files)
-    named = [
+    parts = [
         "start page" if any(file.change.path == "README.md" for file in files) else "",
         plural.number(projects, "project") if projects else "",
         plural.number(days, "day") if days else "",
         plural.number(sessions, "session") if sessions else "",
     ]
-    return f"Pages: {', '.join(filter(None, named))}\n"
+    return f"Pages: {', '.join(filter(None, parts))}\n"
 
 
 def _by_hand(files: list[File]) -> str:
@@ -266,8 +274,8 @@ def _by_hand(files: list[File]) -> str:
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:
-        done = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
-        subject = f"By hand: {', '.join(done)}"
+        counts = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
+        subject = f"By hand: {', '.join(counts)}"
     listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
     more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
     return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")

@@ -64,26 +64,26 @@ def choose(
     wanted: paths to commit whether or not a note links to them.
     """
     filtered = _filtered(repo, [change.path for change in changes])
-    taken: list[Change] = []
-    left: list[LeftOut] = []
+    chosen: list[Change] = []
+    omitted: list[LeftOut] = []
     unsure: list[Change] = []
     for change in sorted(changes):
         why = _why_not(config, change) or ("a git filter handles it; commit it with git" * (change.path in filtered))
         if why:
-            left.append(LeftOut(change.path, why))
+            omitted.append(LeftOut(change.path, why))
         elif change.kind != "added" or change.path in wanted or _is_part(change.path, seen):
-            taken.append(change)
+            chosen.append(change)
         else:
             unsure.append(change)
     linked = _linked_in_history(config, repo, [change.path for change in unsure])
-    gone = {change.oid for change in changes if change.kind == "deleted"}
+    deleted = {change.oid for change in changes if change.kind == "deleted"}
     for change in unsure:
-        if change.path in linked or _is_moved(config, change.path, gone):
-            taken.append(change)
+        if change.path in linked or _is_moved(config, change.path, deleted):
+            chosen.append(change)
         else:
             private = is_linked(change.path, seen.private)
-            left.append(LeftOut(change.path, ONLY_PRIVATE if private else NO_LINK))
-    return taken, left
+            omitted.append(LeftOut(change.path, ONLY_PRIVATE if private else NO_LINK))
+    return chosen, omitted
 
 
 def _is_part(path: str, seen: Targets) -> bool:
@@ -91,9 +91,10 @@ def _is_part(path: str, seen: Targets) -> bool:
     return is_linked(path, seen.public) or (attachments.is_at_home(path) and not is_linked(path, seen.private))
 
 
-def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
+def _is_moved(config: Config, path: str, deleted: Collection[str]) -> bool:
     """Whether a new file has the content of a tracked file that was deleted."""
-    return any(objects.blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
+    example = next(iter(deleted), "")
+    return bool(example) and objects.blob_id(disk.read_path(config.vault, path) or b"", example) in deleted
 
 
 def _why_not(config: Config, change: Change) -> str:
@@ -108,11 +109,11 @@ def _why_not(config: Config, change: Change) -> str:
 
 def is_linked(path: str, targets: Collection[str]) -> bool:
     """Whether a path is among the targets; a target may lack leading folders."""
-    rest = path.lower()
-    while rest:
-        if rest in targets:
+    tail = path.lower()
+    while tail:
+        if tail in targets:
             return True
-        rest = rest.partition("/")[2]
+        tail = tail.partition("/")[2]
     return False
 
 
@@ -121,12 +122,12 @@ def _targets(path: str, data: bytes) -> set[str]:
     if b"](" not in data and b"[[" not in data:
         return set()
     folder = path.rpartition("/")[0]
-    found: set[str] = set()
-    for one in links.written(data.decode("utf-8", "replace")):
-        target = one.target.replace("\\", "/").lower()
-        if one.how != "id":
-            found |= {target.removeprefix("./"), posixpath.normpath(posixpath.join(folder.lower(), target))}
-    return found
+    targets: set[str] = set()
+    for link in links.written(data.decode("utf-8", "replace")):
+        target = link.target.replace("\\", "/").lower()
+        if link.how != "id":
+            targets |= {target.removeprefix("./"), posixpath.normpath(posixpath.join(folder.lower(), target))}
+    return targets
 
 
 def left_out(config: Config) -> list[LeftOut]:
@@ -139,10 +140,10 @@ def left_out(config: Config) -> list[LeftOut]:
     return [LeftOut(*row) for row in rows if Path(config.vault, row[0]).exists()]
 
 
-def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
+def keep_left_out(config: Config, omitted: Iterable[LeftOut]) -> None:
     """Store what was left out, to show it and to avoid searching all notes again for links to it."""
     file = Path(config.state_dir, NAME)
-    text = "\0".join(part for one in left for part in one)
+    text = "\0".join(part for left_out_file in omitted for part in left_out_file)
     if text:
         files.replace(str(file), text.encode("utf-8", "surrogateescape"))
     else:
@@ -151,16 +152,16 @@ def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
 
 def forget_linked(config: Config, seen: Targets) -> None:
     """Forget left-out files that these notes link to, so that the next `choose` searches all notes for links."""
-    known = left_out(config)
-    still = [one for one in known if not is_linked(one.path, seen.public)]
-    if len(still) < len(known):
+    omitted = left_out(config)
+    still = [file for file in omitted if not is_linked(file.path, seen.public)]
+    if len(still) < len(omitted):
         keep_left_out(config, still)
 
 
 def _linked_in_history(config: Config, repo: Repository, paths: Collection[str]) -> set[str]:
     """Return the files that a committed note links to. Files known to have no link are not searched for again."""
-    known = {one.path for one in left_out(config) if one.why in (NO_LINK, ONLY_PRIVATE)} if paths else set()
-    new = [path for path in paths if path not in known]
+    unlinked = {file.path for file in left_out(config) if file.why in (NO_LINK, ONLY_PRIVATE)} if paths else set()
+    new = [path for path in paths if path not in unlinked]
     return _searched(repo, new) if new else set()
 
 
@@ -169,11 +170,11 @@ def _searched(repo: Repository, paths: Iterable[str]) -> set[str]:
     paths = list(paths)
     names = {path.rpartition("/")[2] for path in paths}
     words = "".join(f"{word}\n" for name in sorted(names) for word in {name, quote(name)} if "\n" not in word)
-    found = repository.attempt(
+    result = repository.attempt(
         repo, "grep", "-l", "-z", "-i", "-F", "-f", "-", stdin=words.encode("utf-8", "surrogateescape")
     )
     targets: set[str] = set()
-    for note in filter(disk.is_note_path, os.fsdecode(found.out).split("\0")):
+    for note in filter(disk.is_note_path, os.fsdecode(result.out).split("\0")):
         targets |= _targets(note, disk.read_path(str(repo.root), note) or b"")
     return {path for path in paths if is_linked(path, targets)}
 
@@ -182,7 +183,7 @@ def _filtered(repo: Repository, paths: Collection[str]) -> frozenset[str]:
     """Return the files that git's attributes hand to a filter program, which mdmem does not start."""
     if not paths:
         return frozenset()
-    named = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    fields = os.fsdecode(repository.run(repo, "check-attr", "-z", "--stdin", "filter", stdin=named)).split("\0")
+    listed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    fields = os.fsdecode(repository.run(repo, "check-attr", "-z", "--stdin", "filter", stdin=listed)).split("\0")
     rows = zip(fields[::3], fields[2::3], strict=False)
     return frozenset(path for path, value in rows if value not in ("unspecified", "unset", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import private
@@ -59,8 +59,10 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     From the navigation line only the links themselves are dropped.
     """
     lines = generated.inside(data)
-    kept = [left for line in lines if (left := _without_links(line, path.rpartition("/")[0], gone)) is not None]
-    return generated.replaced(data, kept) if kept != lines else data
+    folder = path.rpartition("/")[0]
+    shortened = (_without_links(line, folder, gone) for line in lines)
+    remaining = [line for line in shortened if line is not None]
+    return generated.replaced(data, remaining) if remaining != lines else data
 
 
 TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
@@ -68,17 +70,21 @@ TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
 _BETWEEN = " · "
 
 
+def targets(line: str) -> Iterator[str]:
+    """Yield the targets of the links in a line, as written."""
+    return (match[1] or match[2] for match in TARGET.finditer(line))
+
+
 def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:
     """Return a line without links to `gone`; None when nothing is left."""
-    targets = (match[1] or match[2] for match in TARGET.finditer(line))
-    if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets):
+    if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets(line)):
         return line
     mark = journal.NAVIGATION_MARK if line.endswith(journal.NAVIGATION_MARK) else ""
     if not mark or _BETWEEN not in line:
         return mark or None
     parts = line.removesuffix(mark).rstrip().split(_BETWEEN)
-    kept = [part for part in parts if _without_links(part, folder, gone) is not None]
-    return f"{_BETWEEN.join(kept)} {mark}".lstrip()
+    remaining = [part for part in parts if _without_links(part, folder, gone) is not None]
+    return f"{_BETWEEN.join(remaining)} {mark}".lstrip()
 
 
 _PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended", "identity", "root"}
@@ -91,26 +97,26 @@ def is_worded(root: str, data: bytes) -> bool:
     """
     parsed = note.parse(data)
     kind = "project" if parsed.meta.get("kind") == "project" else "session"
-    before, begun, rest = parsed.body.partition(PAGE_MARKS[0])
-    _, ended, after = rest.partition(PAGE_MARKS[1])
-    if not begun or not ended or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
+    before, begin_mark, rest = parsed.body.partition(PAGE_MARKS[0])
+    _, end_mark, after = rest.partition(PAGE_MARKS[1])
+    if not begin_mark or not end_mark or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
         return True
     title = str(parsed.meta.get("title", ""))
     if parsed.meta.get("aliases", [title]) != [title]:
         return True
-    own = {line.strip() for line in f"{before}\n{after}".split("\n")}
+    own_lines = {line.strip() for line in f"{before}\n{after}".split("\n")}
     templates = (template.load(f"notes/{kind}.md", vault) for vault in (root, ""))
     filled = (template.fill(text, {"title": title, "page": ""}) for text in templates)
-    return bool(own - {"", *(line.strip() for text in filled for line in text.split("\n"))})
+    return bool(own_lines - {"", *(line.strip() for text in filled for line in text.split("\n"))})
 
 
-def with_generated(data: bytes, like: bytes) -> bytes:
+def with_generated(data: bytes, other: bytes) -> bytes:
     """Return a page with the generated part of another version of it; everything else stays."""
     begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
-    first, last = (like.find(mark.encode()) for mark in PAGE_MARKS)
+    first, last = (other.find(mark.encode()) for mark in PAGE_MARKS)
     if min(begin, first) < 0 or end < begin or last < first:
         return data
-    return data[:begin] + like[first:last] + data[end:]
+    return data[:begin] + other[first:last] + data[end:]
 
 
 def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:

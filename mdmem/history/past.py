@@ -62,9 +62,9 @@ def show(config: Config, name: str, at: str) -> PastNote:
     repo = repository.open_vault(config.vault)
     oid = find.commit_of(repo, at)
     paths = tree(repo, oid)
-    typed, wanted = find.inside(config, name), note.id_in_reference(name)
-    path = typed if typed in paths else find.by_id(paths, wanted) or _renamed(config, paths, wanted)
-    path = path or find.by_beginning(find.ids_in(paths), wanted)
+    typed, note_id = find.inside(config, name), note.id_in_reference(name)
+    path = typed if typed in paths else find.by_id(paths, note_id) or _renamed(config, paths, note_id)
+    path = path or find.by_beginning(find.ids_in(paths), note_id)
     if not path:
         raise NotFoundError(f"At {at} ({oid[:8]}), no note had the id or path {name!r}.")
     return PastNote(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))
@@ -81,20 +81,20 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     repo = repository.open_vault(config.vault)
     blobs = tree(repo, find.commit_of(repo, at))
     terms = list(dict.fromkeys(re.findall(r"\w+", words.lower())))
-    found = {path: shares for path, data in Texts(repo, blobs).items() if any(shares := _shares(data, terms))}
-    counts = [sum(map(bool, column)) for column in zip(*found.values(), strict=True)]
+    shares_of = {path: shares for path, data in Texts(repo, blobs).items() if any(shares := _shares(data, terms))}
+    counts = [sum(map(bool, column)) for column in zip(*shares_of.values(), strict=True)]
     weights = dict(zip(terms, (math.log(1 + len(blobs) / (1 + count)) for count in counts), strict=False))
-    scored = {path: sum(map(operator.mul, shares, weights.values())) for path, shares in found.items()}
+    scored = {path: sum(map(operator.mul, shares, weights.values())) for path, shares in shares_of.items()}
     best = sorted(scored, key=lambda path: (-scored[path], path))
     hits: list[PastHit] = []
     for path, data in Texts(repo, {path: blobs[path] for path in best}).items():
         parsed = note.parse(data)
-        known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session")
-        if (project and known["project"] != project) or (kind and known["kind"] != kind):
+        texts = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session")
+        if (project and texts["project"] != project) or (kind and texts["kind"] != kind):
             continue
-        if note.is_internal(path, known["kind"]) and kind not in note.INTERNAL:
+        if note.is_internal(path, texts["kind"]) and kind not in note.INTERNAL:
             continue  # as in a search of the present
-        hits.append(PastHit(path, **known, score=scored[path], snippet=_snippet(parsed.body, weights)))
+        hits.append(PastHit(path, **texts, score=scored[path], snippet=_snippet(parsed.body, weights)))
         if len(hits) == limit:
             break
     return hits
@@ -131,16 +131,16 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
 
 def patches(lines: Iterable[bytes]) -> list[FilePatch]:
     """Split a patch by file, each with its newer path."""
-    found: list[tuple[str, list[str]]] = []
+    sections: list[tuple[str, list[str]]] = []
     for data in lines:
         line = data.decode("utf-8", "replace")
         if line.startswith("diff --git "):
-            both = line.removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
-            found.append((both[len(both) // 2 + 3 :], []))
+            paths = line.removeprefix("diff --git ")  # "a/PATH b/PATH", unless the file was renamed
+            sections.append((paths[len(paths) // 2 + 3 :], []))
         elif line.startswith("rename to "):
-            found[-1] = line.removeprefix("rename to "), found[-1][1]
-        found[-1][1].append(line)
-    return [FilePatch(path, "".join(f"{line}\n" for line in said)) for path, said in found]
+            sections[-1] = line.removeprefix("rename to "), sections[-1][1]
+        sections[-1][1].append(line)
+    return [FilePatch(path, "".join(f"{line}\n" for line in lines_of_file)) for path, lines_of_file in sections]
 
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:
@@ -163,13 +163,13 @@ def deletions(root: str, folder: str) -> dict[str, float]:
         repo = repository.open_vault(root)
     except MdmemError:
         return {}
-    done = repository.attempt(repo, "log", "--diff-filter=D", "--format=%x00%ct", "--name-only", "--", folder)
-    found: dict[str, float] = {}
-    for commit in done.out.decode("utf-8", "replace").split("\0")[1:] if not done.status else ():
+    result = repository.attempt(repo, "log", "--diff-filter=D", "--format=%x00%ct", "--name-only", "--", folder)
+    times: dict[str, float] = {}
+    for commit in result.out.decode("utf-8", "replace").split("\0")[1:] if not result.status else ():
         when, *paths = commit.split("\n")
         for path in filter(None, paths):
-            found.setdefault(path, float(when))
-    return found
+            times.setdefault(path, float(when))
+    return times
 
 
 def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:

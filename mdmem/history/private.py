@@ -55,8 +55,8 @@ def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
 def meta_of(path: str, data: bytes) -> dict[str, object]:
     """Return the front matter of a file; for an archive with a private note, `sync: false` is added."""
     meta: dict[str, object] = note.parse(data).meta
-    inside = packed.parse(data).values() if layout.archived_in(path) else ()
-    return {**meta, "sync": False} if any(says_so(note.parse(one).meta) for one in inside) else meta
+    archived = packed.parse(data).values() if layout.archived_in(path) else ()
+    return {**meta, "sync": False} if any(says_so(note.parse(text).meta) for text in archived) else meta
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:
@@ -72,15 +72,17 @@ AT_ONCE = 10_000
 
 def refuse(root: str, repo: Repository, span: str) -> None:
     """Raise GitError when commits to be pushed contain a note that stays on this machine."""
-    held = projects(root)
+    private_projects = projects(root)
     arguments = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    named = repository.each(repo, *arguments)
-    found: set[str] = set()
-    while some := set(islice(named, AT_ONCE)):  # a set, as many commits change the same page
-        found.update(path for path in some if path and stays(path, disk.read_path(root, path) or b"", held))
-    staying = sorted(found)
+    paths = repository.each(repo, *arguments)
+    staying_paths: set[str] = set()
+    while part := set(islice(paths, AT_ONCE)):  # a set, as many commits change the same page
+        staying_paths.update(
+            path for path in part if path and stays(path, disk.read_path(root, path) or b"", private_projects)
+        )
+    staying = sorted(staying_paths)
     if staying:
-        folders = {f"journal/{name}" for name in held}
+        folders = {f"journal/{name}" for name in private_projects}
         places = ("/".join(path.split("/")[:2]) for path in staying)
         leaving = dict.fromkeys(
             place if place in folders else path for path, place in zip(staying, places, strict=True)

@@ -78,11 +78,11 @@ class ReviewScreen(NamedTuple):
 
 def screens(items: Iterable[ReviewItem]) -> list[ReviewScreen]:
     """Group notes by session, with tool runs apart; tool runs of turns that were decided before get no screen."""
-    found: dict[str, ReviewScreen] = {}
+    screen_of: dict[str, ReviewScreen] = {}
     for item in items:
-        screen = found.setdefault(item.session or item.path, ReviewScreen(item.session, [], []))
+        screen = screen_of.setdefault(item.session or item.path, ReviewScreen(item.session, [], []))
         (screen.runs if item.kind == "observation" and item.session else screen.items).append(item)
-    return [screen for screen in found.values() if screen.items]
+    return [screen for screen in screen_of.values() if screen.items]
 
 
 def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
@@ -124,10 +124,10 @@ def finish(
     if not complete:
         return applied
     repo = repository.open_vault(config.vault)
-    made = applied.result.commits
+    commits = applied.result.commits
     with lock.held(config.state_dir) as lock_fd:
         # The commit of the decisions counts as reviewed too, if it directly follows.
-        head = made[-1].oid if made and writer.tip(repo, f"{made[-1].oid}^") == seen.head else seen.head
+        head = commits[-1].oid if commits and writer.tip(repo, f"{commits[-1].oid}^") == seen.head else seen.head
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, lock_fd=lock_fd)
     return applied
@@ -163,11 +163,11 @@ def end_import(config: Config, before: str | None) -> None:
 
 def _pass_over(repo: Repository, before: str, after: str, lock_fd: int) -> None:
     """Mark the changes between two commits as reviewed; earlier ones remain to be reviewed."""
-    seen, nothing = writer.tip(repo, REF), repository.empty_tree(repo)
-    if seen or (before and any(past.notes(repo, before))):
+    reviewed, nothing = writer.tip(repo, REF), repository.empty_tree(repo)
+    if reviewed or (before and any(past.notes(repo, before))):
         entries = git_index.tree_changes(repo, before or nothing, after)
         tree = git_index.tree_with(
-            repo, seen or nothing, (one for one in entries if one.mode != git_index.GONE), lock_fd
+            repo, reviewed or nothing, (entry for entry in entries if entry.mode != git_index.GONE), lock_fd
         )
         keep_tree(repo, tree, "Reviewed before an import")
     else:
@@ -176,8 +176,8 @@ def _pass_over(repo: Repository, before: str, after: str, lock_fd: int) -> None:
 
 def keep_tree(repo: Repository, tree: str, why: str) -> None:
     """Mark the contents of a tree as reviewed, by a commit without parents."""
-    who = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
-    env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
+    identity = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
+    env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in identity.items()}
     oid = repository.run(repo, "commit-tree", "-m", why, tree, env=env)
     repository.run(repo, "update-ref", REF, oid.decode("ascii").strip())
 
@@ -200,9 +200,9 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
 
 def delete(config: Config, items: Iterable[ReviewItem]) -> list[RewriteStep]:
     """Return the steps that delete notes."""
-    named = {item.path: item.oid for item in items}
-    texts = past.objects_of(repository.open_vault(config.vault), sorted(set(named.values())))
-    return [RewriteStep(path, texts[oid], None) for path, oid in named.items()]
+    oids = {item.path: item.oid for item in items}
+    texts = past.objects_of(repository.open_vault(config.vault), sorted(set(oids.values())))
+    return [RewriteStep(path, texts[oid], None) for path, oid in oids.items()]
 
 
 def text_of(config: Config, item: ReviewItem) -> bytes:
@@ -224,19 +224,19 @@ def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
     before = past.tree(repo, base) if base else {}
     after = past.tree(repo, head)
     changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
-    gone = {path: oid for path, oid in before.items() if path not in after}
+    deleted = {path: oid for path, oid in before.items() if path not in after}
     by_hand = _by_hand(repo, base, head)
     del after
-    paths = chain(changed, gone)
-    while some := list(islice(paths, AT_ONCE)):
-        now = {path: changed.get(path) or gone[path] for path in some}
-        was = {path: before[path] for path in some if path in before and path not in gone}
-        texts = past.objects_of(repo, sorted({*now.values(), *was.values()}))
-        for path, oid in now.items():
-            change = "deleted" if path in gone else "changed" if path in before else "added"
+    paths = chain(changed, deleted)
+    while part := list(islice(paths, AT_ONCE)):
+        new_oids = {path: changed.get(path) or deleted[path] for path in part}
+        old_oids = {path: before[path] for path in part if path in before and path not in deleted}
+        texts = past.objects_of(repo, sorted({*new_oids.values(), *old_oids.values()}))
+        for path, oid in new_oids.items():
+            change = "deleted" if path in deleted else "changed" if path in before else "added"
             parsed = note.parse(texts[oid])
             # An interrupted review, or one on another machine, may have decided on some already.
-            if change == "deleted" or not _is_decided(parsed, texts.get(was.get(path, ""), b"")):
+            if change == "deleted" or not _is_decided(parsed, texts.get(old_oids.get(path, ""), b"")):
                 yield _item(path, change, oid, parsed, edited=change == "changed" and path in by_hand)
 
 
@@ -246,11 +246,11 @@ def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
 
 
 def _item(path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool) -> ReviewItem:
-    known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session", "status")
-    known = {key: text if key in ("id", "title") else sys.intern(text) for key, text in known.items()}
-    known["created"] = timestamps.utc(known["created"])
+    texts = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session", "status")
+    texts = {key: text if key in ("id", "title") else sys.intern(text) for key, text in texts.items()}
+    texts["created"] = timestamps.utc(texts["created"])
     edited = edited or note.is_edited(parsed)
-    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in parsed.meta, oid=oid)
+    return ReviewItem(path, change, **texts, edited=edited, reviewed="reviewed" in parsed.meta, oid=oid)
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:

@@ -78,10 +78,10 @@ def apply(
     except KeyboardInterrupt as error:  # commit what was changed so far
         stopped = error
     also = _bring_pages(config, deleted, update_page, report) if update_page else []
-    done = commit.commit_paths(config, [*changed, *also], text, report)
+    result = commit.commit_paths(config, [*changed, *also], text, report)
     if stopped:
         raise stopped
-    return Applied(changed, skipped, done)
+    return Applied(changed, skipped, result)
 
 
 class _Deleted(NamedTuple):
@@ -96,14 +96,14 @@ def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, rep
 
     Neighboring pages that are not rebuilt now lose the lines that link to what was deleted.
     """
-    titles = {_page_of(config.vault, folder): some for folder, some in deleted.titles.items()}
-    found: list[str] = []
+    titles = {_page_of(config.vault, folder): titles_of_page for folder, titles_of_page in deleted.titles.items()}
+    changed: list[str] = []
     for place, path in enumerate(titles):
         report("Making pages", place, len(titles))
         data = disk.read_path(config.vault, path)
         if data is None:
             continue
-        found.append(path)
+        changed.append(path)
         folder = path.rpartition("/")[0]
         empty = all(entry.path == path for entry in disk.walk(config.vault, folder))
         if empty and not pages.is_worded(config.vault, data):
@@ -115,44 +115,48 @@ def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, rep
     if not titles:
         return []
     report("Making pages", 0, 0)
-    made = update_page("")
+    generated_pages = update_page("")
     listings = {"README.md", *_listings(config.vault, titles)}
-    for path in listings.union(_beside(config.vault, titles)):
+    for path in listings.union(_neighbors(config.vault, titles)):
         data = None if disk.is_packed(config.vault, path) else disk.read_path(config.vault, path)
-        left = pages.unlisted(path, data, deleted.paths) if data else data
-        if left != data and take(config, RewriteStep(path, data, left)):
-            found.append(path)
-    return [*found, *made, *listings]
+        shortened = pages.unlisted(path, data, deleted.paths) if data else data
+        if shortened != data and take(config, RewriteStep(path, data, shortened)):
+            changed.append(path)
+    return [*changed, *generated_pages, *listings]
 
 
-def _listings(root: str, gone: Iterable[str]) -> Iterator[str]:
+def _listings(root: str, deleted: Iterable[str]) -> Iterator[str]:
     """Yield the pages that list these sessions: those of their projects, and of the days on which they began.
 
-    gone: the sessions' pages.
+    deleted: the sessions' pages.
     """
-    yield from {f"journal/{layout.project_of(page)}/{journal.PROJECT_PAGE}" for page in gone if layout.day_of(page)}
-    days = {layout.day_of(page) for page in gone} - {""}
+    yield from {f"journal/{layout.project_of(page)}/{journal.PROJECT_PAGE}" for page in deleted if layout.day_of(page)}
+    days = {layout.day_of(page) for page in deleted} - {""}
     places = generated.places_of_days(root, days)
     yield from (places[day] for day in days)
 
 
-def _beside(root: str, gone: Iterable[str]) -> Iterator[str]:
+def _neighbors(root: str, deleted: Iterable[str]) -> Iterator[str]:
     """Yield pages of sessions of the same projects that may link to these as the previous or next one.
 
-    gone: the sessions' pages. Searched are the days on which they began, and the project's days before and after.
+    deleted: the sessions' pages. Searched are the days on which they began, and the project's days before and after.
     """
     began: dict[str, set[str]] = {}
-    for page in gone:
+    for page in deleted:
         if day := layout.day_of(page):
             began.setdefault(layout.project_of(page), set()).add(day)
-    for project, wanted in began.items():
-        held: dict[str, list[str]] = {}
+    for project, days_of_sessions in began.items():
+        folders_of_day: dict[str, list[str]] = {}
         for day, folder in layout.days(root, project):
-            held.setdefault(day, []).append(folder)
-        days = sorted(held)
-        near = {at for day in wanted for at in range(bisect_left(days, day) - 1, bisect_right(days, day) + 1)}
-        for at in near & set(range(len(days))):
-            folders = [f"{folder}/{name}" for folder in held[days[at]] for name in layout.folders(f"{root}/{folder}")]
+            folders_of_day.setdefault(day, []).append(folder)
+        days = sorted(folders_of_day)
+        positions = {
+            at for day in days_of_sessions for at in range(bisect_left(days, day) - 1, bisect_right(days, day) + 1)
+        }
+        for at in positions & set(range(len(days))):
+            folders = [
+                f"{folder}/{name}" for folder in folders_of_day[days[at]] for name in layout.folders(f"{root}/{folder}")
+            ]
             yield from (_page_of(root, folder) for folder in folders)
 
 

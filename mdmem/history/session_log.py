@@ -74,16 +74,16 @@ def sessions(
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
-        found = _read(config.vault, folder, rules)
-        if found is None or (since and found.started < since):
+        logged = _read(config.vault, folder, rules)
+        if logged is None or (since and logged.started < since):
             continue
-        if session and not (find.is_named(session, found.session) or folder.rpartition("/")[2].startswith(session)):
+        if session and not (find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)):
             continue
-        if agent and found.agent != agent:
+        if agent and logged.agent != agent:
             continue
-        if file and not any(file in path for path in found.files):
+        if file and not any(file in path for path in logged.files):
             continue
-        yield found
+        yield logged
 
 
 def stats(config: Config) -> Iterator[Stat]:
@@ -117,8 +117,8 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
             if day >= since_day:
                 days.setdefault(day, set()).update((folder, *layout.days_packed_in(folder)))
     for day in sorted(days, reverse=True):
-        found = {one for folder in days[day] for one in _sessions(str(root), folder)}
-        yield from sorted(found, key=lambda one: (one.rpartition("/")[2], one), reverse=True)
+        sessions_of_day = {path for folder in days[day] for path in _sessions(str(root), folder)}
+        yield from sorted(sessions_of_day, key=lambda path: (path.rpartition("/")[2], path), reverse=True)
 
 
 def _sessions(root: str, day: str) -> Iterator[str]:
@@ -126,9 +126,9 @@ def _sessions(root: str, day: str) -> Iterator[str]:
     yield from (f"{day}/{name}" for name in layout.folders(f"{root}/{day}"))
     home = layout.archives_of_day(day)
     for name in disk.names_in(root, home) if home else ():
-        inside = disk.archived_folder(root, f"{home}/{name}")
-        if inside.startswith(f"{day}/"):
-            yield inside
+        folder = disk.archived_folder(root, f"{home}/{name}")
+        if folder.startswith(f"{day}/"):
+            yield folder
 
 
 def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
@@ -139,15 +139,15 @@ def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
         return None  # deleted meanwhile, or unreadable
     notes = {name: _meta(root, data, rules) for name, data in read.items() if data is not None}
     name = journal.page_of(names, path)
-    made = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
+    commits = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
     page = notes.pop(name, {})
     if not names:
         return None
     metas = sorted(notes.values(), key=_place)
-    found = _session(path, page, metas, len(names) - bool(name))
-    if made is None or people.keeps_private(page):
-        return found
-    return found._replace(commits=made[1].replace("`", "").strip())
+    logged = _session(path, page, metas, len(names) - bool(name))
+    if commits is None or people.keeps_private(page):
+        return logged
+    return logged._replace(commits=commits[1].replace("`", "").strip())
 
 
 def _meta(root: str, data: bytes, rules: privacy.Rules) -> dict[str, object]:
@@ -225,6 +225,6 @@ def _number(meta: dict[str, object], key: str) -> int:
 
 def _stat(text: str) -> Stat:
     # A merge lists no files after its session trailer, which may be empty too.
-    oid, time, subject, session, *rest = [*text.strip("\0").split("\0"), ""]
-    kinds = [field.strip() for field in rest[::2]]
+    oid, time, subject, session, *statuses = [*text.strip("\0").split("\0"), ""]
+    kinds = [field.strip() for field in statuses[::2]]
     return Stat(oid, time, subject, session, *(kinds.count(kind) for kind in "AMD"))

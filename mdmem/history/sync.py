@@ -172,7 +172,7 @@ def clone(
     root = Path(path).absolute()
     has_files = root.exists() and any(root.iterdir())
     if has_files and not _is_clone(root, url, vault_part):
-        if [one.name for one in root.iterdir()] == [".git"]:
+        if [entry.name for entry in root.iterdir()] == [".git"]:
             todo = f"If you do not need it, run `rm -rf {shlex.quote(str(root / '.git'))}` and clone again."
             raise VaultError(f"{root} contains another repository, or a clone that was interrupted early. {todo}")
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
@@ -361,9 +361,9 @@ def _carry_purge(
 
 def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
     """Return the files of `new` that `old` lacks or has with other content, and the paths that only `old` has."""
-    was, now = (join.tree(repo, oid)[0] for oid in (old, new))
-    changed = [path for path, blob in now.items() if was.get(path) != blob]
-    return _texts(repo, new, changed), tuple(path for path in was if path not in now)
+    old_tree, new_tree = (join.tree(repo, oid)[0] for oid in (old, new))
+    changed = [path for path, blob in new_tree.items() if old_tree.get(path) != blob]
+    return _texts(repo, new, changed), tuple(path for path in old_tree if path not in new_tree)
 
 
 def _keep_reviewed(repo: Repository, planned: PurgePlan, lock_fd: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -46,24 +47,24 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
         NotFoundError: when no session or commit has that name, or the session was deleted as a whole.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
-    meant = _commit_now(config, target)
+    commit_id = _commit_now(config, target)
     commit.commit(config, report=report)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
-    found = _commits(config, repo, target, meant)
+    commits = _commits(config, repo, target, commit_id)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
     unwritten: set[bytes | None] = set()
-    changed = {oid: objects.changed(repo, oid) for oid, *_ in found}
+    changed = {oid: objects.changed(repo, oid) for oid, *_ in commits}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
-    for oid, _, session in reporting(found, "Reading commits", report):
-        for was, new, old in _texts(repo, changed[oid]):
+    for oid, _, session in reporting(commits, "Reading commits", report):
+        for changed_path, new, old in _texts(repo, changed[oid]):
             if session and _is_upkeep(new, old, session):
                 continue
-            path = moved.get(was, was)
+            path = moved.get(changed_path, changed_path)
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
-                done, now[path] = _back(repo, current, new, old)
-                if not done:
+                is_undone, now[path] = _back(repo, current, new, old)
+                if not is_undone:
                     kept[path] = None
                     unwritten.add(old)
     steps = []
@@ -75,9 +76,9 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []
     steps.sort(key=lambda step: step.after is None)
-    if not steps and any(session for *_, session in found):
+    if not steps and any(session for *_, session in commits):
         _refuse_deleted(config, target)
-    return UndoPlan([(oid, subject) for oid, subject, _ in found], steps, list(kept))
+    return UndoPlan([(oid, subject) for oid, subject, _ in commits], steps, list(kept))
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
@@ -115,8 +116,8 @@ def _is_untouched(data: bytes) -> bool:
     """Whether a captured note is as mdmem wrote it. Without a digest nobody can tell, and it counts as untouched."""
     parsed = note.parse(data)
     tags = parsed.meta.get("tags")
-    own = not isinstance(tags, list) or set(tags) <= _TAGS
-    return "digest" not in parsed.meta or (own and people.is_untouched(parsed, data, tags))
+    has_own_tags = not isinstance(tags, list) or set(tags) <= _TAGS
+    return "digest" not in parsed.meta or (has_own_tags and people.is_untouched(parsed, data, tags))
 
 
 def apply(
@@ -129,9 +130,9 @@ def apply(
     Raises what `rewrite.apply` raises.
     """
     subjects = [subject for _, subject in planned.commits]
-    more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+    others = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
-    text = f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}"
+    text = f"Undo: {subjects[0] if subjects else 'nothing'}{others}\n\n{trailers}"
     return rewrite.apply(config, reporting(planned.steps, "Undoing", report), text, update_page, report)
 
 
@@ -146,34 +147,35 @@ def _commit_now(config: Config, target: str) -> str:
 def _refuse_deleted(config: Config, target: str) -> None:
     """Raise NotFoundError if all notes of a session were deleted, naming the command that restores them."""
     folders = find.session_folders(config, target)
-    if any(journal.numbers(layout.split(entry.path)[1]) for one in folders for entry in disk.walk(config.vault, one)):
+    entries = chain.from_iterable(disk.walk(config.vault, folder) for folder in folders)
+    if any(journal.numbers(layout.split(entry.path)[1]) for entry in entries):
         return
-    if gone := forget.gone(config, target):
-        raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {gone.sentence}")
+    if deleted := forget.gone(config, target):
+        raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {deleted.sentence}")
 
 
-def _commits(config: Config, repo: Repository, target: str, meant: str) -> list[tuple[str, str, str]]:
+def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> list[tuple[str, str, str]]:
     """Return (id, subject, session) of the commits that `target` means, newest first, without merges.
 
-    meant: the commit if `target` is no session; "" to look it up. For a commit named directly, the session is "".
+    commit_id: the commit if `target` is no session; "" to look it up. For a commit named directly, the session is "".
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
-    done = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")
-    if done.status and repository.attempt(repo, "rev-parse", "--verify", "HEAD").status == 0:
-        raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(done)}")
-    listed = os.fsdecode(done.out).split("\0")
+    result = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")
+    if result.status and repository.attempt(repo, "rev-parse", "--verify", "HEAD").status == 0:
+        raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(result)}")
+    listed = os.fsdecode(result.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
     of_session = [row for row in rows if any(find.is_named(target, part) for part in row[2].split(","))]
     if of_session:
         return of_session
     try:
-        oid = meant or find.commit_of(repo, target)
+        oid = commit_id or find.commit_of(repo, target)
     except UsageError:
         _refuse_deleted(config, target)
         raise NotFoundError(
             f"No session or commit is called {target!r}. `mdmem sessions` and `mdmem log --stat` list them."
         ) from None
-    of_commit = [(found, subject, "") for found, subject, _ in rows if found == oid]
+    of_commit = [(commit, subject, "") for commit, subject, _ in rows if commit == oid]
     if not of_commit:
         raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch. Nothing to undo.")
     return of_commit
@@ -184,11 +186,12 @@ def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
 
     Their folders may be renamed; the file name with the id stays the same.
     """
-    gone = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
-    names = {path.rpartition("/")[2] for path in gone}
+    missing = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
+    names = {path.rpartition("/")[2] for path in missing}
     walked = (entry.path for entry in disk.walk(config.vault, "journal")) if names else iter(())
-    here = {name: path for path in walked if (name := path.rpartition("/")[2]) in names and layout.is_in_session(path)}
-    return {path: here[name] for path in gone if (name := path.rpartition("/")[2]) in here}
+    candidates = (path for path in walked if path.rpartition("/")[2] in names and layout.is_in_session(path))
+    present = {path.rpartition("/")[2]: path for path in candidates}
+    return {path: present[name] for path in missing if (name := path.rpartition("/")[2]) in present}
 
 
 def _is_there(config: Config, path: str) -> bool:

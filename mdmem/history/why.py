@@ -92,15 +92,15 @@ FORMAT = f"%H%x00%cI%x00%an%x00%s%x00{SESSION_FORMAT}"
 
 def steps(repo: Repository, path: str) -> list[OriginStep]:
     """Return the commits of a file, oldest first; for a captured note also from before its folders were renamed."""
-    found = _commits(repo, [path])
+    commits = _commits(repo, [path])
     name = path.rpartition("/")[2]
     if path.startswith("journal/") and find.id_in(name):
-        known, named = {path}, _places(repo, found, name)
-        while more := named - known:
-            known |= more
-            found = _commits(repo, sorted(known))
-            named = _places(repo, found, name)
-    return found[::-1]
+        known_paths, paths = {path}, _paths_named(repo, commits, name)
+        while new_paths := paths - known_paths:
+            known_paths |= new_paths
+            commits = _commits(repo, sorted(known_paths))
+            paths = _paths_named(repo, commits, name)
+    return commits[::-1]
 
 
 def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
@@ -110,16 +110,16 @@ def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
     return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
 
 
-def _places(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
+def _paths_named(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
     """Return the paths of files with this name that these commits changed.
 
     A captured note is followed by the id in its name: git's rename detection confuses notes with the same content.
     """
     arguments = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
-    stdin = "".join(f"{one.oid}\n" for one in commits).encode()
+    stdin = "".join(f"{commit.oid}\n" for commit in commits).encode()
     env = {"GIT_LITERAL_PATHSPECS": "0"}
-    done = repository.attempt(repo, *arguments, "--", f":(glob)**/{name}", stdin=stdin, env=env)
-    return set(filter(None, os.fsdecode(done.out).split("\0")))
+    result = repository.attempt(repo, *arguments, "--", f":(glob)**/{name}", stdin=stdin, env=env)
+    return set(filter(None, os.fsdecode(result.out).split("\0")))
 
 
 def _split(config: Config, name: str) -> tuple[str, int]:
@@ -143,16 +143,16 @@ def _ask(root: str, path: str, meta: dict[str, str]) -> str:
     for name in sorted(disk.names_in(root, folder)):
         if "-prompt-" not in name:
             continue
-        found = note.load(root, f"{folder}/{name}").meta
-        if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
-            return str(found.get("title", ""))
+        prompt_meta = note.load(root, f"{folder}/{name}").meta
+        if str(prompt_meta.get("prompt")) == meta.get("prompt") and prompt_meta.get("kind") == "prompt":
+            return str(prompt_meta.get("title", ""))
     return ""
 
 
 def _blame(repo: Repository, path: str, line: int) -> OriginStep | None:
-    done = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
-    oid = done.out.partition(b" ")[0].decode("ascii", "replace")
+    result = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
+    oid = result.out.partition(b" ")[0].decode("ascii", "replace")
     if not oid.strip("0"):
         return None  # the file or this line is not committed
-    shown = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
-    return OriginStep(*os.fsdecode(shown).rstrip("\n").split("\0"))
+    logged = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
+    return OriginStep(*os.fsdecode(logged).rstrip("\n").split("\0"))

@@ -86,10 +86,10 @@ def cleaned(data: bytes, rules: Rules) -> bytes:
     after = _replaced(data, rules)
     if after == data:
         return data
-    was, now = data.split(packed.MARK), after.split(packed.MARK)
-    if len(was) == len(now) > 1:
-        sections = zip(was[1:], now[1:], strict=True)
-        return packed.MARK.join([now[0], *(_cleaned_section(*both, rules) for both in sections)])
+    old_sections, new_sections = data.split(packed.MARK), after.split(packed.MARK)
+    if len(old_sections) == len(new_sections) > 1:
+        sections = zip(old_sections[1:], new_sections[1:], strict=True)
+        return packed.MARK.join([new_sections[0], *(_cleaned_section(*pair, rules) for pair in sections)])
     return _cleaned_note(data, after, rules)
 
 
@@ -99,21 +99,21 @@ def _replaced(data: bytes, rules: Rules) -> bytes:
     return data
 
 
-def _cleaned_section(was: bytes, now: bytes, rules: Rules) -> bytes:
-    line, newline, text = now.partition(b"\n")
-    return line + newline + _cleaned_note(was.partition(b"\n")[2], text, rules)
+def _cleaned_section(old: bytes, new: bytes, rules: Rules) -> bytes:
+    line, newline, text = new.partition(b"\n")
+    return line + newline + _cleaned_note(old.partition(b"\n")[2], text, rules)
 
 
-def _cleaned_note(was: bytes, now: bytes, rules: Rules) -> bytes:
-    before, after = note.parse(was), note.parse(now)
+def _cleaned_note(old: bytes, new: bytes, rules: Rules) -> bytes:
+    before, after = note.parse(old), note.parse(new)
     if after.problem and not before.problem:
         with suppress(UsageError):
-            now = _replaced(editing.set_keys(was, _cleaned_values(before.meta, rules)), rules)
-            after = note.parse(now)
+            new = _replaced(editing.set_keys(old, _cleaned_values(before.meta, rules)), rules)
+            after = note.parse(new)
     if "digest" not in before.meta or note.is_edited(before):
-        return now
+        return new
     digest = note.fingerprint(str(after.meta.get("title", "")), after.body)
-    return re.sub(rb"(?m)^digest: .*$", b'digest: "%b"' % digest.encode(), now, count=1)
+    return re.sub(rb"(?m)^digest: .*$", b'digest: "%b"' % digest.encode(), new, count=1)
 
 
 def _cleaned_values(value: Any, rules: Rules) -> Any:
@@ -177,8 +177,8 @@ def scrub(repo: Repository) -> None:
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     _list_stash(repo)
     _drop_unreachable(repo, tree)
-    for left in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # from a killed `git repack`
-        left.unlink(missing_ok=True)
+    for leftover in (repo.common_dir / "objects" / "pack").glob(".tmp-*"):  # from a killed `git repack`
+        leftover.unlink(missing_ok=True)
 
 
 def _drop_unreachable(repo: Repository, tree: bytes) -> None:

@@ -34,11 +34,11 @@ def branch(git_dir: Path, common_dir: Path) -> str:
     It is the only branch whose last commit is the last one in the log of HEAD, or the only branch of all.
     """
     tips = _tips(common_dir)
-    last = _last_logged(git_dir / "logs" / "HEAD")
-    found = [name for name, oid in tips.items() if oid == last] if last else []
-    if len(found) != 1:
-        found = list(tips) or [UNBORN]
-    return found[0] if len(found) == 1 else ""
+    last_oid = _last_logged(git_dir / "logs" / "HEAD")
+    candidates = [name for name, oid in tips.items() if oid == last_oid] if last_oid else []
+    if len(candidates) != 1:
+        candidates = list(tips) or [UNBORN]
+    return candidates[0] if len(candidates) == 1 else ""
 
 
 def restore(git_dir: Path, name: str) -> None:

@@ -58,7 +58,7 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         requests.seek(0)
         command = ("cat-file", "--batch", "--buffer")
         with repository.printing(repo, *command, stdin=requests, network=repo.is_partial) as out:
-            yield from _found(out)
+            yield from _with_data(out)
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -71,7 +71,7 @@ def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
     """Yield the id and content of every object of the repository, reachable or not."""
     command = ("cat-file", "--batch", "--buffer", "--batch-all-objects", "--unordered")
     with repository.printing(repo, *command) as out:
-        yield from _found(out)
+        yield from _with_data(out)
 
 
 def printed(out: BinaryIO) -> Iterator[tuple[list[bytes], bytes | None]]:
@@ -88,7 +88,7 @@ def printed(out: BinaryIO) -> Iterator[tuple[list[bytes], bytes | None]]:
         yield facts, data
 
 
-def _found(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
+def _with_data(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
     return ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
 
 

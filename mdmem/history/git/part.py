@@ -134,5 +134,5 @@ def can_be(path: str) -> bool:
         return True
     parts = path.split("/")
     return NEVER_IN_NAMES.isdisjoint(path) and not any(
-        one[-1:] in (" ", ".") or one.partition(".")[0].rstrip().lower() in slug.RESERVED for one in parts
+        name[-1:] in (" ", ".") or name.partition(".")[0].rstrip().lower() in slug.RESERVED for name in parts
     )

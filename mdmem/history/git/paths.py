@@ -18,17 +18,17 @@ class PackedPaths(Collection[str]):
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._count = 0
         self._packed: list[bytes] = []
-        rest = iter(paths)
-        while some := list(islice(rest, AT_ONCE)):
-            self._count += len(some)
-            self._packed.append(zlib.compress(os.fsencode("\0".join(some)), _LEVEL))
+        remaining = iter(paths)
+        while part := list(islice(remaining, AT_ONCE)):
+            self._count += len(part)
+            self._packed.append(zlib.compress(os.fsencode("\0".join(part)), _LEVEL))
 
     def __iter__(self) -> Iterator[str]:
-        for some in self._packed:
-            yield from os.fsdecode(zlib.decompress(some)).split("\0")
+        for part in self._packed:
+            yield from os.fsdecode(zlib.decompress(part)).split("\0")
 
     def __len__(self) -> int:
         return self._count
 
     def __contains__(self, path: object) -> bool:
-        return any(path == one for one in self)
+        return any(path == own for own in self)

@@ -79,16 +79,16 @@ def open_vault(root: str | Path) -> Repository:
     root = Path(root)
     if not root.is_dir():
         raise no_vault(root)
-    found = dot_git.locate(root)
-    if found is None:
+    folders = dot_git.locate(root)
+    if folders is None:
         dot_git.refuse_other(root)
         raise VaultError(
             f"{root} is not a git repository of its own. Run `mdmem init {shlex.quote(str(root))}`: it adds one and"
             " changes no note."
         )
-    if lost_head.is_lost(*found):
-        raise GitError(f"{lost_head.said(found[0])} No note is lost; `mdmem doctor` says what to do.")
-    repo = Repository(root, *found)
+    if lost_head.is_lost(*folders):
+        raise GitError(f"{lost_head.said(folders[0])} No note is lost; `mdmem doctor` says what to do.")
+    repo = Repository(root, *folders)
     _make_private(repo)
     return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))
 
@@ -112,10 +112,12 @@ def init(root: str | Path) -> Repository:
     """
     root = Path(root)
     files.make_folders(str(root))
-    found = dot_git.locate(root)
-    if found is None:
+    folders = dot_git.locate(root)
+    if folders is None:
         dot_git.refuse_other(root)
-    if found is None or not (lost_head.is_lost(*found) or (found[0] / "HEAD").exists()):  # the latter: interrupted
+    if folders is None or not (
+        lost_head.is_lost(*folders) or (folders[0] / "HEAD").exists()
+    ):  # the latter: interrupted
         start(root, ["init", "-q", "--template=", "-b", BRANCH, "."])
     return open_vault(root)
 
@@ -141,10 +143,10 @@ def run(
 
     Raises GitError with git's reason when the command fails.
     """
-    done = attempt(repo, *args, stdin=stdin, env=env, lock_fd=lock_fd, network=network)
-    if done.status:
-        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.")
-    return done.out
+    result = attempt(repo, *args, stdin=stdin, env=env, lock_fd=lock_fd, network=network)
+    if result.status:
+        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(result)} No note is lost.")
+    return result.out
 
 
 def attempt(
@@ -345,9 +347,9 @@ def refs(repo: Repository, *patterns: str) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in os.fsdecode(listed).splitlines())
 
 
-def drop_refs(repo: Repository, below: str) -> None:
+def drop_refs(repo: Repository, prefix: str) -> None:
     """Delete all refs below a prefix."""
-    run(repo, "update-ref", "--stdin", stdin=run(repo, "for-each-ref", "--format=delete %(refname)", below))
+    run(repo, "update-ref", "--stdin", stdin=run(repo, "for-each-ref", "--format=delete %(refname)", prefix))
 
 
 def url(repo: Repository, remote: str) -> str:

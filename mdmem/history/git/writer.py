@@ -151,9 +151,9 @@ def heal(repo: Repository, branch: str) -> None:
     path = repo.git_dir / MARK
     if not path.exists():
         return
-    begun = path.stat().st_mtime_ns
+    began_ns = path.stat().st_mtime_ns
     for lock in (repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))):
-        if not lock.exists() or lock.stat().st_mtime_ns < begun:
+        if not lock.exists() or lock.stat().st_mtime_ns < began_ns:
             continue
         time.sleep(max(0.0, lock.stat().st_mtime + STALE_SECONDS - time.time()))
         if lock.exists() and lock.stat().st_mtime + STALE_SECONDS <= time.time():
@@ -165,11 +165,11 @@ def unlock_pending(repo: Repository) -> None:
 
     Call it like `heal`, but also without a mark: a run may go on after its git was killed.
     """
-    ours, packed = (repo.common_dir / f"{name}.lock" for name in (PENDING, "packed-refs"))
-    if ours.exists():
-        if packed.exists() and packed.stat().st_mtime_ns >= ours.stat().st_mtime_ns:
+    pending, packed = (repo.common_dir / f"{name}.lock" for name in (PENDING, "packed-refs"))
+    if pending.exists():
+        if packed.exists() and packed.stat().st_mtime_ns >= pending.stat().st_mtime_ns:
             packed.unlink()
-        ours.unlink()
+        pending.unlink()
 
 
 def _person(committer: str) -> dict[str, str]:

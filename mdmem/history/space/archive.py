@@ -56,18 +56,18 @@ def pack(
     commit.commit(config, report=report)  # only committed notes are packed
     folders = archives.sessions(config.vault, str(year), project)
     parts = _Parts(config, f"Archive {year}", report)
-    left: list[LeftSession] = []
+    left_sessions: list[LeftSession] = []
     ready = _Ready(config)
     for place, folder in enumerate(reporting(folders, "Packing", report)):
         if place % _SESSIONS_AT_ONCE == 0:
             ready.read(folders[place : place + _SESSIONS_AT_ONCE])
         try:
-            found = archives.read(config.vault, folder)
-            ready.check(folder, found)
-            parts.add([] if dry else archives.pack(config, folder, found), len(found))
+            notes = archives.read(config.vault, folder)
+            ready.check(folder, notes)
+            parts.add([] if dry else archives.pack(config, folder, notes), len(notes))
         except VaultError as error:
-            left.append(LeftSession(folder, str(error)))
-    return parts.ended()._replace(left=left)
+            left_sessions.append(LeftSession(folder, str(error)))
+    return parts.ended()._replace(left=left_sessions)
 
 
 def unpack(config: Config, year: int, *, project: str = "", report: ProgressCallback = ignore) -> Archived:
@@ -75,15 +75,15 @@ def unpack(config: Config, year: int, *, project: str = "", report: ProgressCall
     commit.commit(config, report=report)
     folders = list(archives.packed_sessions(config.vault, str(year), project))
     parts = _Parts(config, f"Unpack the archive of {year}", report)
-    left: list[LeftSession] = []
+    left_sessions: list[LeftSession] = []
     for folder in reporting(folders, "Unpacking", report):
         try:
             changed = archives.take_apart(config, folder)
         except VaultError as error:
-            left.append(LeftSession(folder, str(error)))
+            left_sessions.append(LeftSession(folder, str(error)))
         else:
             parts.add(changed, len(changed) - 1)
-    return parts.ended()._replace(left=left)
+    return parts.ended()._replace(left=left_sessions)
 
 
 class _Parts:
@@ -109,24 +109,24 @@ class _Parts:
 
     def _commit(self) -> None:
         text = f"{self._what}: {plural.number(self._notes, 'note')} of {plural.number(self._sessions, 'session')}\n"
-        made = commit.commit_paths(self._config, self._changed, text, self._tell).commits if self._changed else []
-        sessions, notes, left, commits = self._done
-        oids = [one.oid for one in made]
-        self._done = Archived(sessions + self._sessions, notes + self._notes, left, [*commits, *oids])
+        commits = commit.commit_paths(self._config, self._changed, text, self._tell).commits if self._changed else []
+        sessions, notes, left, oids = self._done
+        new_oids = [each.oid for each in commits]
+        self._done = Archived(sessions + self._sessions, notes + self._notes, left, [*oids, *new_oids])
         self._changed, self._sessions, self._notes = [], 0, 0
 
 
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return path -> content of notes at a commit, whether in files or archives; without those it lacks."""
     tree = join.tree(repo, oid)[0] if oid and paths else {}
-    place = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
-    blobs = {path: tree[where] for path, where in place.items() if where in tree}
+    file_of = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
+    blobs = {path: tree[file] for path, file in file_of.items() if file in tree}
     texts = past.objects_of(repo, sorted(set(blobs.values())))
-    found = {}
+    contents = {}
     for path, blob in blobs.items():
-        inside = {} if place[path] == path else packed.parse(texts[blob])
-        found[path] = texts[blob] if place[path] == path else inside.get(layout.split(path)[1], b"")
-    return found
+        archived = {} if file_of[path] == path else packed.parse(texts[blob])
+        contents[path] = texts[blob] if file_of[path] == path else archived.get(layout.split(path)[1], b"")
+    return contents
 
 
 class _Ready:

@@ -25,11 +25,11 @@ def fill(repo: Repository, report: CountCallback = lambda *_: None) -> None:
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:
         return
-    held = part.load(repo)
-    _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(held, file[0])), report)
+    vault_part = part.load(repo)
+    _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(vault_part, file[0])), report)
     repository.run(repo, "read-tree", "HEAD")
-    if held or part.NEVER_IN_NAMES:
-        _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, held)))
+    if vault_part or part.NEVER_IN_NAMES:
+        _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, vault_part)))
     repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
@@ -40,43 +40,43 @@ def complete(repo: Repository, state_dir: str, report: CountCallback = lambda *_
         NotFoundError: when the vault is not partial.
         BusyError, GitError, OSError: when it fails.
     """
-    held = part.load(repo)
-    if held is None:
+    vault_part = part.load(repo)
+    if vault_part is None:
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
-        count = _write(repo, lambda: (file for file in _absent(repo, held) if part.can_be(file[0])), report)
-        rest = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not held.has(path))
-        _mark(repo, "--no-skip-worktree", rest)
+        count = _write(repo, lambda: (file for file in _absent(repo, vault_part) if part.can_be(file[0])), report)
+        paths = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not vault_part.has(path))
+        _mark(repo, "--no-skip-worktree", paths)
         part.forget(repo)
         repository.attempt(repo, "update-index", "-q", "--refresh")
     return count
 
 
-def _absent(repo: Repository, held: VaultPart | None) -> Iterator[tuple[str, str]]:
+def _absent(repo: Repository, vault_part: VaultPart | None) -> Iterator[tuple[str, str]]:
     """Yield the files of the last commit that are outside the part and not on disk."""
-    return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, held, path))
+    return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, vault_part, path))
 
 
 def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], report: CountCallback) -> int:
     """Write files, given as path and blob id, some at a time; return how many."""
-    total, done = sum(1 for _ in files()), 0
-    rest = files()
-    while chunk := list(islice(rest, AT_ONCE)):
-        wanted = [oid for _, oid in chunk]
-        objects.bring(repo, wanted)
-        texts = objects.read(repo, wanted)
+    total, written = sum(1 for _ in files()), 0
+    remaining = files()
+    while chunk := list(islice(remaining, AT_ONCE)):
+        oids = [oid for _, oid in chunk]
+        objects.bring(repo, oids)
+        texts = objects.read(repo, oids)
         for path, oid in chunk:
-            found, data = next(texts, ("", b""))
-            if found != oid:
+            found_oid, data = next(texts, ("", b""))
+            if found_oid != oid:
                 raise GitError(
                     f"git lacks the content of {path} and cannot fetch it. Run this again when the remote is reachable."
                 )
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
                 disk.create(folder, name, data, durable=False)
-        done += len(chunk)
-        report(done, total)
+        written += len(chunk)
+        report(written, total)
     return total
 
 
