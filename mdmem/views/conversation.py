@@ -43,8 +43,8 @@ class Conversation(NamedTuple):
     @property
     def title(self) -> str:
         """Return the page's title, else the first prompt's."""
-        asked = (step.meta.get("title") for step in self.steps if step.kind == "prompt")
-        return str(self.page.get("title") or next(asked, "") or self.session)
+        prompt_titles = (step.meta.get("title") for step in self.steps if step.kind == "prompt")
+        return str(self.page.get("title") or next(prompt_titles, "") or self.session)
 
     @property
     def times(self) -> list[str]:
@@ -68,8 +68,8 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
 
     term, paths = rows.ask(config, answer)
     files = ((path, note.parse(data)) for path in paths if (data := disk.read_path(config.vault, path)) is not None)
-    made = of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in files)
-    return made._replace(session=made.session or term.partition(":")[2])
+    conversation = of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in files)
+    return conversation._replace(session=conversation.session or term.partition(":")[2])
 
 
 _WHOLE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|ses_[0-9A-Za-z]{20,}")
@@ -85,8 +85,8 @@ def id_of(config: Config, name: str) -> str:
 
     def answer(view: View) -> str:
         term = find(config, view, name)
-        found = (str(view.facts(number).get("session")) for number in view.notes("facet", term))
-        return next((session for session in found if term_of(session) == term), term.removeprefix(KEY))
+        ids = (str(view.facts(number).get("session")) for number in view.notes("facet", term))
+        return next((session for session in ids if term_of(session) == term), term.removeprefix(KEY))
 
     return rows.ask(config, answer)
 
@@ -95,11 +95,11 @@ def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
     """Return a session made of its notes, its page among them, in order."""
     pages: list[ConversationStep] = []
     steps: list[ConversationStep] = []
-    for one in notes:
-        (pages if one.kind == "session" else steps).append(one)
+    for step in notes:
+        (pages if step.kind == "session" else steps).append(step)
     page = pages[0].meta if pages else {}
-    made = Conversation("", page, [step for _, turn in turns.numbered(steps, _place) for step in turn])
-    return made._replace(session=made.fact("session"))
+    conversation = Conversation("", page, [step for _, turn in turns.numbered(steps, _place) for step in turn])
+    return conversation._replace(session=conversation.fact("session"))
 
 
 def _place(step: ConversationStep) -> turns.Place:
@@ -126,16 +126,16 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         AmbiguousError: when more than one has this name.
     """
     if name == "latest":
-        found = latest(view, project)
-        if not found:
-            where = f"of {project} " if project else ""
+        term = latest(view, project)
+        if not term:
+            of_project = f"of {project} " if project else ""
             raise NotFoundError(
-                f"The vault has no session {where}yet. `mdmem status` shows which agents are registered."
+                f"The vault has no session {of_project}yet. `mdmem status` shows which agents are registered."
             )
-        return found
-    wanted = name.strip().rstrip("/")
-    terms = candidates(view, wanted) or _of_note(config, view, wanted)
-    if not terms and (gone := _gone(config, wanted)):
+        return term
+    name_or_path = name.strip().rstrip("/")
+    terms = candidates(view, name_or_path) or _of_note(config, view, name_or_path)
+    if not terms and (gone := _gone(config, name_or_path)):
         raise NotFoundError(gone)
     return only(terms, name)
 
@@ -145,10 +145,10 @@ def _gone(config: Config, name: str) -> str:
     from mdmem.history import forget
 
     try:
-        gone = forget.gone(config, name)
+        deleted = forget.gone(config, name)
     except MdmemError:
         return ""
-    return gone.sentence if gone else ""
+    return deleted.sentence if deleted else ""
 
 
 def candidates(view: View, name: str) -> list[str]:
@@ -157,10 +157,10 @@ def candidates(view: View, name: str) -> list[str]:
         return []
     if view.notes("facet", term_of(name)):
         return [term_of(name)]
-    begun = sorted(view.remaining("facet", term_of(name)))
-    every = sorted(view.remaining("facet", KEY)) if not begun else ()
-    tagged = [term for term in every if journal.session_tag(term.removeprefix(KEY)) == name.lower()]
-    return begun or tagged or _of_folder(view, name)
+    beginning_with = sorted(view.remaining("facet", term_of(name)))
+    all_terms = sorted(view.remaining("facet", KEY)) if not beginning_with else ()
+    with_tag = [term for term in all_terms if journal.session_tag(term.removeprefix(KEY)) == name.lower()]
+    return beginning_with or with_tag or _of_folder(view, name)
 
 
 def only(terms: list[str], name: str) -> str:
@@ -173,9 +173,9 @@ def only(terms: list[str], name: str) -> str:
     if not terms:
         raise NotFoundError(f"There is no session {name!r:.60}. `mdmem sessions` lists them.")
     if len(terms) > 1:
-        some = ", ".join(term.removeprefix(KEY)[:13] for term in terms[:4])
+        examples = ", ".join(term.removeprefix(KEY)[:13] for term in terms[:4])
         raise AmbiguousError(
-            f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Give more characters."
+            f"{len(terms)} sessions have ids that begin with {name!r:.40}: {examples}. Give more characters."
         )
     return terms[0]
 
@@ -199,10 +199,10 @@ def latest(
 
 def _of_folder(view: View, name: str) -> list[str]:
     name = layout.folder_of(f"{name}/")  # a part of a session means the session
-    last = name.rpartition("/")[2]
-    folders = {folder for folder in view.folders if folder.rpartition("/")[2] == last and folder.endswith(name)}
-    found = {view.facts(number).get("session") for folder in folders for number in view.members_of(folder)}
-    return [term_of(str(session)) for session in found if session]
+    folder_name = name.rpartition("/")[2]
+    folders = {folder for folder in view.folders if folder.rpartition("/")[2] == folder_name and folder.endswith(name)}
+    ids = {view.facts(number).get("session") for folder in folders for number in view.members_of(folder)}
+    return [term_of(str(session)) for session in ids if session]
 
 
 def _of_note(config: Config, view: View, name: str) -> list[str]:

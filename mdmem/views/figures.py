@@ -72,18 +72,19 @@ def _moment(
 ) -> str:
     """Return the time of the first or the last note, looked up in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
-    among = view.between(begin, begin + tally.QUARTER_SECONDS)
-    found = among - view.of_kinds(note.PAGES) - view.internal
+    in_quarter = view.between(begin, begin + tally.QUARTER_SECONDS)
+    counted = in_quarter - view.of_kinds(note.PAGES) - view.internal
+    if chosen is not None:
+        counted &= chosen
     created = view.numbers("created")
-    return timestamps.iso_time(
-        choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))
-    )
+    return timestamps.iso_time(choose(created[number] for number in counted))
 
 
 def _sessions(view: View, chosen: Set[int] | None) -> int:
     if chosen is not None:
-        found = (view.facts(number) for number in chosen)
-        return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in note.PAGES})
+        facts_of_notes = (view.facts(number) for number in chosen)
+        of_sessions = (facts for facts in facts_of_notes if facts.get("session") and facts["kind"] not in note.PAGES)
+        return len({facts["session"] for facts in of_sessions})
     return len(view.remaining("facet", "session:") - {"session:"})
 
 
@@ -91,14 +92,15 @@ def days(quarters: dict[int, int]) -> dict[str, int]:
     """Return counts by local day, oldest first. quarters: counts by quarter of an hour since 1970."""
     counted: Counter[int] = Counter()
     a_day = 86_400 // tally.QUARTER_SECONDS
-    begins: dict[int, tuple[int, ...]] = {}
+    offsets: dict[int, tuple[int, int]] = {}
     for quarter, total in quarters.items():
         day = quarter // a_day
-        if day not in begins:
-            begins[day] = tuple(_offset(one * 86_400) for one in (day, day + 1))
-        first, last = begins[day]
-        at = quarter * tally.QUARTER_SECONDS
-        counted[(at + (first if first == last else _offset(at))) // 86_400] += total
+        if day not in offsets:
+            offsets[day] = (_offset(day * 86_400), _offset((day + 1) * 86_400))
+        at_start, at_end = offsets[day]
+        begin = quarter * tally.QUARTER_SECONDS
+        offset = at_start if at_start == at_end else _offset(begin)
+        counted[(begin + offset) // 86_400] += total
     return {timestamps.iso_time(day * 86_400)[:10]: counted[day] for day in sorted(counted)}
 
 
@@ -110,10 +112,10 @@ def _offset(seconds: int) -> int:
 def folder_bytes(folder: Path) -> int:
     """Return the total size of the files in and below a folder; 0 if it does not exist."""
     total = 0
-    for where, _, names in os.walk(folder):
+    for folder_path, _, names in os.walk(folder):
         for name in names:
             try:
-                total += (Path(where) / name).lstat().st_size
+                total += (Path(folder_path) / name).lstat().st_size
             except OSError:
                 continue
     return total
@@ -126,13 +128,13 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
     """
     from mdmem.inject import citations, injection_log
 
-    first = "" if query.since is None else timestamps.iso_time(query.since)
-    last = "~" if query.until is None else timestamps.iso_time(query.until)
-    log = [row for row in injection_log.read_log(config) if first <= str(row.get("time", "")) < last]
+    since = "" if query.since is None else timestamps.iso_time(query.since)
+    until = "~" if query.until is None else timestamps.iso_time(query.until)
+    log = [row for row in injection_log.read_log(config) if since <= str(row.get("time", "")) < until]
     if query.filters:
-        named = {str(row.get("session", "")) for row in log}
-        found = rows.ask(config, lambda view: _with_notes(view, config, Query(filters=query.filters), named))
-        log = [row for row in log if str(row.get("session", "")) in found]
+        sessions = {str(row.get("session", "")) for row in log}
+        with_notes = rows.ask(config, lambda view: _with_notes(view, config, Query(filters=query.filters), sessions))
+        log = [row for row in log if str(row.get("session", "")) in with_notes]
     offered: dict[str, set[str]] = {}
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
@@ -165,5 +167,5 @@ def _with_notes(view: View, config: Config, query: Query, sessions: Iterable[str
 
 
 def _title(view: View, name: str) -> str:
-    found = view.notes("facet", f"id:{name}".lower())
-    return str(view.facts(min(found))["title"]) if found else ""
+    numbers = view.notes("facet", f"id:{name}".lower())
+    return str(view.facts(min(numbers))["title"]) if numbers else ""

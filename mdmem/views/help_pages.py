@@ -21,10 +21,10 @@ def page(topic: str) -> str:
 
     Raises NotFoundError when there is no such page; the message names the nearest.
     """
-    known = topics()
-    if topic not in known:
-        near = difflib.get_close_matches(topic, known, 1)
-        tip = f"Did you mean `mdmem help {near[0]}`?" if near else "`mdmem help` lists the topics."
+    pages = topics()
+    if topic not in pages:
+        similar = difflib.get_close_matches(topic, pages, 1)
+        tip = f"Did you mean `mdmem help {similar[0]}`?" if similar else "`mdmem help` lists the topics."
         raise NotFoundError(f"There is no help page {topic!r:.40}. {tip}")
     return (FOLDER / f"{topic}.md").read_text(encoding="utf-8")
 

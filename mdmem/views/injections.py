@@ -66,8 +66,8 @@ class Injection(NamedTuple):
 
 def tokens(row: dict[str, Any]) -> int:
     """Return the approximate number of tokens of a logged block."""
-    found, chars = row.get("tokens"), row.get("chars")
-    return found if isinstance(found, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
+    count, chars = row.get("tokens"), row.get("chars")
+    return count if isinstance(count, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
 
 
 def is_miss(row: dict[str, Any]) -> bool:
@@ -94,10 +94,10 @@ def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ..
 def stamp(path: str) -> tuple[int, int, int]:
     """Return a file's mtime, size and inode, to detect changes; zeros if there is no file."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def read(view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
@@ -109,6 +109,6 @@ def read(view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
 
 def _injection(row: dict[str, Any], cited: Collection[str]) -> Injection:
     ids = tuple(map(str, row.get("ids", ())))
-    known = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
-    named = tuple(name for name in ids if name in cited)
-    return Injection(**known, why=reasons(row), tokens=tokens(row), ids=ids, cited=named)
+    texts = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
+    cited_ids = tuple(name for name in ids if name in cited)
+    return Injection(**texts, why=reasons(row), tokens=tokens(row), ids=ids, cited=cited_ids)

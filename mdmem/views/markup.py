@@ -61,9 +61,9 @@ def split(href: str) -> SplitResult:
 
 def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024) -> str:
     """Return a text as HTML that is safe to put into a page. level: of its headings. most: maximum characters."""
-    made: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
-    more = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
-    return f"{made}{more}"
+    rendered: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
+    notice = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
+    return f"{rendered}{notice}"
 
 
 def parsed(text: str) -> list[Token]:
@@ -85,14 +85,14 @@ def line(text: str) -> str:
 
 def diff(text: str) -> str:
     """Return a patch as HTML; each line keeps its sign, so that color is not the only mark."""
-    made = []
-    for one in text.split("\n"):
-        head = one.startswith(("+++", "---", "diff ", "index "))
-        name = "head" if head else _LINE_CLASSES.get(one[:1], "same")
-        made.append(f'<span class="{name}">{_with_marks(escape(one), None) or " "}</span>')
-    while made and made[-1] == '<span class="same"> </span>':
-        made.pop()
-    return f'<pre class="diff" tabindex="0"><code>{"".join(f"{one}{chr(10)}" for one in made)}</code></pre>\n'
+    spans = []
+    for patch_line in text.split("\n"):
+        is_head = patch_line.startswith(("+++", "---", "diff ", "index "))
+        name = "head" if is_head else _LINE_CLASSES.get(patch_line[:1], "same")
+        spans.append(f'<span class="{name}">{_with_marks(escape(patch_line), None) or " "}</span>\n')
+    while spans and spans[-1] == '<span class="same"> </span>\n':
+        spans.pop()
+    return f'<pre class="diff" tabindex="0"><code>{"".join(spans)}</code></pre>\n'
 
 
 _LINE_CLASSES = {"+": "add", "-": "del", "@": "hunk"}
@@ -101,24 +101,24 @@ _LINE_CLASSES = {"+": "add", "-": "del", "@": "hunk"}
 def _with_marks(escaped: str, links: NoteLinks | None) -> str:
     """Mark up private parts in text that is already escaped; with `links`, also citations and wikilinks."""
 
-    def replaced(found: re.Match[str]) -> str:
-        kept, name = found["kept"], found["id"]
-        if kept:
-            word = "private" if kept == "PRIVATE" else "secret"
+    def replaced(match: re.Match[str]) -> str:
+        removed, name = match["kept"], match["id"]
+        if removed:
+            word = "private" if removed == "PRIVATE" else "secret"
             return f'<span class="kept" title="This part was kept out of the note">{word}</span>'
         if links is None:
-            return found[0]
-        if found["bare"]:
-            return _bare_link(unescape(found["bare"]), links)
+            return match[0]
+        if match["bare"]:
+            return _bare_link(unescape(match["bare"]), links)
         if name:
-            to, shown, kind = links.cited(name), name, "cite"
+            to, label, kind = links.cited(name), name, "cite"
         else:
-            wiki = unescape(found["wiki"])
-            picture = links.picture(wiki, by_name=True) if found["embed"] else ""
+            wiki = unescape(match["wiki"])
+            picture = links.picture(wiki, by_name=True) if match["embed"] else ""
             if picture:
-                return _shown(picture, found["label"] or found["wiki"])
-            to, shown, kind = links.named(wiki), found["label"] or found["wiki"], "wiki"
-        return f'<a class="{kind}" href="{escape(to)}">{shown}</a>' if to else found[0]
+                return _image_tag(picture, match["label"] or match["wiki"])
+            to, label, kind = links.named(wiki), match["label"] or match["wiki"], "wiki"
+        return f'<a class="{kind}" href="{escape(to)}">{label}</a>' if to else match[0]
 
     return _MARKS.sub(replaced, escaped) if "[" in escaped or "://" in escaped else escaped
 
@@ -129,16 +129,16 @@ def _bare_link(text: str, links: NoteLinks) -> str:
     while text[end - 1] in ".,:;!?*_~" or (text[end - 1] == ")" and text.count(")", 0, end) > text.count("(", 0, end)):
         end -= 1
     to = links.target(text[:end])
-    return f"{_link_to(to)}{escape(text[:end])}</a>{escape(text[end:])}" if to else escape(text)
+    return f"{_link_tag(to)}{escape(text[:end])}</a>{escape(text[end:])}" if to else escape(text)
 
 
-def _link_to(to: str) -> str:
+def _link_tag(to: str) -> str:
     """Return the opening tag of a link; an outside page opens in a new tab and does not see our address."""
-    elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
-    return f'<a href="{escape(to)}"{elsewhere}>'
+    outside_attributes = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
+    return f'<a href="{escape(to)}"{outside_attributes}>'
 
 
-def _shown(source: str, name: str) -> str:
+def _image_tag(source: str, name: str) -> str:
     """Return the tag of a picture in the vault. name: its alternative text, escaped."""
     return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
 
@@ -149,10 +149,10 @@ _TASK = re.compile(r"\[([ xX])\] ")
 def _tasks(state: StateCore) -> None:
     """Turn `[ ]` and `[x]` at the start of list items into checkboxes."""
     for item, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
-        found = _TASK.match(token.content) if item.type == "list_item_open" and token.type == "inline" else None
-        if found and paragraph.type == "paragraph_open" and token.children and token.children[0].type == "text":
-            token.children[0].content = token.children[0].content[len(found[0]) :]
-            token.children.insert(0, Token("task", "", 0, content=found[1]))
+        box = _TASK.match(token.content) if item.type == "list_item_open" and token.type == "inline" else None
+        if box and paragraph.type == "paragraph_open" and token.children and token.children[0].type == "text":
+            token.children[0].content = token.children[0].content[len(box[0]) :]
+            token.children.insert(0, Token("task", "", 0, content=box[1]))
             item.attrSet("class", "task")
 
 
@@ -163,18 +163,19 @@ _URGENT = frozenset(["warning", "caution", "attention", "important", "danger", "
 def _callouts(state: StateCore) -> None:
     """Turn a quote that starts with `[!note]` into a callout, titled by the words after that, else by its kind."""
     for quote, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
-        inside = token.children if (quote.type, paragraph.type) == ("blockquote_open", "paragraph_open") else None
-        found = _CALLOUT.match(inside[0].content) if inside and inside[0].type == "text" else None
-        if not inside or not found:
+        inline = token.children if (quote.type, paragraph.type) == ("blockquote_open", "paragraph_open") else None
+        mark = _CALLOUT.match(inline[0].content) if inline and inline[0].type == "text" else None
+        if not inline or not mark:
             continue
-        kind = found["kind"].lower()
+        kind = mark["kind"].lower()
         quote.attrSet("class", "callout urgent" if kind in _URGENT else "callout")
-        inside[0].content = inside[0].content[len(found[0]) :]
-        end = next((place for place, one in enumerate(inside) if one.type in ("softbreak", "hardbreak")), len(inside))
-        if not any(one.content for one in inside[:end]):
-            inside[0].content = kind.title()
-        rest = [Token("hardbreak", "br", 0), *inside[end + 1 :]] if inside[end:] else []
-        token.children = [Token("strong_open", "strong", 1), *inside[:end], Token("strong_close", "strong", -1), *rest]
+        inline[0].content = inline[0].content[len(mark[0]) :]
+        breaks = (place for place, inner in enumerate(inline) if inner.type in ("softbreak", "hardbreak"))
+        end = next(breaks, len(inline))
+        if not any(inner.content for inner in inline[:end]):
+            inline[0].content = kind.title()
+        body = [Token("hardbreak", "br", 0), *inline[end + 1 :]] if inline[end:] else []
+        token.children = [Token("strong_open", "strong", 1), *inline[:end], Token("strong_close", "strong", -1), *body]
 
 
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
@@ -186,10 +187,10 @@ def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 def _footnotes(state: StateCore) -> None:
     """Start the text of every footnote, `[^1]: text`, on its own line."""
     for token in state.tokens:
-        inside = token.children or []
-        for one, after in pairwise(inside):
-            if one.type == "softbreak" and after.type == "text" and _FOOTNOTE.match(after.content):
-                one.type, one.tag = "hardbreak", "br"
+        inline = token.children or []
+        for before, after in pairwise(inline):
+            if before.type == "softbreak" and after.type == "text" and _FOOTNOTE.match(after.content):
+                before.type, before.tag = "hardbreak", "br"
 
 
 def _directions(state: StateCore) -> None:
@@ -210,8 +211,8 @@ def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[
 
 
 def _task(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
-    done = tokens[place].content != " "
-    state = ' checked aria-label="done"' if done else ' aria-label="to do"'
+    is_done = tokens[place].content != " "
+    state = ' checked aria-label="done"' if is_done else ' aria-label="to do"'
     return f'<input type="checkbox" disabled{state}> '
 
 
@@ -222,7 +223,7 @@ def _link_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: 
     env.setdefault("open", []).append(to)
     if not to:
         return f'<span class="dead" title="{escape(target[:300])}">'
-    return _link_to(to)
+    return _link_tag(to)
 
 
 def _link_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, env: dict[str, Any]) -> str:
@@ -236,14 +237,14 @@ def _image(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict
     name = escape(tokens[place].content or "image")
     local = env["links"].picture(source)
     if local:
-        return _shown(local, name)
+        return _image_tag(local, name)
     parts = split(source)
     if parts.scheme.lower() not in ("http", "https") or env.get("in_link"):
         return f'<span class="picture">{name}</span>'
-    where = escape(parts.netloc[:80])
+    host = escape(parts.netloc[:80])
     return (
         f'<a class="picture" href="{escape(source)}" rel="noopener noreferrer" target="_blank">'
-        f"{name} <small>image at {where}, opens there</small></a>"
+        f"{name} <small>image at {host}, opens there</small></a>"
     )
 
 
@@ -252,8 +253,8 @@ def _fence(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any
     language = (token.info.split() or [""])[0].lower()
     if language in ("diff", "patch"):
         return diff(token.content)
-    shown = f' data-language="{escape(language)}"' if language.isalnum() else ""
-    return f'<pre tabindex="0"{shown}><code>{_with_marks(escape(token.content), None)}</code></pre>\n'
+    attribute = f' data-language="{escape(language)}"' if language.isalnum() else ""
+    return f'<pre tabindex="0"{attribute}><code>{_with_marks(escape(token.content), None)}</code></pre>\n'
 
 
 def _code_block(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:

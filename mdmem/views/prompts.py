@@ -53,24 +53,26 @@ class MatchedPrompts(NamedTuple):
 
 def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query]:
     """Parse a query and its filters; a value that cannot be read is reported as a problem."""
-    asked = language.parse(text)
+    parsed = language.parse(text)
     narrowed = filters.with_filters(filters.Query(), None, kind="prompt", **given)
-    for key, value, wanted in asked.filters:
+    for key, value, is_wanted in parsed.filters:
         if key == "kind":  # another kind would widen the search: filters by kind are alternatives
-            if ("prompt" in value.lower().split(",")) != wanted:
-                return asked._replace(problem=f"Only prompts are searched here. {_OTHER_KINDS}"), narrowed
+            if ("prompt" in value.lower().split(",")) != is_wanted:
+                return parsed._replace(problem=f"Only prompts are searched here. {_OTHER_KINDS}"), narrowed
             continue
-        one = filters.parse(f'{"" if wanted else "-"}{key}:"{value}"')
-        if one.hints or one.words:
-            return asked._replace(problem=" ".join(one.hints) or f"Can't read the filter {key}:{value:.40}."), narrowed
+        condition = filters.parse(f'{"" if is_wanted else "-"}{key}:"{value}"')
+        if condition.hints or condition.words:
+            return parsed._replace(
+                problem=" ".join(condition.hints) or f"Can't read the filter {key}:{value:.40}."
+            ), narrowed
         narrowed = narrowed._replace(
-            filters=narrowed.filters + one.filters,
-            since=max((at for at in (narrowed.since, one.since) if at is not None), default=None),
-            until=min((at for at in (narrowed.until, one.until) if at is not None), default=None),
+            filters=narrowed.filters + condition.filters,
+            since=max((at for at in (narrowed.since, condition.since) if at is not None), default=None),
+            until=min((at for at in (narrowed.until, condition.until) if at is not None), default=None),
         )
     if narrowed.hints:
-        asked = asked._replace(problem=" ".join(narrowed.hints))
-    return asked, narrowed
+        parsed = parsed._replace(problem=" ".join(narrowed.hints))
+    return parsed, narrowed
 
 
 _OTHER_KINDS = "`search` finds notes of other kinds."
@@ -79,7 +81,7 @@ _OTHER_KINDS = "`search` finds notes of other kinds."
 def match(
     view: View,
     root: str,
-    asked: PromptQuery,
+    parsed: PromptQuery,
     narrowed: Query,
     part: PromptSlice,
     *,
@@ -87,33 +89,33 @@ def match(
     titles_only: bool = False,
 ) -> MatchedPrompts:
     """Return the prompts that match a parsed query. titles_only: search their titles, not their texts."""
-    if asked.problem:
-        return MatchedPrompts([], {}, 0, (asked.problem,))
+    if parsed.problem:
+        return MatchedPrompts([], {}, 0, (parsed.problem,))
     permitted = allowed(view, root, narrowed, here=here)
     among = set(view.all if permitted is None else permitted)
-    matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), asked)
-    units = [] if titles_only else _units(view, asked)
+    matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), parsed)
+    units = [] if titles_only else _units(view, parsed)
     scores = dict.fromkeys(matched, 0.0) | (ranking.scores(view, units, among=matched) if units else {})
     ordered = list(engine.in_order(view, scores, part.order))
     shown = ordered[part.offset :][: part.limit or None]
-    return MatchedPrompts(shown, scores, len(ordered), (*asked.hints, *hints))
+    return MatchedPrompts(shown, scores, len(ordered), (*parsed.hints, *hints))
 
 
-def _matched(matcher: PromptMatcher, asked: PromptQuery) -> tuple[set[int], Sequence[str]]:
-    if asked.tree is None:
+def _matched(matcher: PromptMatcher, parsed: PromptQuery) -> tuple[set[int], Sequence[str]]:
+    if parsed.tree is None:
         return set(matcher.among), ()
-    words = [leaf.text for leaf in language.leaves(asked.tree)]
-    if not asked.plain:
-        return matcher.matching(asked.tree), ()
-    every = matcher.every(words)
-    if every or len(words) < 2:
-        return every, ()
-    some = matcher.some(words)
-    return some, ("No prompt has all of these words; these have some of them.",) if some else ()
+    words = [leaf.text for leaf in language.leaves(parsed.tree)]
+    if not parsed.plain:
+        return matcher.matching(parsed.tree), ()
+    with_all = matcher.every(words)
+    if with_all or len(words) < 2:
+        return with_all, ()
+    with_some = matcher.some(words)
+    return with_some, ("No prompt has all of these words; these have some of them.",) if with_some else ()
 
 
-def _units(view: View, asked: PromptQuery) -> list[Unit]:
-    words = " ".join(leaf.text for leaf in language.leaves(asked.tree) if leaf.op != "prefix")
+def _units(view: View, parsed: PromptQuery) -> list[Unit]:
+    words = " ".join(leaf.text for leaf in language.leaves(parsed.tree) if leaf.op != "prefix")
     return ranking.affordable(view, units_of(view, words)) if words else []
 
 

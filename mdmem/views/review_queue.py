@@ -60,9 +60,9 @@ def _unseen(view: View, repo: Repository, base: str, head: str) -> array[int]:
         for first in range(0, view.size, _AT_ONCE):
             paths = view.some_paths(first, min(first + _AT_ONCE, view.size))
             hidden.update(number for number, path in enumerate(paths, first) if _has(seen, hash(path)))
-    found = array("I", (number for number in view.newest() if number not in hidden))
-    found.reverse()
-    return found
+    unseen = array("I", (number for number in view.newest() if number not in hidden))
+    unseen.reverse()
+    return unseen
 
 
 @lru_cache(maxsize=1)
@@ -73,14 +73,14 @@ def _seen(repo: Repository, base: str, head: str) -> array[int]:
     """
     if not base or not head:
         return array("q")
-    before = array("q", sorted(hash(one) for one in past.notes(repo, base))) if base != head else None
-    seen = (hash(one[0]) for one in past.notes(repo, head) if before is None or _has(before, hash(one)))
-    return array("q", sorted(seen))
+    before = array("q", sorted(hash(entry) for entry in past.notes(repo, base))) if base != head else None
+    unchanged = (entry for entry in past.notes(repo, head) if before is None or _has(before, hash(entry)))
+    return array("q", sorted(hash(path) for path, _ in unchanged))
 
 
-def _has(hashes: array[int], one: int) -> bool:
-    place = bisect_left(hashes, one)
-    return place < len(hashes) and hashes[place] == one
+def _has(hashes: array[int], value: int) -> bool:
+    place = bisect_left(hashes, value)
+    return place < len(hashes) and hashes[place] == value
 
 
 def last_review(config: Config) -> str:
@@ -89,24 +89,24 @@ def last_review(config: Config) -> str:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return ""
-    done = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
-    seconds = done.out.decode("ascii", "replace").strip()
-    return timestamps.note_time(float(seconds)) if not done.status and seconds.isdigit() else ""
+    result = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
+    seconds = result.out.decode("ascii", "replace").strip()
+    return timestamps.note_time(float(seconds)) if not result.status and seconds.isdigit() else ""
 
 
-def since(found: Listing, seen: str) -> Iterator[int]:
+def since(listing: Listing, seen: str) -> Iterator[int]:
     """Yield the newer undecided notes that a page may name, newest first.
 
     A note without a creation time is left out: each machine would count it differently.
     """
-    view, created, first = found.view, found.view.numbers("created"), timestamps.epoch(seen)
+    view, created, first = listing.view, listing.view.numbers("created"), timestamps.epoch(seen)
     hidden = view.of_kinds(note.PAGES) | view.internal
     for number in takewhile(lambda number: created[number] > first, view.newest()):
         if (
             number not in hidden
-            and found.created(number) > first
-            and found.leaves(view.path(number))
-            and not is_decided(found.config, view, number)
+            and listing.created(number) > first
+            and listing.leaves(view.path(number))
+            and not is_decided(listing.config, view, number)
         ):
             yield number
 
@@ -154,6 +154,6 @@ def unused(config: Config, view: View) -> list[NoteRow]:
     used = {str(name) for row in injections.log(config) if str(row.get("time", "")) >= since for name in row["ids"]}
     created, changed = view.numbers("created"), view.numbers("mtime_ns")
     pinned = view.notes("facet", "is:pinned")
-    old = (n for n in written(view) - pinned if created[n] < before and changed[n] < before * 1e9)
-    made = (rows.row(view, number) for number in rows.in_order(view, old))
-    return list(islice((row for row in made if row.id not in used), MOST_UNUSED))
+    old_notes = (n for n in written(view) - pinned if created[n] < before and changed[n] < before * 1e9)
+    candidates = (rows.row(view, number) for number in rows.in_order(view, old_notes))
+    return list(islice((row for row in candidates if row.id not in used), MOST_UNUSED))

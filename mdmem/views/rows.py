@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FEW = 2_000
 """Up to this number, notes are sorted directly; above it, the order of all notes is filtered."""
 _Answer = TypeVar("_Answer")
-_Told = TypeVar("_Told")
+_Rest = TypeVar("_Rest")
 
 
 class NoteRow(NamedTuple):
@@ -81,15 +81,15 @@ AT_ONCE = 1_000
 
 
 def each(
-    config: Config, choose: Callable[[View], tuple[list[int], _Told]], make: Callable[[View, int], _Answer]
-) -> tuple[Iterator[_Answer], _Told]:
+    config: Config, choose: Callable[[View], tuple[list[int], _Rest]], make: Callable[[View, int], _Answer]
+) -> tuple[Iterator[_Answer], _Rest]:
     """Return an iterator of `make` over the notes that `choose` returns, and the rest of what it returns.
 
     Only a part of the notes is held in memory at a time.
 
     Raises BusyError as `ask`; also during iteration, when the index turns out to be damaged.
     """
-    view, (numbers, told) = ask(config, lambda view: (view, choose(view)))
+    view, (numbers, rest) = ask(config, lambda view: (view, choose(view)))
 
     def part(start: int) -> list[_Answer]:
         def answer(again: View) -> list[_Answer]:
@@ -99,7 +99,7 @@ def each(
 
         return freshness.answered(config, answer, view) or []
 
-    return chain.from_iterable(map(part, range(0, len(numbers), AT_ONCE))), told
+    return chain.from_iterable(map(part, range(0, len(numbers), AT_ONCE))), rest
 
 
 def select(view: View, root: str, query: Query) -> list[int]:
@@ -107,14 +107,14 @@ def select(view: View, root: str, query: Query) -> list[int]:
 
     The pages of sessions and projects are left out unless the query asks for their kind.
     """
-    kept, without = _matching(view, root, query)
-    return list(_newest(view, kept, without))
+    matching, excluded_kinds = _matching(view, root, query)
+    return list(_newest(view, matching, excluded_kinds))
 
 
 def matching_notes(view: View, root: str, query: Query, *, pages: bool = False) -> Set[int]:
     """Return what `select` does, but unsorted: sorting is slow in a large vault. pages: include all pages."""
-    kept, without = _matching(view, root, query, pages=pages)
-    return (set(view.all) if kept is None else kept) - view.of_kinds(without)
+    matching, excluded_kinds = _matching(view, root, query, pages=pages)
+    return (set(view.all) if matching is None else matching) - view.of_kinds(excluded_kinds)
 
 
 def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool = False) -> tuple[list[int], int]:
@@ -122,13 +122,13 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
 
     oldest: return the oldest instead. The cost depends on `limit`, not on the size of the vault.
     """
-    kept, without = _matching(view, root, query)
+    matching, excluded_kinds = _matching(view, root, query)
     if oldest:
-        every = list(_newest(view, kept, without))
-        return every[::-1][:limit], len(every)
-    pages = view.of_kinds(without)
-    total = view.live - len(pages) if kept is None else len(kept) - len(pages & kept)
-    return list(islice(_newest(view, kept, without), limit)), total
+        newest_first = list(_newest(view, matching, excluded_kinds))
+        return newest_first[::-1][:limit], len(newest_first)
+    pages = view.of_kinds(excluded_kinds)
+    total = view.live - len(pages) if matching is None else len(matching) - len(pages & matching)
+    return list(islice(_newest(view, matching, excluded_kinds), limit)), total
 
 
 def _matching(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[Set[int] | None, tuple[str, ...]]:
@@ -139,15 +139,17 @@ def _matching(view: View, root: str, query: Query, *, pages: bool = False) -> tu
     return chosen, () if kinds or pages else note.PAGES
 
 
-def _newest(view: View, kept: Set[int] | None, without: tuple[str, ...]) -> Iterator[int]:
-    """Yield the kept notes, None for all, without those of some kinds, newest first."""
-    flags = view.numbers("flags")
-    unwanted = {KINDS.index(kind) for kind in without}
-    if kept is not None and len(kept) <= _FEW:
-        found: Iterable[int] = reversed(in_order(view, kept))
+def _newest(view: View, matching: Set[int] | None, excluded_kinds: tuple[str, ...]) -> Iterator[int]:
+    """Yield the matching notes, None for all, without those of some kinds, newest first."""
+    if matching is not None and len(matching) <= _FEW:
+        newest_first: Iterable[int] = reversed(in_order(view, matching))
     else:
-        found = view.newest() if kept is None else filter(kept.__contains__, view.newest())
-    return (number for number in found if flags[number] // KIND_STEP not in unwanted) if unwanted else iter(found)
+        newest_first = view.newest() if matching is None else filter(matching.__contains__, view.newest())
+    if not excluded_kinds:
+        return iter(newest_first)
+    flags = view.numbers("flags")
+    excluded = {KINDS.index(kind) for kind in excluded_kinds}
+    return (number for number in newest_first if flags[number] // KIND_STEP not in excluded)
 
 
 def in_order(view: View, numbers: Iterable[int]) -> list[int]:
@@ -165,9 +167,9 @@ def around(view: View, numbers: Iterable[int], anchor: int, before: int, after: 
     place = bisect_left(times, created[anchor])
     first = bisect_left(times, times[max(place - before, 0)])
     last = bisect_right(times, times[min(bisect_right(times, created[anchor]) + after, len(times)) - 1])
-    near = in_order(view, ordered[first:last])
-    found = near.index(anchor)
-    return near[max(found - before, 0) : found + after + 1]
+    neighbors = in_order(view, ordered[first:last])
+    position = neighbors.index(anchor)
+    return neighbors[max(position - before, 0) : position + after + 1]
 
 
 def row(view: View, number: int) -> NoteRow:
@@ -207,14 +209,14 @@ MOST = 100
 def titled(view: View, title: str) -> list[NoteRow]:
     """Return the notes with a title, newest first: written ones, or else captured ones."""
     terms = sorted(analysis.counts(title), key=lambda term: view.count("title", term))
-    found = view.notes("title", terms[0]) - view.internal if terms else set()
+    with_words = view.notes("title", terms[0]) - view.internal if terms else set()
     for term in terms[1:]:
-        found &= view.notes("title", term)
-    wanted = links.as_compared(title)
-    written = found & view.of_kinds(note.WRITTEN)
-    for some in (written, found - written):
-        made = (row(view, number) for number in in_order(view, some)[::-1][:_LOOKED_AT])
-        if alike := [one for one in made if links.as_compared(one.title) == wanted]:
+        with_words &= view.notes("title", term)
+    compared_title = links.as_compared(title)
+    written = with_words & view.of_kinds(note.WRITTEN)
+    for numbers in (written, with_words - written):
+        candidates = (row(view, number) for number in in_order(view, numbers)[::-1][:_LOOKED_AT])
+        if alike := [candidate for candidate in candidates if links.as_compared(candidate.title) == compared_title]:
             return alike[:MOST]
     return []
 
@@ -230,6 +232,6 @@ def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
     stem, number = links.stem(path.lower()), view.find(path)
     title = str(view.facts(number)["title"]).lower() if number is not None else ""
     terms = {name.lower(), stem, stem.rpartition("/")[2], links.stem(title)} - {""}
-    found = view.with_any(f"link:{term}" for term in terms) - view.internal
-    made = [row(view, number) for number in in_order(view, found)[::-1][: MOST + 1]]
-    return [row for row in made if row.path != path][:MOST]
+    linking = view.with_any(f"link:{term}" for term in terms) - view.internal
+    candidates = [row(view, number) for number in in_order(view, linking)[::-1][: MOST + 1]]
+    return [candidate for candidate in candidates if candidate.path != path][:MOST]

@@ -77,24 +77,28 @@ def table(view: View) -> tuple[SessionRow, ...]:
 def each(view: View) -> Iterator[SessionRow]:
     """Yield a row for every session."""
     sets = _Sets(view)
-    made = (sets.row(view.notes("facet", term)) for term in view.terms("facet", "session:") if len(term) > 8)
-    return (row for row in made if row is not None)
+    all_rows = (sets.row(view.notes("facet", term)) for term in view.terms("facet", "session:") if len(term) > 8)
+    return (row for row in all_rows if row is not None)
 
 
-def logged(config: Config, first: str, last: str, *, failed: bool = False, **wanted: str) -> Iterator[LoggedSession]:
+def logged(
+    config: Config, first: str, last: str, *, failed: bool = False, **conditions: str
+) -> Iterator[LoggedSession]:
     """Yield the sessions that began in a span, from their pages, newest first.
 
     first, last: times as notes write them, "" for no bound. failed: only those in which something failed.
-    wanted: as for `session_log.sessions`.
+    conditions: as for `session_log.sessions`.
     """
 
     def having_failed(view: View) -> set[str]:
-        return {one.session for one in table(view) if one.failed}
+        return {row.session for row in table(view) if row.failed}
 
     among = rows.ask(config, having_failed) if failed else None
-    for one in session_log.sessions(config, since=first, **wanted):
-        if (not last or one.started < last) and (among is None or one.session in among):
-            yield one
+    for logged_session in session_log.sessions(config, since=first, **conditions):
+        if last and logged_session.started >= last:
+            continue
+        if among is None or logged_session.session in among:
+            yield logged_session
 
 
 @cached_with_view
@@ -121,9 +125,9 @@ class _Sets:
         self._edits = _marked(view, solved.each_edit(view))
         self._same: dict[str, str] = {}
 
-    def row(self, found: set[int]) -> SessionRow | None:
+    def row(self, numbers: set[int]) -> SessionRow | None:
         """Return the row of the session with these notes; None if all are internal."""
-        notes = sorted(found - self._internal, key=lambda number: (self._created[number], self._view.name(number)))
+        notes = sorted(numbers - self._internal, key=lambda number: (self._created[number], self._view.name(number)))
         if not notes:
             return None
         kinds: dict[int, list[int]] = {}
@@ -186,23 +190,23 @@ def by_day(view: View, project: str = "") -> dict[str, int]:
         return figures.days(view.counts().quarters)
     created, flags = view.numbers("created"), view.numbers("flags")
     pages = {KINDS.index(kind) for kind in note.PAGES}
-    own = (number for number in view.of_project(project) - view.internal if flags[number] // KIND_STEP not in pages)
-    return figures.days(Counter(created[number] // QUARTER_SECONDS for number in own))
+    numbers = (number for number in view.of_project(project) - view.internal if flags[number] // KIND_STEP not in pages)
+    return figures.days(Counter(created[number] // QUARTER_SECONDS for number in numbers))
 
 
 def turns(view: View, session: str) -> list[SessionTurn]:
     """Return the turns of a session, oldest first, without its page."""
-    found = view.of_session(session) - view.internal
-    made = [rows.row(view, number) for number in found - view.notes("facet", "kind:session")]
-    return group(made)
+    notes = view.of_session(session) - view.internal
+    note_rows = [rows.row(view, number) for number in notes - view.notes("facet", "kind:session")]
+    return group(note_rows)
 
 
-def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
+def group(note_rows: Iterable[NoteRow]) -> list[SessionTurn]:
     """Group rows of one session into turns; rows without a number come last, in a turn numbered 0.
 
     If two machines used the same prompt numbers, the turns are renumbered by time.
     """
-    in_turns = numbered_turns.numbered(found, _place)
+    in_turns = numbered_turns.numbered(note_rows, _place)
     return [SessionTurn(number if number < numbered_turns.NO_NUMBER else 0, notes) for number, notes in in_turns]
 
 

@@ -10,25 +10,29 @@ from mdmem.errors import SettingsWarning
 from mdmem.settings import BY_KEY, SETTINGS, Setting
 
 
-def warnings(found: Config) -> list[str]:
+def warnings(config: Config) -> list[str]:
     """Return what was not understood in the settings files, with suggestions for unknown keys."""
-    said: list[str] = []
-    for warning in found.warnings:
+    texts: list[str] = []
+    for warning in config.warnings:
         unknown = warning.unknown if isinstance(warning, SettingsWarning) else ""
-        near = nearest(unknown) if unknown else ""
-        said.append(f"{warning} Did you mean {near}?" if near else warning)
-    return [*said, *filter(None, (unfit(row, found.settings.values[row.key]) for row in SETTINGS))]
+        similar = nearest(unknown) if unknown else ""
+        texts.append(f"{warning} Did you mean {similar}?" if similar else warning)
+    return [*texts, *filter(None, (unfit(row, config.settings.values[row.key]) for row in SETTINGS))]
 
 
 def nearest(key: str) -> str:
     """Return the setting with the most similar key; "" if there is none."""
     import difflib
 
-    last = key.rpartition(".")[2]
-    ends = {row.key.rpartition(".")[2]: row.key for row in SETTINGS}
-    whole = difflib.get_close_matches(key, BY_KEY, 1, 0.7)
-    part = difflib.get_close_matches(last, ends, 1, 0.8)
-    return ends[last] if last in ends else whole[0] if whole else ends[part[0]] if part else ""
+    name = key.rpartition(".")[2]
+    key_of_name: dict[str, str] = {row.key.rpartition(".")[2]: row.key for row in SETTINGS}
+    if name in key_of_name:
+        return key_of_name[name]
+    similar_keys: list[str] = difflib.get_close_matches(key, BY_KEY, 1, 0.7)
+    if similar_keys:
+        return similar_keys[0]
+    similar_names = difflib.get_close_matches(name, key_of_name, 1, 0.8)
+    return key_of_name[similar_names[0]] if similar_names else ""
 
 
 def unfit(row: Setting[Any], value: Any) -> str:
@@ -58,9 +62,11 @@ def _no_mark(name: str) -> Callable[[str], str]:
     def judge(value: str) -> str:
         from mdmem import privacy
 
-        given: dict[str, Any] = {name: value}
-        used = getattr(privacy.Rules(**given), name)
-        return "" if used == value else f"cannot be {value!r:.60}, which is more than a mark; {used} is used"
+        changed: dict[str, Any] = {name: value}
+        used_value = getattr(privacy.Rules(**changed), name)
+        return (
+            "" if used_value == value else f"cannot be {value!r:.60}, which is more than a mark; {used_value} is used"
+        )
 
     return judge
 
@@ -80,15 +86,15 @@ def _no_trust(value: list[str]) -> str:
 def _no_provider(value: str) -> str:
     from mdmem.search.expansion.providers import PROVIDERS
 
-    known_one = value.strip().lower().replace("_", "-") in PROVIDERS
-    return "" if known_one else f"is {value!r:.40}, which is not a provider; known ones: {', '.join(PROVIDERS)}"
+    is_known = value.strip().lower().replace("_", "-") in PROVIDERS
+    return "" if is_known else f"is {value!r:.40}, which is not a provider; known ones: {', '.join(PROVIDERS)}"
 
 
 def _no_pairs(value: list[str]) -> str:
     from mdmem.search.expansion.providers import PROVIDERS
 
-    good = all(len(row.split()) == 2 and row.split()[0] in PROVIDERS for row in value)
-    return "" if good else f"takes items of a provider and its value; known providers: {', '.join(PROVIDERS)}"
+    are_pairs = all(len(row.split()) == 2 and row.split()[0] in PROVIDERS for row in value)
+    return "" if are_pairs else f"takes items of a provider and its value; known providers: {', '.join(PROVIDERS)}"
 
 
 _JUDGES: dict[str, Callable[[Any], str]] = {

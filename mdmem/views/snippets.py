@@ -22,17 +22,17 @@ _PAGE_SYNTAX = re.compile(
 def readable(text: str, spans: Sequence[tuple[int, int]], kind: str = "") -> tuple[str, list[tuple[int, int]]]:
     """Return a snippet of a note of this kind without Markdown syntax, and so without marks in it, as in an address."""
     syntax = _PAGE_SYNTAX if kind in PAGES else _SYNTAX
-    kept: list[str] = []
+    readable_chars: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
-    for found in [*syntax.finditer(text), None]:
-        start, end = found.span() if found else (len(text), len(text))
+    for mark in [*syntax.finditer(text), None]:
+        start, end = mark.span() if mark else (len(text), len(text))
         for number in range(place, start):
-            moved[number] = len(kept)
-            kept.append(text[number])
-        moved[start : end + 1] = [len(kept)] * (end + 1 - start)
-        if found and found.groupdict().get("item") and kept:
-            kept.append("·")
-            moved[end] = len(kept)
+            moved[number] = len(readable_chars)
+            readable_chars.append(text[number])
+        moved[start : end + 1] = [len(readable_chars)] * (end + 1 - start)
+        if mark and mark.groupdict().get("item") and readable_chars:
+            readable_chars.append("·")
+            moved[end] = len(readable_chars)
         place = end
-    made = [(moved[start], moved[stop]) for start, stop in spans]
-    return "".join(kept), [(start, stop) for start, stop in made if start < stop]
+    moved_spans = [(moved[start], moved[stop]) for start, stop in spans]
+    return "".join(readable_chars), [(start, stop) for start, stop in moved_spans if start < stop]

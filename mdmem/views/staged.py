@@ -40,23 +40,23 @@ def hints(config: Config) -> list[str]:
         view = index.current(config)
     except index.DamagedError:
         return []  # the next search rebuilds it
-    return [offer(one, state) for one in (_in_view(view) if view else ()) if (state := fate(one))]
+    return [offer(group, state) for group in (_in_view(view) if view else ()) if (state := fate(group))]
 
 
-def fate(one: Waiting) -> str:
+def fate(group: Waiting) -> str:
     """Return the state of a branch, if its code is on this machine; "" if unknown."""
-    for folder in one.folders:
-        found = project.identify(folder)
-        if (found.branch or found.commit) and Path(found.root).is_dir():
-            return branches.fate(found.root, one.branch, one.commits)
+    for folder in group.folders:
+        code = project.identify(folder)
+        if (code.branch or code.commit) and Path(code.root).is_dir():
+            return branches.fate(code.root, group.branch, group.commits)
     return ""
 
 
-def offer(one: Waiting, state: str) -> str:
+def offer(group: Waiting, state: str) -> str:
     """Return the hint about notes that wait on a branch in this state."""
-    count = plural.number(len(one.paths), "note")
-    wait = f"{count} of {one.project} wait on {one.branch}, which is {state}"
-    return f"{wait}: `mdmem branch merge {one.branch}` releases them, `drop` deletes them."
+    count = plural.number(len(group.paths), "note")
+    wait = f"{count} of {group.project} wait on {group.branch}, which is {state}"
+    return f"{wait}: `mdmem branch merge {group.branch}` releases them, `drop` deletes them."
 
 
 def _in_view(view: View) -> list[Waiting]:

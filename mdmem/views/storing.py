@@ -25,15 +25,15 @@ class LastEvent(NamedTuple):
 def last_heard(config: Config) -> dict[str, LastEvent]:
     """Return the last event of each agent that has sent one, by agent name."""
     folder = Path(config.state_dir, "seen")
-    found: dict[str, LastEvent] = {}
+    events: dict[str, LastEvent] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             text = files.read_any(str(path), SEEN_BYTES).decode("utf-8", "replace")
             when, _, name = text.partition(" ")
-            found[path.name] = LastEvent(timestamps.seconds_of(when), name.rstrip())
+            events[path.name] = LastEvent(timestamps.seconds_of(when), name.rstrip())
         except (OSError, ValueError):
             continue
-    return found
+    return events
 
 
 def paused(config: Config) -> str:
@@ -48,11 +48,11 @@ def paused(config: Config) -> str:
 
 def paused_sessions(config: Config) -> list[str]:
     """Return for each session that is paused on its own: since when and until when, and how to resume it."""
-    made = []
+    notices = []
     for pause in pauses.of_sessions(config):
         name = f"Session {journal.session_tag(pause.session)}" if pause.session else "A session"
-        made.append(f"{name} has been paused {_span(pause)}. `{resume_command(pause.session or 'ID')}` resumes it.")
-    return made
+        notices.append(f"{name} has been paused {_span(pause)}. `{resume_command(pause.session or 'ID')}` resumes it.")
+    return notices
 
 
 def resume_command(session: str = "") -> str:
@@ -68,15 +68,15 @@ def _span(pause: Pause) -> str:
 
 def alarms(config: Config) -> list[str]:
     """Return the warnings for the user: queued or lost events, and that nothing is stored."""
-    made = []
+    texts = []
     waiting = len(retry_queue.waiting(config))
     if waiting:
         count = plural.number(waiting, "note")
-        made.append(f"{count} could not be stored and will be retried: `mdmem doctor` shows why.")
+        texts.append(f"{count} could not be stored and will be retried: `mdmem doctor` shows why.")
     lost = losses.recent(config, time.time())
     if lost:
         last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
-        made.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
+        texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
     if why := paused(config):
-        made.append(why)
-    return made
+        texts.append(why)
+    return texts

@@ -32,10 +32,10 @@ class ExportCounts(NamedTuple):
     pages: int
 
 
-def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = None, **wanted: Any) -> ExportCounts:
+def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = None, **filters: Any) -> ExportCounts:
     """Write notes to `target`, which must not exist; return how many.
 
-    form: "zip", "jsonl", "html" or "sqlite". stdout: written to instead. wanted: as `export.select` takes it.
+    form: "zip", "jsonl", "html" or "sqlite". stdout: written to instead. filters: as `export.select` takes them.
 
     Raises:
         UsageError: when there is no such form, the file exists, or a database should be written to stdout.
@@ -43,12 +43,12 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
         OSError: when it cannot be written.
     """
     if form not in FORMS.values():
-        known = ", ".join(f".{ending}" for ending in FORMS)
-        what = f"There is no format {form!r:.40}. " if form else ""
-        raise UsageError(f"{what}The file's ending tells the format: {known}. `mdmem export site DIR` writes a site.")
+        endings = ", ".join(f".{ending}" for ending in FORMS)
+        text = f"The file's ending tells the format: {endings}. `mdmem export site DIR` writes a site."
+        raise UsageError(f"There is no format {form!r:.40}. {text}" if form else text)
     if stdout is None:
         export.refuse(target)
-    notes = _Counted(config, wanted)
+    notes = _Counted(config, filters)
     if stdout is not None:
         _write(notes, stdout, form)
         return notes.counts
@@ -79,24 +79,24 @@ class _Counted:
     Raises NotFoundError if there is none of the wanted project.
     """
 
-    def __init__(self, config: Config, wanted: Mapping[str, Any]) -> None:
+    def __init__(self, config: Config, filters: Mapping[str, Any]) -> None:
         self.counts = ExportCounts(0, 0)
-        notes = export.select(config, **wanted)
-        first, project = list(islice(notes, 1)), wanted.get("project")
+        notes = export.select(config, **filters)
+        first, project = list(islice(notes, 1)), filters.get("project")
         if project and not first:
-            in_time = " in this time" if wanted.get("since") or wanted.get("until") else ""
+            in_time = " in this time" if filters.get("since") or filters.get("until") else ""
             raise NotFoundError(f"No note has project:{project:.80}{in_time}; nothing was written.")
         self._notes = chain(first, notes)
 
     def __iter__(self) -> Iterator[Exported]:
-        for one in self._notes:
-            is_page = one.parsed.meta.get("kind") in note.PAGES
+        for exported in self._notes:
+            is_page = exported.parsed.meta.get("kind") in note.PAGES
             self.counts = ExportCounts(self.counts.notes + (not is_page), self.counts.pages + is_page)
-            yield one
+            yield exported
 
 
-def site(config: Config, target: Path, **wanted: Any) -> ExportCounts:
-    """Write notes as a site of files into the folder `target`; return how many. wanted: as for `write`.
+def site(config: Config, target: Path, **filters: Any) -> ExportCounts:
+    """Write notes as a site of files into the folder `target`; return how many. filters: as for `write`.
 
     Raises:
         UsageError: when the folder is not empty.
@@ -105,6 +105,6 @@ def site(config: Config, target: Path, **wanted: Any) -> ExportCounts:
     """
     from mdmem.views.exports import static_site as work
 
-    notes = _Counted(config, wanted)
+    notes = _Counted(config, filters)
     work.write(config, notes, target)
     return notes.counts

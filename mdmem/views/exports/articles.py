@@ -41,10 +41,10 @@ class Places(NamedTuple):
     picture: Callable[[str, str, bool], str] = lambda *_: ""
 
 
-NOWHERE = Places({}, {}, {}, {})
+NO_PLACES = Places({}, {}, {}, {})
 
 
-def sealed(text: str) -> str:
+def policy_source(text: str) -> str:
     """Return the source that permits a style or a script in a page's policy: its hash."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -57,16 +57,17 @@ def document(title: str, body: str) -> str:
 
 def around(title: str, *, script: str = "") -> tuple[str, str]:
     """Return the parts of a page before and after its body; see `document`."""
-    policy = f"default-src 'none'; img-src 'self' file:; style-src {sealed(STYLE)}" + (
-        f"; script-src {sealed(script)}" if script else ""
-    )
-    ran = f"<script>{script}</script>\n" if script else ""
+    policy = f"default-src 'none'; img-src 'self' file:; style-src {policy_source(STYLE)}"
+    script_tag = ""
+    if script:
+        policy += f"; script-src {policy_source(script)}"
+        script_tag = f"<script>{script}</script>\n"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-    ), f"</main>\n{ran}</body>\n</html>\n"
+    ), f"</main>\n{script_tag}</body>\n</html>\n"
 
 
 class ExportedSession(NamedTuple):
@@ -77,16 +78,21 @@ class ExportedSession(NamedTuple):
     notes: list[Exported]
 
     @property
+    def page_and_notes(self) -> list[Exported]:
+        """Return its page, if there is one, and its other notes."""
+        return [*([self.page] if self.page else []), *self.notes]
+
+    @property
     def title(self) -> str:
         """Return the page's title, else the first prompt's."""
-        notes = ([self.page] if self.page else []) + self.notes
-        return next((str(note.parsed.meta["title"]) for note in notes if note.parsed.meta.get("title")), self.folder)
+        titles = (str(note.parsed.meta["title"]) for note in self.page_and_notes if note.parsed.meta.get("title"))
+        return next(titles, self.folder)
 
     @property
     def started(self) -> str:
         """Return the time of its first note."""
-        notes = self.notes or ([self.page] if self.page else [])
-        return min((created(note) for note in notes if created(note)), default="")
+        times = map(created, self.notes or self.page_and_notes)
+        return min(filter(None, times), default="")
 
     @property
     def project(self) -> str:
@@ -133,7 +139,7 @@ def title_of(note: Exported) -> str:
     return str(note.parsed.meta.get("title") or note.path.rpartition("/")[2].removesuffix(".md"))
 
 
-def session_article(session: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
+def session_article(session: ExportedSession, places: Places = NO_PLACES, page: str = "") -> str:
     """Return a session as a conversation, followed by what a person wrote on its page."""
     facts = " · ".join(filter(None, [session.project, timestamps.readable(session.started)]))
     parts = [f'<p class="facts">{escape(facts)}</p>\n']
@@ -156,7 +162,7 @@ def _kind(note: Exported) -> str:
     return str(note.parsed.meta.get("kind") or "note")
 
 
-def note_article(note: Exported, places: Places = NOWHERE, page: str = "") -> str:
+def note_article(note: Exported, places: Places = NO_PLACES, page: str = "") -> str:
     """Return a note as HTML, with its author and time."""
     meta, kind = note.parsed.meta, _kind(note)
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
@@ -190,31 +196,31 @@ def anchor(note: Exported) -> str:
 def write(notes: Iterable[Exported], file: BinaryIO) -> None:
     """Write all notes as one page, by day, sessions as conversations."""
     order: list[tuple[str, bool, str, str, int]] = []
-    shown = sessions = 0
+    note_count = session_count = 0
     with TextBuffer() as texts:
         for entry in grouped(notes):
             if isinstance(entry, ExportedSession):
-                shown += len(entry.notes)
-                sessions += 1
+                note_count += len(entry.notes)
+                session_count += 1
                 number = texts.add(
                     _encoded(f'<h3 dir="auto">{markup.line(entry.title)}</h3>\n{session_article(entry)}')
                 )
                 order.append((wording.day(entry.started), False, entry.started, entry.folder, number))
                 continue
             if not is_page(entry):
-                shown += 1
+                note_count += 1
                 number = texts.add(
                     _encoded(f'<h3 dir="auto">{markup.line(title_of(entry))}</h3>\n{note_article(entry)}')
                 )
                 order.append((wording.day(created(entry)) or "Without a date", True, "", "", number))
         before, after = around("mdmem")
-        counted = f"{plural.number(shown, 'note')}, {plural.number(sessions, 'session')}"
+        counted = f"{plural.number(note_count, 'note')}, {plural.number(session_count, 'session')}"
         file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
-        last: str | None = None
+        current_day: str | None = None
         for day, *_, number in sorted(order):
-            if day != last:
+            if day != current_day:
                 file.write(_encoded(f"<h2>{escape(day)}</h2>\n"))
-                last = day
+                current_day = day
             file.write(texts.read(number))
         file.write(_encoded(after))
 
@@ -248,10 +254,10 @@ class FileLinks(NamedTuple):
 
     def named(self, name: str) -> str:
         """Return the relative address of a wikilink's note."""
-        wanted = name.partition("#")[0].strip()
-        stem, places = links.stem(wanted.lower()), self.places
-        titled = places.by_title.get(links.as_compared(wanted))
-        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or titled)
+        title = name.partition("#")[0].strip()
+        stem, places = links.stem(title.lower()), self.places
+        with_title = places.by_title.get(links.as_compared(title))
+        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or with_title)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
         """Return the relative address of a picture beside the pages; "" when only its text can be shown."""
@@ -262,7 +268,7 @@ class FileLinks(NamedTuple):
         return relative(place, self.page) if place else ""
 
 
-def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") -> str:
+def html(text: str, places: Places = NO_PLACES, folder: str = "", page: str = "") -> str:
     """Return a text as HTML.
 
     folder: of the note, vault-relative, for its links. page: the path of the page that shows it.

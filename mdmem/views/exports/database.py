@@ -27,15 +27,15 @@ def write(notes: Iterable[Exported], target: Path) -> None:
         with closing(sqlite3.connect(target)) as base:
             base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")
 
-            def added() -> Iterator[Exported]:
+            def each_added() -> Iterator[Exported]:
                 for count, note in enumerate(notes, 1):
                     _add(base, count, note)
                     yield note
 
-            sessions = (entry for entry in articles.grouped(added()) if isinstance(entry, ExportedSession))
+            sessions = (entry for entry in articles.grouped(each_added()) if isinstance(entry, ExportedSession))
             rows = sorted(((session.started, session.folder), _row(session)) for session in sessions)
-            made = (row for _, row in rows)
-            base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", made)
+            values = (row for _, row in rows)
+            base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", values)
             base.execute("INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')")
             base.commit()
             base.execute("PRAGMA optimize")
@@ -47,7 +47,7 @@ def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
     meta = note.parsed.meta
     body = _text(journal.unmarked(note.parsed.body))
     tags = meta.get("tags")
-    named = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
+    tag_names = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
     texts = {key: _text(meta.get(key)) for key in ("id", "project", "session", "tool")}
     numbers = {key: _as_int(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
@@ -59,7 +59,7 @@ def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
         "kind": _text(meta.get("kind") or "note"),
         "title": _text(articles.title_of(note)),
         "pinned": int(bool(meta.get("pinned"))),
-        "tags": _text(" ".join(named)),
+        "tags": _text(" ".join(tag_names)),
         "meta": _text(json.dumps(meta, ensure_ascii=False, default=str)),
         "body": body,
     }
@@ -78,7 +78,7 @@ def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
 
 
 def _row(session: ExportedSession) -> tuple[Any, ...]:
-    notes = [*([session.page] if session.page else []), *session.notes]
+    notes = session.page_and_notes
     times = sorted(filter(None, map(articles.created, session.notes))) or [session.started]
     facts = [next((str(n.parsed.meta[key]) for n in notes if n.parsed.meta.get(key)), "") for key in _KEYS]
     failed = sum(note.parsed.meta.get("success") is False for note in session.notes)

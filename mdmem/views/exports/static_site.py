@@ -43,8 +43,8 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
     is_new = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
     try:
-        with TextBuffer() as notes_held, TextBuffer() as rows:
-            _Site(config, target, notes_held, rows).write(notes)
+        with TextBuffer() as held, TextBuffer() as rows:
+            _Site(config, target, held, rows).write(notes)
     except BaseException:
         for path in target.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -158,10 +158,10 @@ class _Site:
         facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
         text = " ".join(journal.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         row = (articles.title_of(note).replace("`", ""), to, " · ".join(filter(None, facts)), text)
-        written = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
+        text_of_row = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
         self._created.append(created)
         self._row_arrival.append(self._arrival[number])
-        self._rows.add(written.encode("utf-8", "replace"))
+        self._rows.add(text_of_row.encode("utf-8", "replace"))
 
     def _index(self) -> str:
         parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
@@ -214,8 +214,8 @@ class _Pictures:
         if by_name:
             yield posixpath.normpath(text)
             if "/" not in text:
-                named = attachments.named(self._config.vault, text, self._config.settings)
-                yield from (path for path in named if path.rpartition("/")[2] == text)
+                paths = attachments.named(self._config.vault, text, self._config.settings)
+                yield from (path for path in paths if path.rpartition("/")[2] == text)
 
     def _copy(self, path: str) -> str:
         if path in self._copied:

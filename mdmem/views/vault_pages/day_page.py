@@ -26,10 +26,10 @@ class ListedDay(NamedTuple):
 
 def days(listing: Listing) -> list[ListedDay]:
     """Return every day with sessions that may be named, newest first; a session's day is that of its folder."""
-    made: dict[str, ListedDay] = {}
+    days_by_name: dict[str, ListedDay] = {}
     for session in listing.named(listing.sessions):
-        made.setdefault(listed.day(session), ListedDay(listed.day(session), [])).sessions.insert(0, session)
-    return [made[name] for name in sorted(made, reverse=True)]
+        days_by_name.setdefault(listed.day(session), ListedDay(listed.day(session), [])).sessions.insert(0, session)
+    return [days_by_name[name] for name in sorted(days_by_name, reverse=True)]
 
 
 def written(listing: Listing, day: str) -> list[NoteRow]:
@@ -38,9 +38,9 @@ def written(listing: Listing, day: str) -> list[NoteRow]:
     That is the same on every machine, in every time zone.
     """
     view = listing.view
-    near = (number for number in _written_near(view).get(day, ()) if listing.leaves(view.path(number)))
-    made = [rows.row(view, number) for number in rows.in_order(view, near)]
-    return [row for row in made if date_of(listing.root, row.path) == day]
+    numbers = (number for number in _written_near(view).get(day, ()) if listing.leaves(view.path(number)))
+    candidates = [rows.row(view, number) for number in rows.in_order(view, numbers)]
+    return [row for row in candidates if date_of(listing.root, row.path) == day]
 
 
 def may_be_written(view: View, day: str) -> list[str]:
@@ -51,11 +51,11 @@ def may_be_written(view: View, day: str) -> list[str]:
 @cached_with_view
 def _written_near(view: View) -> dict[str, list[int]]:
     """Return the written notes by each day that may be theirs."""
-    near: dict[str, list[int]] = {}
+    numbers_of_day: dict[str, list[int]] = {}
     for number in view.of_kinds(note.WRITTEN) - view.internal:
         for day in any_day(view.number("created", number)):
-            near.setdefault(day, []).append(number)
-    return near
+            numbers_of_day.setdefault(day, []).append(number)
+    return numbers_of_day
 
 
 def any_day(seconds: float) -> set[str]:

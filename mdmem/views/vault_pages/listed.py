@@ -73,18 +73,20 @@ class Listing:
 
     def _travels(self, path: str) -> bool:
         """Whether a note and its name may leave this machine."""
-        known = self._page_leaves if journal.is_page(path) else self._note_leaves
-        if path not in known:
+        answers = self._page_leaves if journal.is_page(path) else self._note_leaves
+        if path not in answers:
             if len(self._note_leaves) >= MAX_CACHED_NOTES:
                 self._note_leaves.clear()
             try:
                 data = disk.read_path(self.root, path)
             except PermissionError:
-                known[path] = path in self._committed  # whatever it says now, its name has left already
-                return known[path]
+                answers[path] = path in self._committed  # whatever it says now, its name has left already
+                return answers[path]
             leaves = data is not None and not private.stays(path, data, self._private)
-            known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path, data) == path)
-        return known[path]
+            answers[path] = leaves and (
+                path.startswith("journal/") or people.clean_path(self._rules, path, data) == path
+            )
+        return answers[path]
 
     @cached_property
     def _committed(self) -> Container[str]:
@@ -166,14 +168,14 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
     folder: that of the page.
     """
 
-    def led(match: re.Match[str]) -> str:
+    def to_archive(match: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(folder, match[1] or match[2]))
         if not disk.is_packed(root, target):
             return match[0]
         place = posixpath.relpath(layout.archive_of(layout.folder_of(target)), folder or ".")
         return f"]({page.link(place)})"
 
-    return [pages.TARGET.sub(led, line) if "](" in line else line for line in lines]
+    return [pages.TARGET.sub(to_archive, line) if "](" in line else line for line in lines]
 
 
 def day(session: SessionRow) -> str:

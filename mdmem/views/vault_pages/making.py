@@ -101,7 +101,7 @@ def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[
     for name, sessions in by_project.items():
         with listing.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
-            names = {name.lower() for name in project_page.called(listing, name)}
+            names = {name.lower() for name in project_page.names_of(listing, name)}
             open_items = open_work.in_order(
                 listing, [item for item in open_work_items if item.project.lower() in names]
             )
@@ -155,8 +155,8 @@ def _days(listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     for place, day in enumerate(days):
         path = listing.day_page(day.name)
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
-        beside = (listing.day_page(other.name) if other else "" for other in around)
-        named = (*beside, *map(_listed_facts, day.sessions), *day_page.may_be_written(listing.view, day.name))
+        neighbor_pages = (listing.day_page(other.name) if other else "" for other in around)
+        named = (*neighbor_pages, *map(_listed_facts, day.sessions), *day_page.may_be_written(listing.view, day.name))
         if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
             yield path, day_page.lines(listing, day, around)
     for name in sorted(generated.day_pages(listing.root).keys() - {day.name for day in days}):  # no sessions now
@@ -226,9 +226,9 @@ def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> b
     """Whether a page would lose links to notes in folders that cannot be read; it then stays as it is."""
     folder = path.rpartition("/")[0]
     shut = ShutFolders(root)
-    was, now = (set(chain.from_iterable(map(pages.TARGET.findall, some))) for some in (generated.inside(old), lines))
-    targets = (posixpath.normpath(posixpath.join(folder, one or other)) for one, other in was - now)
-    return any(map(shut.hold, targets))
+    old_targets = set(chain.from_iterable(map(pages.targets, generated.inside(old))))
+    lost = old_targets.difference(*map(pages.targets, lines))
+    return any(shut.hold(posixpath.normpath(posixpath.join(folder, target))) for target in lost)
 
 
 def _united(data: bytes) -> bytes:
@@ -240,10 +240,12 @@ def _united(data: bytes) -> bytes:
 
 def _with_markers(path: str, data: bytes) -> bytes:
     """Return a page with the missing markers, if it is unchanged since an earlier version created it."""
-    shape = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}.get(path.rpartition("/")[2])
-    if shape is None or generated.BEGIN.encode() in data:
+    templates = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}
+    template_name = templates.get(path.rpartition("/")[2])
+    if template_name is None or generated.BEGIN.encode() in data:
         return data
     parsed = note.parse(data)
-    made = template.fill(template.load(shape), {"title": str(parsed.meta.get("title", ""))})
+    original = template.fill(template.load(template_name), {"title": str(parsed.meta.get("title", ""))})
     marks = f"\n{generated.BEGIN}\n{generated.END}\n"
-    return data.rstrip() + b"\n" + marks.encode() if parsed.body.strip() == made.removesuffix(marks).strip() else data
+    is_unchanged = parsed.body.strip() == original.removesuffix(marks).strip()
+    return data.rstrip() + b"\n" + marks.encode() if is_unchanged else data

@@ -17,7 +17,7 @@ _EDITS = 5_000
 """Number of newest edits from which files are counted."""
 
 
-def called(listing: Listing, name: str) -> set[str]:
+def names_of(listing: Listing, name: str) -> set[str]:
     """Return the names that notes use for the project whose folder has this name."""
     sessions_here = (session.project for session in listing.sessions if session.page.startswith(f"journal/{name}/"))
     return {name, *islice(sessions_here, 1)}
@@ -30,7 +30,7 @@ def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[s
     """
     folder = f"journal/{name}"
     sessions_here = [session for session in listing.sessions if session.page.startswith(f"{folder}/")]
-    names = called(listing, name)
+    names = names_of(listing, name)
     decisions = {row.path: row for project in sorted(names) for row in listing.notes(listed.DECISIONS, project)}
     parts = [
         listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
@@ -38,8 +38,8 @@ def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[s
         listed.section("Files touched most", _files(listing, names)),
         *_months(list(listing.named(sessions_here)), folder),
     ]
-    made = [line for part in parts for line in part]
-    return ["", *made] if made else []
+    generated_lines = [line for part in parts for line in part]
+    return ["", *generated_lines] if generated_lines else []
 
 
 def _months(sessions_here: list[SessionRow], folder: str) -> list[list[str]]:

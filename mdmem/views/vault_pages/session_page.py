@@ -94,20 +94,20 @@ def _with_every_prompt(
 
     list_again: list all prompts again, because listed notes are gone.
     """
-    shown = [(turn.number, [row for row in turn.rows if _is_listed(listing, row, folder)]) for turn in turns]
-    prompts = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
+    listed_turns = [(turn.number, [row for row in turn.rows if _is_listed(listing, row, folder)]) for turn in turns]
+    prompts = {layout.split(row.path)[1] for _, rows in listed_turns for row in rows if row.kind == "prompt"}
     if not list_again and prompts <= {generated.prompt_in(line) for line in page_lines}:
         return page_lines
     return generated.with_prompts(
-        page_lines, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
+        page_lines, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in listed_turns])
     )
 
 
 def _entry(row: NoteRow) -> PageEntry:
     name = layout.split(row.path)[1]
-    made = PageEntry(name, journal.numbers(name))
-    made.kind, made.title, made.success = row.kind, row.title, row.success is not False
-    return made
+    entry = PageEntry(name, journal.numbers(name))
+    entry.kind, entry.title, entry.success = row.kind, row.title, row.success is not False
+    return entry
 
 
 def _dated_link(session: SessionRow, folder: str) -> str:

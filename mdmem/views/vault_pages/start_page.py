@@ -27,18 +27,18 @@ MAX_WAITING = 50
 
 def lines(listing: Listing, open_items: list[OpenItem]) -> list[str]:
     """Return the generated part of the start page. open_items: the open work of all projects."""
-    named = islice(listing.named(listing.sessions), MAX_SESSIONS)
+    latest = islice(listing.named(listing.sessions), MAX_SESSIONS)
     parts = [
         listed.section("Projects", list(islice(_projects(listing), MAX_PROJECTS))),
-        listed.section("Last sessions", [listed.session_line(session, project=True) for session in named]),
+        listed.section("Last sessions", [listed.session_line(session, project=True) for session in latest]),
         listed.section("Last days", list(islice(_days(listing), MAX_DAYS))),
         listed.section(HEADING, list(islice(_open(listing, open_items), MAX_OPEN))),
         listed.section("Decisions", [listed.note_line(row) for row in listing.notes(listed.DECISIONS)]),
         listed.section("Pinned", [listed.note_line(row) for row in listing.notes(listed.PINNED)]),
         _review(listing),
     ]
-    made = [line for part in parts for line in part]
-    return ["", *made] if made else []
+    generated_lines = [line for part in parts for line in part]
+    return ["", *generated_lines] if generated_lines else []
 
 
 def _projects(listing: Listing) -> Iterator[str]:
@@ -88,5 +88,6 @@ def _open(listing: Listing, open_items: list[OpenItem]) -> Iterator[str]:
     for item in open_work.in_order(listing, open_items):
         number = listing.view.find(item.path)
         day = day_page.date_of(listing.root, item.path) if number is not None and listing.created(number) else ""
-        where = ", ".join(filter(None, (page.link_text(item.project), day)))
-        yield f"- {open_work.LABELS[item.kind]}: {listed.link(item.text, item.path)}" + (f" ({where})" if where else "")
+        project_and_day = ", ".join(filter(None, (page.link_text(item.project), day)))
+        line = f"- {open_work.LABELS[item.kind]}: {listed.link(item.text, item.path)}"
+        yield f"{line} ({project_and_day})" if project_and_day else line

@@ -65,16 +65,16 @@ def refresh(
         return []  # git could not abort a merge or rebase if a page changed
     began = time.process_time()
     try:
-        done = _make(config, last, is_told=not background, quick=quick, everything=everything)
+        made = _make(config, last, is_told=not background, quick=quick, everything=everything)
     except (MdmemError, OSError):
         if background:
             return []
         raise
-    if done is None:
+    if made is None:
         return []
-    source = "" if done.written else done.source
-    _write_stamp(config, Stamp(now, time.process_time() - began, done.marks, source, done.left))
-    return done.written
+    source = "" if made.written else made.source
+    _write_stamp(config, Stamp(now, time.process_time() - began, made.marks, source, made.left))
+    return made.written
 
 
 class _Made(NamedTuple):
@@ -100,7 +100,7 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
             click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
         return None
 
-    def made(view: View) -> _Made | None:
+    def answer(view: View) -> _Made | None:
         if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
             return None
         source = _source(config, view)
@@ -111,7 +111,7 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
         finally:
             view.answers.clear()  # frees the table of all sessions
 
-    return freshness.answered(config, made)
+    return freshness.answered(config, answer)
 
 
 class Stamp(NamedTuple):
@@ -156,10 +156,10 @@ def _read_stamp(config: Config) -> Stamp:
         return Stamp()
 
 
-def _write_stamp(config: Config, made: Stamp) -> None:
-    first = f"{made.seen:.3f} {made.cost:.3f} {made.source}"
+def _write_stamp(config: Config, stamp: Stamp) -> None:
+    first = f"{stamp.seen:.3f} {stamp.cost:.3f} {stamp.source}"
     try:
-        lines = (first, *(" ".join(sorted(marks)) for marks in (made.marks, made.left)))
+        lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left)))
         files.replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
     except OSError:
         return  # the next time, all pages are checked again
