@@ -67,15 +67,15 @@ def search(words: str, **filters: str) -> str:
 
 def query(page: str, /, **values: str | int) -> str:
     """Return a page's address with the values that are not empty."""
-    given = {name: str(value) for name, value in values.items() if value not in ("", 0)}
-    return f"{page}?{urlencode(given)}" if given else page
+    present = {name: str(value) for name, value in values.items() if value not in ("", 0)}
+    return f"{page}?{urlencode(present)}" if present else page
 
 
 def local(to: str) -> str:
     """Return the address if it is a page of ours; anything that could lead to another site becomes "/"."""
     parts = markup.split(to)
-    plain = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
-    return to if plain and not parts.scheme and not parts.netloc else "/"
+    is_local_path = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
+    return to if is_local_path and not parts.scheme and not parts.netloc else "/"
 
 
 def in_note(target: str, base: str) -> str:
@@ -97,8 +97,8 @@ def in_note(target: str, base: str) -> str:
     folder, _, name = path.rpartition("/")
     if journal.is_page(path):
         return session(folder.rpartition("-")[2])
-    found = name.rpartition(".")[0].rpartition("-")[2]
-    return note(found) if folder.startswith("journal/") and len(found) == 10 and found.isalnum() else note(path)
+    note_id = name.rpartition(".")[0].rpartition("-")[2]
+    return note(note_id) if folder.startswith("journal/") and len(note_id) == 10 and note_id.isalnum() else note(path)
 
 
 def in_help(target: str) -> str:

@@ -104,13 +104,13 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
                 text = f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
                 return page.page("problem", status=500, problem=text, choices=[])
 
-    async def called(request: Request, *_: Any) -> Response:
+    async def endpoint(request: Request, *_: Any) -> Response:
         body = await request.body() if request.method == "POST" else b""
         response = await run_in_threadpool(answer, request, body)
         response.raw_headers.extend(gate.SECURITY)
         return response
 
-    return called
+    return endpoint
 
 
 def _problem(page: PageRequest, error: Exception) -> Response:
@@ -118,8 +118,8 @@ def _problem(page: PageRequest, error: Exception) -> Response:
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     if status == 404 and not isinstance(error, _NoPageError) and freshness.being_built(page.config):
         status = 503
-    named = error.paths if isinstance(error, AmbiguousError) else ()
-    numbers = [number for path in named[: rows.MOST] if (number := page.view.find(path)) is not None]
+    paths = error.paths if isinstance(error, AmbiguousError) else ()
+    numbers = [number for path in paths[: rows.MOST] if (number := page.view.find(path)) is not None]
     choices = [rows.row(page.view, number) for number in numbers if number not in page.view.internal]
     return page.page("problem", status=status, problem=str(error), choices=choices)
 
@@ -160,9 +160,9 @@ def _live(site: Site) -> Any:
         with site.live.listening() as queue:
             if site.live.last.number != after:
                 queue.put_nowait(site.live.last)
-            while (left := end - time.monotonic()) > 0:
+            while (remaining := end - time.monotonic()) > 0:
                 try:
-                    event = await asyncio.wait_for(queue.get(), left)
+                    event = await asyncio.wait_for(queue.get(), remaining)
                 except TimeoutError:
                     return
                 yield f"id: {event.number}\ndata: {json.dumps({'title': event.title})}\n\n"

@@ -84,8 +84,8 @@ class PageGuard(Guard):
     def _sent(self, headers: Headers) -> str:
         """Return the value of our cookie; "" if it was sent twice."""
         pairs = (pair.strip() for line in headers.get(b"cookie", []) for pair in line.decode("latin-1").split(";"))
-        found = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
-        return found[0] if len(found) == 1 else ""
+        values = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
+        return values[0] if len(values) == 1 else ""
 
     def headers(self, status: int) -> list[tuple[bytes, bytes]]:  # noqa: ARG002 - as for programs
         """Return the headers of every page."""
@@ -109,8 +109,8 @@ def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
     """
     if client is None or not hasattr(os, "getuid"):
         return False
-    found = user_of(client[1], port)
-    return found is not None and found not in (0, os.getuid())
+    user = user_of(client[1], port)
+    return user is not None and user not in (0, os.getuid())
 
 
 def user_of(client_port: int, port: int) -> int | None:
@@ -151,8 +151,8 @@ class Browser:
 
     def take_messages(self) -> list[Message]:
         """Return the waiting messages and remove them."""
-        taken, self.messages = self.messages, []
-        return taken
+        messages, self.messages = self.messages, []
+        return messages
 
 
 class Browsers:
@@ -170,9 +170,9 @@ class Browsers:
 
     def enter(self, key: str) -> Browser | None:
         """Return a new browser for an unused key; None for any other key."""
-        for known in self._keys:
-            if hmac.compare_digest(known.encode(), key.encode("utf-8", "replace")):
-                self._keys.remove(known)
+        for unused_key in self._keys:
+            if hmac.compare_digest(unused_key.encode(), key.encode("utf-8", "replace")):
+                self._keys.remove(unused_key)
                 browser = Browser()
                 self._known = [*self._known[1 - MAX_BROWSERS :], browser]
                 return browser
@@ -181,4 +181,4 @@ class Browsers:
     def of_cookie(self, value: str) -> Browser | None:
         """Return the browser with this cookie."""
         sent = value.encode("utf-8", "replace")
-        return next((one for one in self._known if hmac.compare_digest(one.cookie.encode(), sent)), None)
+        return next((browser for browser in self._known if hmac.compare_digest(browser.cookie.encode(), sent)), None)

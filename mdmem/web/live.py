@@ -81,9 +81,9 @@ class Live:
                 self._dirty.sweep()
             if index.opened(self.config) is None:  # the user has deleted it
                 freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
-            found = freshness.ask(self.config, lambda view: view)
-            self._tell(found)
-            return found
+            view = freshness.ask(self.config, lambda view: view)
+            self._tell(view)
+            return view
 
     def catch_up(self) -> None:
         """Index what an action has just written, in case the system has not reported it yet."""
@@ -98,9 +98,9 @@ class Live:
             if self._stop.is_set():
                 return
             with self.lock:
-                done = self._index(self._dirty.take())
-                done = self._tell_of_index() and done
-            if not done and not self._stop.wait(AGAIN_SECONDS):
+                is_indexed = self._index(self._dirty.take())
+                is_told = self._tell_of_index()
+            if not (is_indexed and is_told) and not self._stop.wait(AGAIN_SECONDS):
                 self._dirty.sweep()
 
     def _index(self, paths: set[str] | None) -> bool:
@@ -135,9 +135,7 @@ class Live:
         first, self._view = self._view is None, view
         before, self._newest = self._newest, _newest(view)
         if not first:
-            known = () if self._newest[0] > before[0] else before[1]
-            came = [path for path in self._newest[1] if path not in known] if self._newest[0] >= before[0] else []
-            self._publish(self._newest[1][came[-1]] if came else "")
+            self._publish(_last_arrived(before, self._newest))
 
     def _watch_state(self) -> None:
         before = self._state()
@@ -168,6 +166,14 @@ class Live:
             yield listener[1]
         finally:
             self._listeners.discard(listener)
+
+
+def _last_arrived(before: tuple[int, dict[str, str]], now: tuple[int, dict[str, str]]) -> str:
+    """Return the title of the last note that is new among the newest, "" for none. before, now: as from `_newest`."""
+    if now[0] < before[0]:
+        return ""
+    known_paths = before[1] if now[0] == before[0] else {}
+    return next((title for path, title in reversed(now[1].items()) if path not in known_paths), "")
 
 
 def _newest(view: View) -> tuple[int, dict[str, str]]:

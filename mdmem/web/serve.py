@@ -79,5 +79,5 @@ _SECONDS = 20.0
 
 def link(config: Config) -> str:
     """Return a new link from the process that serves this vault; "" if there is none."""
-    said = client.ask(config, client.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
-    return said.decode("ascii", "replace") if said.startswith(b"http://") else ""
+    answered = client.ask(config, client.LINK, {}, b"", seconds=_SECONDS, name=NAME) or b""
+    return answered.decode("ascii", "replace") if answered.startswith(b"http://") else ""

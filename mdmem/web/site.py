@@ -103,8 +103,8 @@ class PageRequest:
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Return a page from a template; a request for a part gets only the template's `live` block."""
         part = "part" in self.query
-        made = _environment().get_template(f"{template}.html")
-        html = made.render(
+        parsed_template = _environment().get_template(f"{template}.html")
+        html = parsed_template.render(
             visit=self,
             site=self.site,
             part=part,
@@ -154,7 +154,7 @@ NAVIGATION = (
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -162,14 +162,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {
+    environment.globals |= {
         "address": address,
         "navigation": NAVIGATION,
         "between": wording.between,
         "worked": wording.worked,
         "number": plural.number,
     }
-    made.filters |= {
+    environment.filters |= {
         "day": wording.day,
         "weekday": weekday,
         "clock": wording.clock,
@@ -180,13 +180,13 @@ def _environment() -> Environment:
         "marked": markdown.marked,
         "diff": markdown.diff,
     }
-    return made
+    return environment
 
 
 def weekday(day: str) -> str:
     """Return a day as `Monday 14 September 2026`."""
     try:
-        found = date.fromisoformat(day)
+        parsed = date.fromisoformat(day)
     except ValueError:
         return day
-    return f"{found:%A} {found.day} {found:%B %Y}"
+    return f"{parsed:%A} {parsed.day} {parsed:%B %Y}"

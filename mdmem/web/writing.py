@@ -70,9 +70,9 @@ def _done(request: PageRequest, text: str, to: str, undo_commit: str = "", *, ba
 
 def _pin(request: PageRequest) -> Response:
     opened = _opened(request)
-    wanted = request.form.get("pinned") == "yes"
-    user_notes.set_keys(request.config, opened.path, {"pinned": True if wanted else None})
-    return _done(request, "Pinned." if wanted else "Unpinned.", address.note(opened.id, opened.path))
+    is_pinned = request.form.get("pinned") == "yes"
+    user_notes.set_keys(request.config, opened.path, {"pinned": True if is_pinned else None})
+    return _done(request, "Pinned." if is_pinned else "Unpinned.", address.note(opened.id, opened.path))
 
 
 def _tag(request: PageRequest) -> Response:
@@ -80,8 +80,8 @@ def _tag(request: PageRequest) -> Response:
     tags, remove = request.form.get("tags", ""), request.form.get("remove")
     words = [tags] if remove else user_notes.typed_tags(tags)  # a tag written by hand may have spaces and commas
     (user_notes.remove_tags if remove else user_notes.add_tags)(request.config, opened.path, words)
-    done = f"{'Removed' if remove else 'Added'} {plural.number(len(words), 'tag')}."
-    return _done(request, done, address.note(opened.id, opened.path))
+    text = f"{'Removed' if remove else 'Added'} {plural.number(len(words), 'tag')}."
+    return _done(request, text, address.note(opened.id, opened.path))
 
 
 def _add(request: PageRequest) -> Response:
@@ -90,7 +90,7 @@ def _add(request: PageRequest) -> Response:
     text = form.get("text", "").replace("\r\n", "\n")
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
     try:
-        made = decisions.add(
+        added = decisions.add(
             request.config,
             form.get("title", ""),
             text,
@@ -101,7 +101,7 @@ def _add(request: PageRequest) -> Response:
         )
     except (MdmemError, OSError) as error:
         return notes.new_form(request, {**form, "text": text}, str(error))
-    return _done(request, f"Saved.{_kept_out(request, made.path, text)}", address.note(made.path, made.path))
+    return _done(request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path))
 
 
 def _edit(request: PageRequest) -> Response:

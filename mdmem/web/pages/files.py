@@ -38,48 +38,48 @@ def file(request: PageRequest) -> Response:
     path = request.query.get("path", "").strip()[:1_000]
     if not path:
         raise UsageError("Name a file: /file?path=src/dates.py")
-    found = about(request.view, path, project=request.query.get("project", ""))
+    about_file = about(request.view, path, project=request.query.get("project", ""))
     table = {row.session: row for row in sessions.table(request.view)}
-    fixes = [(failure.id, fix) for failure in found.failures if (fix := _fix(failure, found.edits))]
+    fixes = [(failure.id, fix) for failure in about_file.failures if (fix := _fix(failure, about_file.edits))]
     return request.page(
         "file",
-        about=found,
-        sessions=[table[name] for name in found.sessions if name in table][:SESSIONS_SHOWN],
+        about=about_file,
+        sessions=[table[name] for name in about_file.sessions if name in table][:SESSIONS_SHOWN],
         fixes=dict(fixes),
     )
 
 
 def _fix(failure: NoteRow, edits: list[NoteRow]) -> NoteRow | None:
     """Return the next change of the file in the session of the failure."""
-    later = [one for one in edits if one.session == failure.session and one.created >= failure.created]
-    return later[-1] if later else None
+    later_edits = [edit for edit in edits if edit.session == failure.session and edit.created >= failure.created]
+    return later_edits[-1] if later_edits else None
 
 
 def project(request: PageRequest) -> Response:
     """Show a project: decisions, open work, sessions, files."""
     name = request.parts["name"]
-    found = [row for row in sessions.table(request.view) if row.project == name]
+    session_rows = [row for row in sessions.table(request.view) if row.project == name]
     view = request.view
-    mine = view.of_project(name)
-    if not mine:
+    of_project = view.of_project(name)
+    if not of_project:
         raise NotFoundError(f"There is no project {name!r:.60}.")
     page = f"journal/{name}/{journal.PROJECT_PAGE}"
     days = sessions.by_day(view, name)
     return request.page(
         "project",
         name=name,
-        sessions=found[:SESSIONS_SHOWN],
-        total=len(found),
+        sessions=session_rows[:SESSIONS_SHOWN],
+        total=len(session_rows),
         pinned=shared.newest(view, view.notes("facet", "is:pinned"), project=name),
         decisions=_decisions(request.config, view, name),
         open=_open_work(view, request.config, name),
         open_kinds=open_work.LABELS,
         lessons=shared.newest(view, view.of_kinds(("lesson", "preference")), project=name),
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
-        files=sessions.files_changed_most(view, mine, edits=_EDITS, most=MOST_FILES),
+        files=sessions.files_changed_most(view, of_project, edits=_EDITS, most=MOST_FILES),
         calendar=calendar(days),
         written=shared.newest(view, _written(view), project=name, most=MOST_WRITTEN),
-        written_total=len(_written(view) & mine),
+        written_total=len(_written(view) & of_project),
         words=_own_words(request, page),
         page_path=page if disk.read_path(request.config.vault, page) is not None else "",
         notes=sum(days.values()),
@@ -93,11 +93,11 @@ def _open_work(view: View, config: Config, name: str) -> list[OpenItem]:
 
 def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
     """Return the decisions in force: those that no other decision supersedes."""
-    found = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
-    metas = {row.id: note.load(config.vault, row.path).meta for row in found}
-    gone = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
-    gone |= {name for name, meta in metas.items() if meta.get("superseded_by")}
-    return [row for row in found if row.id not in gone][:MOST_DECISIONS]
+    candidates = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
+    metas = {row.id: note.load(config.vault, row.path).meta for row in candidates}
+    superseded = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
+    superseded |= {name for name, meta in metas.items() if meta.get("superseded_by")}
+    return [row for row in candidates if row.id not in superseded][:MOST_DECISIONS]
 
 
 def _written(view: View) -> set[int]:
@@ -134,17 +134,17 @@ class AboutFile(NamedTuple):
 def about(view: View, path: str, *, project: str = "", most: int = 100) -> AboutFile:
     """Return the notes about `path`, or about files whose path ends with it. most: maximum of each list."""
     tails = path_tails(path)
-    found = view.notes("facet", f"file:{tails[0]}") if tails else set()
-    found = decisions.of_project(view, found - view.internal - view.notes("facet", "kind:session"), project)
-    failed = found & view.notes("facet", "is:failed")
-    edits = solved.edits(view, found)
-    written = found & view.of_kinds(note.WRITTEN)
+    about_file = view.notes("facet", f"file:{tails[0]}") if tails else set()
+    about_file = decisions.of_project(view, about_file - view.internal - view.notes("facet", "kind:session"), project)
+    failed = about_file & view.notes("facet", "is:failed")
+    edits = solved.edits(view, about_file)
+    written = about_file & view.of_kinds(note.WRITTEN)
 
-    def part(numbers: set[int]) -> list[NoteRow]:
+    def newest_rows(numbers: set[int]) -> list[NoteRow]:
         return [rows.row(view, number) for number in rows.in_order(view, numbers)[::-1][:most]]
 
-    others = part(found - failed - edits - written)
-    return AboutFile(path, part(written), part(edits), part(failed), others, len(found))
+    others = newest_rows(about_file - failed - edits - written)
+    return AboutFile(path, newest_rows(written), newest_rows(edits), newest_rows(failed), others, len(about_file))
 
 
 def attachment(request: PageRequest) -> Response:
@@ -153,24 +153,28 @@ def attachment(request: PageRequest) -> Response:
     Raises:
         NotFoundError: when there is no such file, or notes may not show files of its type.
     """
-    wanted = request.parts["path"]
-    for path in _places(request.config, wanted, request.query.get("from", "")):
+    path_or_name = request.parts["path"]
+    for path in _places(request.config, path_or_name, request.query.get("from", "")):
         kind = address.attachment_type(path)
         is_hidden = note.is_internal(path) or any(part.startswith(".") for part in path.split("/"))
         data = disk.read_path(request.config.vault, path) if kind and not is_hidden else None
         if data is not None:
             name = address.quoted(path.rpartition("/")[2])
-            shown = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
+            disposition = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
             # An SVG may contain scripts, which would run if it were opened as a page.
-            headers = {"content-disposition": shown, "content-security-policy": "sandbox", "cache-control": "no-store"}
+            headers = {
+                "content-disposition": disposition,
+                "content-security-policy": "sandbox",
+                "cache-control": "no-store",
+            }
             return Response(data, media_type=kind, headers=headers)
-    raise NotFoundError(f"There is no attachment {wanted!r:.80}.")
+    raise NotFoundError(f"There is no attachment {path_or_name!r:.80}.")
 
 
-def _places(config: Config, wanted: str, base: str) -> list[str]:
+def _places(config: Config, path_or_name: str, base: str) -> list[str]:
     """Return the paths that a file may have: as given, beside the note, or anywhere with this name."""
-    near = [wanted, *([f"{base}/{wanted}"] if base else [])]
-    if "/" in wanted or any(disk.read_path(config.vault, path) is not None for path in near):
-        return near
-    named = attachments.named(config.vault, wanted, config.settings)
-    return [path for path in named if path.rpartition("/")[2] == wanted]
+    direct_paths = [path_or_name, *([f"{base}/{path_or_name}"] if base else [])]
+    if "/" in path_or_name or any(disk.read_path(config.vault, path) is not None for path in direct_paths):
+        return direct_paths
+    paths_with_name = attachments.named(config.vault, path_or_name, config.settings)
+    return [path for path in paths_with_name if path.rpartition("/")[2] == path_or_name]

@@ -51,8 +51,8 @@ class Checked(NamedTuple):
 def health(request: PageRequest) -> Response:
     """Show the current figures, and the results of the last checks."""
     view = request.view
-    given = [row for row in injections.log(request.config) if row.get("ids")]
-    seconds = [row["seconds"] for row in given if isinstance(row.get("seconds"), (int, float))]
+    injected = [row for row in injections.log(request.config) if row.get("ids")]
+    seconds = [row["seconds"] for row in injected if isinstance(row.get("seconds"), (int, float))]
     return request.page(
         "health",
         checked=request.site.memo.get("checked"),
@@ -63,8 +63,8 @@ def health(request: PageRequest) -> Response:
         redacted=len(view.notes("facet", "is:redacted")),
         heard=_heard(request.config),
         injection_ms=median(seconds) * 1000 if seconds else 0.0,
-        tokens=sum(map(injections.tokens, given)),
-        times=len(given),
+        tokens=sum(map(injections.tokens, injected)),
+        times=len(injected),
         width=WIDTH,
         height=HEIGHT,
         most_seconds=MOST_SECONDS,
@@ -79,27 +79,27 @@ def growth(view: View) -> Growth | None:
         return None
     first, last = created[ordered[-1]], created[ordered[0]]
     heights: dict[int, float] = {}
-    sofar = 0
+    size_so_far = 0
     for number in reversed(ordered):
-        sofar += sizes[number]
-        heights[(created[number] - first) * WIDTH // (last - first)] = HEIGHT - sofar / total * (HEIGHT - 4)
+        size_so_far += sizes[number]
+        heights[(created[number] - first) * WIDTH // (last - first)] = HEIGHT - size_so_far / total * (HEIGHT - 4)
     points = " ".join(f"{x},{y:.1f}" for x, y in {0: float(HEIGHT), **heights}.items())
     return Growth(points, iso_time(first), iso_time(last), total, sum(view.counts(None).kinds.values()))
 
 
 def _heard(config: Config) -> list[tuple[str, str]]:
     """Return the time of each agent's last event, newest first."""
-    found = storing.last_heard(config).items()
-    return [(name, iso_time(last.when)) for name, last in sorted(found, key=lambda item: -item[1].when)]
+    events = storing.last_heard(config).items()
+    return [(name, iso_time(event.when)) for name, event in sorted(events, key=lambda item: -item[1].when)]
 
 
 def check(request: PageRequest) -> Response:
     """Run all checks and measure a hook; it takes a few seconds."""
-    found = sorted(checks.look(request.config, every=False), key=lambda one: _ORDER.index(one.finding.severity))
+    results = sorted(checks.look(request.config, every=False), key=lambda result: _ORDER.index(result.finding.severity))
     config = request.config
     folders = {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
     storage = {name: figures.folder_bytes(Path(folder)) for name, folder in folders.items()}
-    request.site.memo["checked"] = Checked(iso_time(time.time()), found, hook_cost(), storage)
+    request.site.memo["checked"] = Checked(iso_time(time.time()), results, hook_cost(), storage)
     return request.back("/health")
 
 

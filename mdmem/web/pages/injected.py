@@ -35,37 +35,38 @@ class ShownInjection(NamedTuple):
     notes: list[tuple[str, NoteRow | None]]
 
 
-def _prompt(view: View, one: Injection) -> NoteRow | None:
+def _shown_injection(request: PageRequest, injection: Injection, session: SessionRow | None) -> ShownInjection:
+    memories = [(name, request.row(name)) for name in injection.ids]
+    return ShownInjection(injection, session, _prompt(request.view, injection), memories)
+
+
+def _prompt(view: View, injection: Injection) -> NoteRow | None:
     """Return the prompt of an injection: the session's nearest in time."""
-    if one.event != "UserPromptSubmit":
+    if injection.event != "UserPromptSubmit":
         return None
-    when, created = timestamps.epoch(one.time), view.numbers("created")
-    prompts = view.of_session(one.session) & view.notes("facet", "kind:prompt")
+    when, created = timestamps.epoch(injection.time), view.numbers("created")
+    prompts = view.of_session(injection.session) & view.notes("facet", "kind:prompt")
     nearest = min(prompts, key=lambda number: abs(created[number] - when), default=None)
-    near = nearest is not None and abs(created[nearest] - when) <= SECONDS_APART
-    return rows.row(view, nearest) if near and nearest is not None else None
+    if nearest is None or abs(created[nearest] - when) > SECONDS_APART:
+        return None
+    return rows.row(view, nearest)
 
 
 def injected(request: PageRequest) -> Response:
     """Show what was given, newest first."""
     log = injections.log(request.config)
     misses_only = request.query.get("only") == "nothing"
-    wanted = [row for row in reversed(log) if not misses_only or injections.is_miss(row)]
-    part = shared.part(len(wanted), request.number("page"), SIZE)
-    read = injections.read(request.view, wanted[part.start : part.end])
+    chosen = [row for row in reversed(log) if not misses_only or injections.is_miss(row)]
+    part = shared.part(len(chosen), request.number("page"), SIZE)
+    read = injections.read(request.view, chosen[part.start : part.end])
     table = {row.session: row for row in sessions.table(request.view)}
-    given = [row for row in log if row.get("ids")]
+    with_memories = [row for row in log if row.get("ids")]
     return request.page(
         "injected",
-        shown=[
-            ShownInjection(
-                one, table.get(one.session), _prompt(request.view, one), [(name, request.row(name)) for name in one.ids]
-            )
-            for one in read
-        ],
+        shown=[_shown_injection(request, injection, table.get(injection.session)) for injection in read],
         part_of=part,
-        times=len(given),
-        memories=sum(len(row["ids"]) for row in given),
+        times=len(with_memories),
+        memories=sum(len(row["ids"]) for row in with_memories),
         tokens=sum(map(injections.tokens, log)),
         nothing=sum(map(injections.is_miss, log)),
         misses_only=misses_only,
@@ -109,11 +110,11 @@ def _places(request: PageRequest) -> dict[str, Project]:
     """Return the journal's projects as hooks identify them, most notes first."""
     view = request.view
     counted = {term[8:]: len(view.notes("facet", term)) for term in view.starting_with("facet", "project:")}
-    made: dict[str, Project] = {}
+    projects: dict[str, Project] = {}
     for name in layout.projects(request.config.vault):
         meta = note.load(request.config.vault, f"journal/{name}/{journal.PROJECT_PAGE}").meta
-        known = journal.identities(request.config, name)
-        remotes = [one for one in known if not one.startswith("path:")]
-        roots = [one.removeprefix("path:") for one in known if one.startswith("path:")]
-        made[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
-    return dict(sorted(made.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))
+        identities = journal.identities(request.config, name)
+        remotes = [identity for identity in identities if not identity.startswith("path:")]
+        roots = [identity.removeprefix("path:") for identity in identities if identity.startswith("path:")]
+        projects[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
+    return dict(sorted(projects.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))

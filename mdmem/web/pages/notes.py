@@ -86,8 +86,8 @@ def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
         return None
     view = request.view
     prompts = view.of_session(row.session) & view.notes("facet", "kind:prompt")
-    found = (rows.row(view, number) for number in prompts)
-    return next((one for one in found if one.prompt == row.prompt), None)
+    prompt_rows = (rows.row(view, number) for number in prompts)
+    return next((prompt for prompt in prompt_rows if prompt.prompt == row.prompt), None)
 
 
 def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
@@ -107,22 +107,22 @@ def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
 def versions(request: PageRequest) -> Response:
     """Show a note's history, newest commit first."""
     opened = request.note(request.parts["name"])
-    problem, made = "", []
+    problem, past_versions = "", []
     try:
         repo = repository.open_vault(request.config.vault)
         steps = why.steps(repo, opened.path)[::-1][:MAX_STEPS]
-        made = [PastVersion(step, markdown.diff(_patch(repo, step.oid, opened.path))) for step in steps]
+        past_versions = [PastVersion(step, markdown.diff(_patch(repo, step.oid, opened.path))) for step in steps]
     except (VaultError, GitError) as error:
         problem = str(error)
-    return request.page("versions", note=opened, versions=made, problem=problem)
+    return request.page("versions", note=opened, versions=past_versions, problem=problem)
 
 
 def _patch(repo: repository.Repository, oid: str, path: str) -> str:
     """Return what a commit changed in a note, without git's own lines about files."""
     name = path.rpartition("/")[2]
     words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--", f":(glob)**/{name}")
-    done = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
-    text = done.out.decode("utf-8", "replace")[: markdown.MAX_CHARS]
+    result = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
+    text = result.out.decode("utf-8", "replace")[: markdown.MAX_CHARS]
     return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
 
 
@@ -141,15 +141,15 @@ def new(request: PageRequest) -> Response:
 
 def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -> Response:
     """Show the form for a new note, filled in as sent. problem: why it could not be saved."""
-    given = {key: sent.get(key, "") for key in ("title", "text", "kind", "project", "tags")}
-    known = {*sessions.projects(request.view), given["project"]}
+    values = {key: sent.get(key, "") for key in ("title", "text", "kind", "project", "tags")}
+    projects = {*sessions.projects(request.view), values["project"]}
     return request.page(
         "new",
         status=400 if problem else 200,
-        given=given,
+        given=values,
         problem=problem,
         kinds=note.WRITTEN,
-        projects=sorted(known - {""}),
+        projects=sorted(projects - {""}),
         most=user_notes.MAX_BODY_BYTES,
     )
 

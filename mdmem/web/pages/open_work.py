@@ -19,15 +19,15 @@ SIZE = 40
 
 def open_work(request: PageRequest) -> Response:
     """Show the open work, newest first."""
-    every = _every(request.view, request.config)
+    all_items = _every(request.view, request.config)
     project = request.query.get("project", "")
-    found = [one for one in every if project in ("", one.project)]
-    part = shared.part(len(found), request.number("page"), SIZE)
+    items = [item for item in all_items if project in ("", item.project)]
+    part = shared.part(len(items), request.number("page"), SIZE)
     return request.page(
         "open",
         project=project,
-        projects=sorted({one.project for one in every} - {""}),
-        shown=found[part.start : part.end],
+        projects=sorted({item.project for item in all_items} - {""}),
+        shown=items[part.start : part.end],
         part_of=part,
         labels=LABELS,
     )

@@ -41,8 +41,8 @@ def review(request: PageRequest) -> Response:
     except (VaultError, GitError) as error:
         queue, problem = review_queue.ReviewQueue("", []), str(error)
     view = request.view
-    wanted = view.notes("facet", f"kind:{kind}".lower()) if kind else None
-    chosen = (number for number in queue.numbers if wanted is None or number in wanted)
+    of_kind = view.notes("facet", f"kind:{kind}".lower()) if kind else None
+    chosen = (number for number in queue.numbers if of_kind is None or number in of_kind)
     return request.page(
         "review",
         queue=[_text(request, rows.row(view, number)) for number in islice(chosen, SIZE)],
@@ -53,7 +53,7 @@ def review(request: PageRequest) -> Response:
         kinds=_kinds(request, queue.numbers),
         proposals=_proposed(view, request.config, int(time.time() // 3600)),
         questions={kind: row.question for kind, row in proposals.KINDS.items()},
-        pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.doubled(view)],
+        pairs=[(_text(request, first, 4), _text(request, second, 4)) for first, second in review_queue.doubled(view)],
         unused=review_queue.unused(request.config, view),
         unused_days=review_queue.UNUSED_DAYS,
     )
@@ -66,9 +66,9 @@ def _proposed(view: View, config: Config, hour: int) -> list[Proposal]:
 
 
 def _kinds(request: PageRequest, numbers: Sequence[int]) -> dict[str, int]:
-    found, view = set(numbers), request.view
+    waiting, view = set(numbers), request.view
     terms = [term for term in view.starting_with("facet", "kind:") if len(term) > 5]
-    counted = {term[5:]: len(view.notes("facet", term) & found) for term in terms}
+    counted = {term[5:]: len(view.notes("facet", term) & waiting) for term in terms}
     return {kind: count for kind, count in sorted(counted.items(), key=lambda item: -item[1]) if count}
 
 

@@ -51,8 +51,8 @@ def search(request: PageRequest) -> Response:
     asked_query = query.with_filters(query.parse(form["q"]), None, **filters)
     is_search = any(form[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
-    wanted = "newest" if request.query.get("sort") == "newest" else ""
-    sort = "newest" if wanted or not asked_query.text else "relevance"
+    chosen_sort = "newest" if request.query.get("sort") == "newest" else ""
+    sort = "newest" if chosen_sort or not asked_query.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     result = engine.search(request.config, asked_query, options)
     if not result.total and _UNFINISHED.search(form["q"]):
@@ -66,7 +66,7 @@ def search(request: PageRequest) -> Response:
         page = shared.part(result.total, page, SIZE).page
         result = engine.search(request.config, asked_query, options._replace(offset=(page - 1) * SIZE))
     total = result.total if is_search else 0
-    other_sort = "" if wanted else "newest"
+    other_sort = "" if chosen_sort else "newest"
     return request.page(
         "search",
         given=form,
@@ -75,7 +75,7 @@ def search(request: PageRequest) -> Response:
         anything=is_search,
         total=total,
         sort=sort,
-        facets=_facets(request, asked_query, {**form, "sort": wanted}) if total or not is_search else {},
+        facets=_facets(request, asked_query, {**form, "sort": chosen_sort}) if total or not is_search else {},
         other_order=address.query("/search", **{**form, "sort": other_sort}) if asked_query.text else "",
         written=[] if is_search else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
@@ -191,12 +191,12 @@ def matching(view: View, root: str, query: Query) -> set[int]:
 
 def _by_kind(view: View, numbers: set[int]) -> dict[str, int]:
     flags = view.numbers("flags")
-    places = Counter(flags[number] // KIND_STEP for number in numbers)
-    counted = Counter({KINDS[place]: total for place, total in places.items() if KINDS[place]})
-    if places[0]:  # kinds without a flag of their own
+    count_of_place = Counter(flags[number] // KIND_STEP for number in numbers)
+    counted = Counter({KINDS[place]: total for place, total in count_of_place.items() if KINDS[place]})
+    if count_of_place[0]:  # kinds without a flag of their own
         flagged = {f"kind:{kind}" for kind in KINDS}
-        others = (term for term in view.starting_with("facet", "kind:") if term not in flagged)
-        counted.update({term[5:]: _count_having(view, term, numbers) for term in others})
+        other_terms = (term for term in view.starting_with("facet", "kind:") if term not in flagged)
+        counted.update({term[5:]: _count_having(view, term, numbers) for term in other_terms})
     return figures.ranked(+counted, MOST)
 
 

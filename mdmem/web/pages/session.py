@@ -59,7 +59,7 @@ def session(request: PageRequest) -> Response:
     first = len(parts) if "last" in request.query else _part_of(parts, request.number("turn", 0))
     part = shared.part(len(parts), request.number("page", first), 1)
     log = [logged for logged in injections.log(request.config) if logged.get("session") == row.session]
-    given = injections.read(request.view, log)
+    given_injections = injections.read(request.view, log)
     turns_shown = parts[part.start] if parts else []
     steps = [step for turn in turns for step in turn.rows]
     page = note.load(request.config.vault, row.page) if row.page else None
@@ -68,8 +68,8 @@ def session(request: PageRequest) -> Response:
         session=row,
         older=older,
         newer=newer,
-        turns=[_shown(request.config, turn, _given_to(turn, turns, given)) for turn in turns_shown],
-        given_first=[injection for injection in given if injection.event == "SessionStart"],
+        turns=[_shown_turn(request.config, turn, _given_to(turn, turns, given_injections)) for turn in turns_shown],
+        given_first=[injection for injection in given_injections if injection.event == "SessionStart"],
         part_of=part,
         outline=_outline(parts),
         resume=_resume(request.view, row, steps),
@@ -114,7 +114,7 @@ def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
     return parts
 
 
-def _shown(config: Config, turn: SessionTurn, injected: list[Injection]) -> ShownTurn:
+def _shown_turn(config: Config, turn: SessionTurn, injected: list[Injection]) -> ShownTurn:
     steps: list[tuple[list[NoteRow], ShownStep | None]] = []
     runs: list[NoteRow] = []
     for row in turn.rows:
@@ -164,14 +164,17 @@ def _files(view: View, row: SessionRow) -> list[str]:
 def _commits(request: PageRequest, steps: list[NoteRow]) -> list[tuple[str, str, NoteRow]]:
     """Return id, subject and tool run of each commit. Only runs whose title mentions a commit are read."""
     likely = [row for row in steps if row.kind == "observation" and "commit" in row.title][:20]
-    made = {str(note.load(request.config.vault, row.path).meta.get("made_commit") or ""): row for row in likely[::-1]}
-    return [(*text.partition(": ")[::2], row) for text, row in reversed(made.items()) if text]
+    run_of_commit: dict[str, NoteRow] = {}
+    for row in likely[::-1]:
+        meta = note.load(request.config.vault, row.path).meta
+        run_of_commit[str(meta.get("made_commit") or "")] = row
+    return [(*text.partition(": ")[::2], row) for text, row in reversed(run_of_commit.items()) if text]
 
 
 def _own_words(body: str) -> str:
     """Return the user's own text on the session's page, which is after the generated part."""
-    _, found, rest = body.partition("<!-- mdmem:end -->")
-    return rest.strip().removeprefix("## Notes").strip() if found else ""
+    _, end_mark, after = body.partition("<!-- mdmem:end -->")
+    return after.strip().removeprefix("## Notes").strip() if end_mark else ""
 
 
 def latest(request: PageRequest) -> Response:

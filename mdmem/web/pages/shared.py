@@ -28,17 +28,17 @@ def part(total: int, page: int, size: int) -> PagePart:
 
 def newest(view: View, numbers: set[int], *, day: str = "", project: str = "", most: int = 10) -> list[NoteRow]:
     """Return the newest of these notes, optionally of one local day or project; never internal memories."""
-    kept = numbers - view.internal
+    candidates = numbers - view.internal
     if project:
-        kept &= view.of_project(project)
-    made = []
-    for number in rows.in_order(view, kept)[::-1]:
+        candidates &= view.of_project(project)
+    newest_rows = []
+    for number in rows.in_order(view, candidates)[::-1]:
         row = rows.row(view, number)
         if day and wording.day(row.created) != day:
             if wording.day(row.created) < day:
                 break
             continue
-        made.append(row)
-        if len(made) == most:
+        newest_rows.append(row)
+        if len(newest_rows) == most:
             break
-    return made
+    return newest_rows

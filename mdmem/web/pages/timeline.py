@@ -49,12 +49,12 @@ def timeline(request: PageRequest) -> Response:
     """Show the sessions that match the filters, newest first."""
     chosen = {key: request.query.get(key, "") for key in ("project", "agent", "on", *FLAGS)}
     table = sessions.table(request.view)
-    found = [row for row in table if fits(row, chosen)]
-    part = shared.part(len(found), request.number("page"), SIZE)
+    matching = [row for row in table if fits(row, chosen)]
+    part = shared.part(len(matching), request.number("page"), SIZE)
     return request.page(
         "timeline",
         chosen=chosen,
-        days={day: list(rows) for day, rows in groupby(found[part.start : part.end], key=lambda row: row.day)},
+        days={day: list(rows) for day, rows in groupby(matching[part.start : part.end], key=lambda row: row.day)},
         part_of=part,
         written=_written(request.view, chosen),
         calendar=calendar(sessions.by_day(request.view, chosen["project"])),
@@ -73,8 +73,8 @@ def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
     if any(chosen[key] for key in ("agent", *FLAGS)):
         return []
     created, end = view.numbers("created"), start + _DAY_SECONDS
-    found = {one for one in view.of_kinds(note.WRITTEN) if start <= created[one] < end}
-    return shared.newest(view, found, day=chosen["on"], project=chosen["project"], most=SIZE)
+    numbers = {number for number in view.of_kinds(note.WRITTEN) if start <= created[number] < end}
+    return shared.newest(view, numbers, day=chosen["on"], project=chosen["project"], most=SIZE)
 
 
 def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
@@ -95,25 +95,25 @@ def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
         last = date.fromisoformat(newest)
     first = last - timedelta(days=last.weekday(), weeks=_WEEKS - 1)
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    shown = {day.isoformat(): counts.get(day.isoformat(), 0) for day in days}
-    steps = _steps([count for count in shown.values() if count])
-    made = [
+    count_of_day = {day.isoformat(): counts.get(day.isoformat(), 0) for day in days}
+    steps = _steps([count for count in count_of_day.values() if count])
+    cells = [
         Day(name, count, sum(count > step for step in steps) + 1 if count else 0, number // 7, number % 7)
-        for number, (name, count) in enumerate(shown.items())
+        for number, (name, count) in enumerate(count_of_day.items())
     ]
     months = [(number // 7, f"{day:%b}") for number, day in enumerate(days) if day.day == 1]
-    return Calendar(made, months, sum(shown.values()), sum(count > 0 for count in shown.values()))
+    return Calendar(cells, months, sum(count_of_day.values()), sum(count > 0 for count in count_of_day.values()))
 
 
 def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
     """Return the number of notes in each of the last `_SPARK_WEEKS` weeks, oldest first."""
     last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
-    made = [0] * _SPARK_WEEKS
+    totals = [0] * _SPARK_WEEKS
     for day, count in counts.items():
-        back = (last - date.fromisoformat(day)).days // 7
-        if 0 <= back < _SPARK_WEEKS:
-            made[-1 - back] += count
-    return made
+        weeks_ago = (last - date.fromisoformat(day)).days // 7
+        if 0 <= weeks_ago < _SPARK_WEEKS:
+            totals[-1 - weeks_ago] += count
+    return totals
 
 
 def _steps(counts: list[int]) -> list[int]:
@@ -126,22 +126,23 @@ def _steps(counts: list[int]) -> list[int]:
 
 def projects(request: PageRequest) -> Response:
     """Show every project with its number of notes, and when it was last worked on."""
-    every: dict[str, list[SessionRow]] = {}
+    sessions_of: dict[str, list[SessionRow]] = {}
     for row in sessions.table(request.view):
-        every.setdefault(row.project, []).append(row)
+        sessions_of.setdefault(row.project, []).append(row)
     view = request.view
-    made = [
+    written = view.of_kinds(note.WRITTEN)
+    projects = [
         {
             "name": name,
-            "sessions": len(every.get(name, ())),
+            "sessions": len(sessions_of.get(name, ())),
             "notes": sum(days.values()),
             "newest": max(days),
-            "last": every[name][0] if name in every else None,
-            "written": [] if name in every else shared.newest(view, view.of_kinds(note.WRITTEN), project=name, most=1),
+            "last": sessions_of[name][0] if name in sessions_of else None,
+            "written": [] if name in sessions_of else shared.newest(view, written, project=name, most=1),
             "weeks": weeks(days),
         }
         for name in sessions.projects(view)
         if (days := sessions.by_day(view, name))
     ]
-    made.sort(key=lambda one: str(one["newest"]), reverse=True)
-    return request.page("projects", projects=made, day=wording.day)
+    projects.sort(key=lambda project: str(project["newest"]), reverse=True)
+    return request.page("projects", projects=projects, day=wording.day)

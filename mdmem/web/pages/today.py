@@ -33,7 +33,7 @@ class Card(NamedTuple):
     @property
     def version(self) -> str:
         """A key that changes whenever the card would look different."""
-        return f"{self.session.notes}-{self.session.ended}-{sum(1 + len(one.cited) for one in self.given)}"
+        return f"{self.session.notes}-{self.session.ended}-{sum(1 + len(injection.cited) for injection in self.given)}"
 
 
 def today(request: PageRequest) -> Response:
@@ -42,10 +42,10 @@ def today(request: PageRequest) -> Response:
     now = time.strftime("%Y-%m-%d")
     ended = [(wording.day(row.ended), row) for row in table]
     day = now if any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
-    found = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
-    given = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
-    read = injections.read(request.view, given)
-    cards = [_card(request, row, read) for row in found[:SHOWN_SESSIONS]]
+    session_rows = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
+    log = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
+    given = injections.read(request.view, log)
+    cards = [_card(request, row, given) for row in session_rows[:SHOWN_SESSIONS]]
     before = [row for last, row in ended if last < day][:EARLIER_SESSIONS]
     return request.page(
         "today",
@@ -53,31 +53,31 @@ def today(request: PageRequest) -> Response:
         is_today=day == now,
         cards=cards,
         before=before,
-        left_out=len(found) - len(cards),
+        left_out=len(session_rows) - len(cards),
         loose=shared.newest(request.view, request.view.of_kinds(note.WRITTEN), day=day, most=SHOWN_NOTES),
         alarms=storing.alarms(request.config),
-        figures=_figures(found, read),
+        figures=_figures(session_rows, given),
         empty=not table,
     )
 
 
 def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card:
     view = request.view
-    found = view.of_session(row.session) - view.notes("facet", "kind:session")
-    found -= view.internal
-    newest = rows.in_order(view, found)[::-1]
+    notes = view.of_session(row.session) - view.notes("facet", "kind:session")
+    notes -= view.internal
+    newest = rows.in_order(view, notes)[::-1]
     latest = [rows.row(view, number) for number in newest[:SHOWN_NOTES]]
-    mine = [one for one in given if one.session == row.session]
-    return Card(row, latest, max(len(newest) - SHOWN_NOTES, 0), mine)
+    of_session = [injection for injection in given if injection.session == row.session]
+    return Card(row, latest, max(len(newest) - SHOWN_NOTES, 0), of_session)
 
 
-def _figures(found: list[SessionRow], given: list[Injection]) -> dict[str, int]:
+def _figures(session_rows: list[SessionRow], given: list[Injection]) -> dict[str, int]:
     return {
-        "sessions": len(found),
-        "prompts": sum(row.prompts for row in found),
-        "runs": sum(row.runs for row in found),
-        "failed": sum(row.failed for row in found),
-        "edits": sum(row.edits for row in found),
-        "given": sum(len(one.ids) for one in given),
-        "cited": sum(len(one.cited) for one in given),
+        "sessions": len(session_rows),
+        "prompts": sum(row.prompts for row in session_rows),
+        "runs": sum(row.runs for row in session_rows),
+        "failed": sum(row.failed for row in session_rows),
+        "edits": sum(row.edits for row in session_rows),
+        "given": sum(len(injection.ids) for injection in given),
+        "cited": sum(len(injection.cited) for injection in given),
     }
