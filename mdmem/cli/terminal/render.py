@@ -168,8 +168,10 @@ def _wrapped(screen: Console, first: Text, rest: Text, *, folds: bool = False) -
 GAP = "  "
 MIN_CHARS = 12
 """Minimum width of a cropped column."""
-LEAST_LAST = 20
+LEAST_LAST = 40
 """If cropping would leave the last column narrower than this, it gets a line of its own."""
+LEAST_BELOW = 20
+"""Minimum width that the columns which do not fit must leave it on that line; else they get one of their own too."""
 
 
 class Column(NamedTuple):
@@ -216,8 +218,8 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
     ends = accumulate(width + len(GAP) for width in widths)
     cut = max(sum(end - len(GAP) <= room for end in ends), 1)
     left = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
-    cuts = [0, cut] if left >= LEAST_LAST else [0, cut, len(columns) - 1]
-    widths.append(max(left if left >= LEAST_LAST else room - len(GAP), MIN_CHARS))
+    cuts = [0, cut] if left >= LEAST_BELOW else [0, cut, len(columns) - 1]
+    widths.append(max(left if left >= LEAST_BELOW else room - len(GAP), MIN_CHARS))
     write(
         [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
         for row in cells
