@@ -165,8 +165,8 @@ def _times(session: Session, entries: list[PageEntry]) -> str:
         lines.append(f"- Ended {_readable_time(signs[-1])} ({note.one_line(ends[-1][1] or 'no reason given', 60)})")
     else:
         lines.append(f"- Last heard of {_readable_time(max(signs[-1], begin))}")
-    took = _active_seconds([begin, *[now for now, why in starts[1:] if why != "compact"]], signs)
-    lines += [f"- Took {_duration(took)}"] if took > 0 else []
+    took = timestamps.worked(filter(None, (timestamps.epoch(entry.created) for entry in entries)))
+    lines += [f"- Took {_duration(took)}"] if took else []
     branches = _branches(entries)
     lines += [f"- {branches}"] if branches else []
     resumed = [(now, why) for now, why in starts[1:] if why not in ("startup", "clear", "")]
@@ -175,14 +175,6 @@ def _times(session: Session, entries: list[PageEntry]) -> str:
 
 
 _WORDS = {"resume": "Resumed", "compact": "Compacted", "fork": "Forked"}
-
-
-def _active_seconds(begins: list[float], signs: list[float]) -> float:
-    """Add up the time from the beginning, and from each resumption, to the last sign of life before the next one."""
-    total = 0.0
-    for begin, next_ in zip(begins, [*begins[1:], float("inf")], strict=True):
-        total += max([now for now in signs if begin <= now < next_], default=begin) - begin
-    return total
 
 
 def _branches(entries: list[PageEntry]) -> str:

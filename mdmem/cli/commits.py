@@ -177,10 +177,11 @@ def log(
         for session in found:
             when = timestamps.readable(session.started)
             name = journal.session_tag(session.session)
-            click.echo(f"{when} {name:8} {safe(session.project)}: {safe(session.title)}")
+            said = f"{safe(session.project)}: {safe(session.title)}"
+            render.hanging([(f"{when} ", "dim"), (f"{name:8} ", "yellow")], [(said, "")])
     else:
         for lead, *rest in _journal(found):
-            render.hanging(lead, rest)
+            render.hanging([lead], rest)
     if limit and next(every, None):
         extent.tell("session", len(found), None)
 
@@ -198,7 +199,11 @@ def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
         when = timestamps.readable(one.time)
-        click.echo(f"{one.oid[:8]} {when} {safe(one.subject)} {click.style(' '.join(counts), dim=True)}")
+        render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], [(safe(one.subject), ""), *_dim(counts)])
+
+
+def _dim(counts: list[str]) -> list[render.Piece]:
+    return [(f" {' '.join(counts)}", "dim")] if counts else []
 
 
 def _clock(session: LoggedSession) -> str:
@@ -258,7 +263,8 @@ def why(settings: Config, name: str, as_json: bool) -> None:
 
 def _print_origin(found: Origin) -> None:
     rows = [
-        ("note", f"{found.title}  ({found.path})" if found.title else found.path),
+        ("note", found.title or found.path),
+        ("file", found.path if found.title else ""),
         (
             "captured" if layout.session_of(found.path) else "written",
             f"{timestamps.readable(found.created)} {found.agent}".strip(),
@@ -277,11 +283,11 @@ def _print_origin(found: Origin) -> None:
         rows += [("last changed", said)]
     for name, value in rows:
         if value:
-            click.echo(f"{click.style(f'{name:>12}', dim=True)}  {safe(value)}")
+            render.hanging([(f"{name:>12}  ", "dim")], [(safe(value), "")])
     for step in found.steps:
         who = "captured" if step.session else f"by {step.author}"
-        oid = click.style(f"{step.oid[:8]:>12}", fg="yellow")
-        click.echo(f"{oid}  {timestamps.readable(step.time)} {safe(who)}: {safe(step.subject)}")
+        said = f"{timestamps.readable(step.time)} {safe(who)}: {safe(step.subject)}"
+        render.hanging([(f"{step.oid[:8]:>12}  ", "yellow")], [(said, "")])
 
 
 @click.command()

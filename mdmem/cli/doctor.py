@@ -54,8 +54,9 @@ MARKS = {"fine": ("✓", "green"), "note": ("·", "blue"), "warning": ("!", "yel
 def _print(one: checks.CheckResult) -> None:
     mark, style = MARKS["fine" if one.done == "fixed" else one.finding.severity]
     below = (one.done, "green" if one.done == "fixed" else "red") if one.done else (one.finding.todo, "dim")
-    head = [(f"{mark} ", f"bold {style}"), (f"{one.check:<12}", "dim"), (render.safe(one.finding.text), "")]
-    render.write([head, *([[(f"{'':14}{below[0]}", below[1])]] if below[0] else [])])
+    render.hanging([(f"{mark} ", f"bold {style}"), (f"{one.check:<12}", "dim")], [(render.safe(one.finding.text), "")])
+    if below[0]:
+        render.hanging([(f"{'':14}", "")], [(render.safe(below[0]), below[1])])
 
 
 def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:

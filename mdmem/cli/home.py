@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 from mdmem import plural, timestamps
+from mdmem.agents.install import known
 from mdmem.cli.terminal import options, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
@@ -26,7 +27,7 @@ def show(given_vault: str | None) -> None:
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
     render.write([[(paused, "yellow")] for paused in storing.paused_sessions(settings)])
     found = storing.last_heard(settings)
-    heard = [(name, timestamps.readable(timestamps.iso_time(last.when))) for name, last in found.items()]
+    heard = [(known.title(name), timestamps.readable(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), heard, "  ")
@@ -39,7 +40,7 @@ def show(given_vault: str | None) -> None:
 
 def _not_heard() -> str:
     """Return what to do when no agent has sent an event yet."""
-    from mdmem.agents.install import known, registration
+    from mdmem.agents.install import registration
 
     names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))
     if not names:

@@ -58,11 +58,12 @@ def decisions(
     for decision in listed:
         superseded = f" (superseded by [mem:{decision.superseded_by}])" if decision.superseded_by else ""
         where = f"{wording.day(decision.created)}  {decision.project}".rstrip()
-        click.echo(f"{render.safe(decision.title)}{superseded}  [mem:{decision.id}]  {render.safe(where)}")
-        if decision.statement:
-            click.echo(f"    {render.safe(decision.statement)}")
-        if decision.before and not every:
-            click.echo(f"    supersedes: {render.safe('; '.join(decision.before))}")
+        render.write([_cited(f"{decision.title}{superseded}", decision.id, where)])
+        below = [
+            decision.statement,
+            f"supersedes: {'; '.join(decision.before)}" if decision.before and not every else "",
+        ]
+        render.write([(f"    {render.safe(text)}", "")] for text in below if text)
     if not listed:
         about_it = f" with these words: {render.safe(' '.join(about))}" if about else ""
         click.echo(
@@ -142,14 +143,18 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         return
     for fix in fixes_found:
         where = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
-        click.echo(f"{render.safe(fix.command)}  [mem:{fix.id}]  {render.safe(where)}")
-        click.echo(f"    {render.safe(fix.error)}")
         edits = " ".join(f"[mem:{name}]" for name in fix.edits)
-        click.echo(f"    solved by {render.safe(', '.join(fix.files))} {edits}, then [mem:{fix.solved}] succeeded")
+        solved = f"solved by {', '.join(fix.files)} {edits}, then [mem:{fix.solved}] succeeded"
+        render.write([_cited(fix.command, fix.id, where)])
+        render.write([(f"    {render.safe(text)}", "")] for text in (fix.error, solved))
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
     if not fixes_found:
         click.echo("No edit is known to have solved this error." if text else "No fixes yet.", err=True)
+
+
+def _cited(title: str, name: str, where: str) -> list[render.Piece]:
+    return [(render.safe(title), "bold"), (f"  [mem:{name}]", "yellow"), (f"  {render.safe(where)}", "dim")]
 
 
 @click.command()

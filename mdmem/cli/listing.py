@@ -181,7 +181,8 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
         render.print_json(found.nested(below, below or root.name))
         return
     drawn = _draw(found, below, depth, limit, files=files)
-    render.write([_label(below or root.name, found.notes(below)), *drawn])
+    top = [("", ""), *_label(below or root.name, found.notes(below))]
+    render.write(render.fitted(line, 1) for line in (top, *drawn))
 
 
 def _relative(root: str, folder: str) -> str | None:

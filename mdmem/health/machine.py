@@ -75,7 +75,7 @@ def git(config: Config) -> Iterator[HealthFinding]:
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"]).out.decode("utf-8", "replace")
     except MdmemError as problem:
-        yield error(str(problem), f"Fix that, or install git {repository.OLDEST} or later.")
+        yield error(str(problem), f"Install git {repository.OLDEST} or later, or put it on PATH.")
         return
     if _numbers(said) < _numbers(repository.OLDEST):
         yield warning(f"{said.strip()} is old.", f"Install git {repository.OLDEST} or later.")

@@ -63,7 +63,7 @@ def test_a_page_tells_the_session(vault: Path) -> None:
         "",
         "- Began 2026-09-14 08:00 UTC",
         "- Ended 2026-09-14 08:05 UTC (prompt_input_exit)",
-        "- Took 5 min",
+        "- Took 2 min",
         "",
         "## Prompts",
         "",
@@ -317,7 +317,7 @@ def test_a_resumed_session_counts_the_time_it_was_worked_in(vault: Path) -> None
     assert lines[2:6] == [
         "- Began 2026-09-14 08:00 UTC",
         "- Last heard of 2026-09-19 08:10 UTC",
-        "- Took 15 min",
+        "- Took 11 min",
         "- Resumed 2026-09-19 08:00 UTC",
     ]
 
@@ -331,7 +331,7 @@ def test_compaction_is_told_and_its_summary_linked(vault: Path) -> None:
     capture(payload("SessionStart", source="compact"), START + 91)
     capture(stop("done"), START + 120)
     lines = between(vault)
-    assert "- Took 2 min" in lines
+    assert "- Took 1 min" in lines
     assert "- Compacted 2026-09-14 08:01 UTC" in lines
     assert [line for line in lines if line.startswith("   - [All of it so far.](001-001-summary-")]
 

@@ -147,7 +147,7 @@ def test_a_search_for_people_shows_rank_date_kind_title_citation_and_place(day: 
     assert place.strip().startswith("journal/api/")
     assert "Uploads are retried" in snippet
     assert "\x1b" not in done.stdout
-    assert done.stderr.startswith("1–1 of ")
+    assert done.stderr.startswith("1 of ")
 
 
 def test_pages_follow_each_other_and_limit_0_is_everything(day: Day) -> None:

@@ -346,6 +346,40 @@ def test_a_wrapped_line_of_the_journal_stays_below_its_beginning(day: Day) -> No
     assert re.search(r"\n {9}\S.*3f0c6d1e\n", text), "the title was not wrapped"
 
 
+@pytest.mark.parametrize(
+    ("words", "width", "indent"),
+    [
+        (("doctor", "--only", "hook"), 40, 14),
+        (("decisions",), 60, 4),
+        (("why", "journal"), 60, 14),
+        (("log", "--oneline"), 60, 26),
+        (("log", "--stat"), 60, 26),
+    ],
+)
+def test_what_does_not_fit_is_wrapped_below_its_own_text(
+    day: Day, words: tuple[str, ...], width: int, indent: int
+) -> None:
+    day.run("note", "--kind", "decision", "--title", "Rounds", "We round half up, " * 6 + "also in exports.")
+    day.run("init")
+    day.run("commit")
+    found = str(next(iter(day.vault.rglob("*prompt-why*.md"))).relative_to(day.vault))
+    asked = [found if word == "journal" else word for word in words]
+    text = plain(day.terminal(*asked, env={"COLUMNS": str(width)}))
+    lines = [line for line in text.replace("\r", "").splitlines() if max(map(len, line.split()), default=0) < 30]
+
+    assert [line for line in lines if len(line) > width or line != line.rstrip()] == []
+    assert [line for line in lines if re.match(rf" {{{indent}}}\S", line)]
+
+
+def test_long_names_in_the_tree_are_shortened_in_their_middle_on_a_terminal(day: Day) -> None:
+    seen = plain(day.terminal("tree", "--files", "--depth", "9", env={"COLUMNS": "60"})).replace("\r", "")
+
+    assert re.search(r"\d{4}-\S+…\S*-3f0c6d1e/  \d+ files\n", seen)
+    assert re.search(r"…\S*-[0-9a-z]{10}\.md\n", seen)
+    assert max(map(len, seen.splitlines())) == 60
+    assert "…" not in day.run("tree", "--files", "--depth", "9").stdout
+
+
 def test_the_command_that_resumes_a_session_can_be_copied_from_a_narrow_terminal(day: Day) -> None:
     shown = plain(day.terminal("history", FIRST, env={"COLUMNS": "40"})).replace("\r", "")
 

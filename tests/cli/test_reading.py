@@ -75,7 +75,7 @@ def test_a_list_goes_on_where_the_last_one_ended(day: Day) -> None:
     assert day.json("list", "--offset", "2", "--limit", "3") == day.json("list", "--limit", "0")[2:5]
     done = day.run("list", "--offset", "2", "--limit", "3")
     assert done.stderr == "3–5 of 9 notes; --limit 0 shows all, --offset 5 the next ones\n"
-    assert day.run("list", "--offset", "8").stderr == "9–9 of 9 notes\n"
+    assert day.run("list", "--offset", "8").stderr == "9 of 9 notes\n"
     assert len(day.json("list", "--offset", "8")) == 1
 
 
@@ -89,7 +89,8 @@ def test_results_past_the_last_one_are_said_to_be_none(day: Day, words: tuple[st
 @pytest.mark.parametrize("command", ["sessions", "log"])
 def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: str) -> None:
     assert day.run(command, "-n", "3").stderr == ""
-    assert day.run(command, "-n", "2").stderr == "1–2 of more than 2 sessions; --limit 0 shows all\n"
+    assert day.run(command, "-n", "1").stderr == "1 session shown; --limit 0 shows all\n"
+    assert day.run(command, "-n", "2").stderr == "2 sessions shown; --limit 0 shows all\n"
     assert day.run(command, "-n", "1", "--project", "api").stderr == ""
 
 
@@ -106,6 +107,8 @@ def test_a_session_that_was_resumed_days_later_took_the_time_worked(vault: Path,
     assert re.search(r"  22 min  shop  ", ask("sessions").stdout)
     assert ", 22 min." in ask("digest", "--since", "2026-01-01").stdout
     assert "22 min" in ask("history", listed["session"]).stdout
+    (page,) = (vault / listed["folder"]).glob(f"{Path(listed['folder']).name}.md")
+    assert "\n- Took 22 min\n" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", ["sessions", "log"])
@@ -114,7 +117,7 @@ def test_sessions_are_narrowed_by_agent(day: Day, command: str) -> None:
     assert "No" in day.run(command, "--agent", "gemini").output
 
 
-@pytest.mark.parametrize("command", [["sessions"], ["log", "--oneline"], ["digest", "--since", "2026-09-01"]])
+@pytest.mark.parametrize("command", [["sessions"], ["log", "--oneline"], ["digest", "--on", "2026-09"]])
 def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day: Day, command: list[str]) -> None:
     whole = "notes-app"
     found = day.run(*command, "--project", whole).stdout
@@ -138,7 +141,7 @@ def test_a_part_of_several_projects_names_is_ambiguous(day: Day) -> None:
 )
 def test_on_a_terminal_the_number_of_results_stands_below_them(day: Day, words: tuple[str, ...]) -> None:
     lines = day.terminal(*words, env={"PAGER": "less"}).splitlines()
-    assert re.match(r"1–\d of ", lines[-1]), lines
+    assert re.match(r"1–\d of |2 sessions shown", lines[-1]), lines
 
 
 @pytest.mark.parametrize("words", [("list", "--limit", "0"), ("prompts", "--full")])

@@ -213,6 +213,8 @@ def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> No
     said = ask("status", check=True).stdout
     assert "last heard from 2026-09-14 08:00 (SessionStart)\n" in said
     assert "last heard from 2026-09-14 08:00\n" in said
+    heard = ask(check=True).stdout.partition("Last heard from\n")[2].splitlines()
+    assert heard[:2] == ["  Claude Code  2026-09-14 08:00", "  Gemini CLI   2026-09-14 08:00"]
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])

@@ -160,4 +160,4 @@ def test_why_says_that_a_note_was_written_and_names_one_without_a_title_by_its_p
 
     assert ask("why", "README.md:3", check=True).stdout.splitlines()[0] == "        note  README.md"
     lines = ask("why", "notes/a.md", check=True).stdout.splitlines()
-    assert lines[:2] == ["        note  Tuesdays  (notes/a.md)", "     written  2026-09-14 08:00"]
+    assert lines[:3] == ["        note  Tuesdays", "        file  notes/a.md", "     written  2026-09-14 08:00"]

@@ -314,6 +314,11 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
     return f"{start}{shlex.join([*words, session])}"
 
 
+def title(agent: str) -> str:
+    """Return the usual name of the agent called `agent`, for people."""
+    return AGENTS[agent].title if agent in AGENTS else agent
+
+
 def known(agent: str) -> KnownAgent:
     """Return the row of the agent called `agent`. Raises UsageError when there is no such agent."""
     if agent not in AGENTS and agent in CLIENTS:

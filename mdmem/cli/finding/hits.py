@@ -70,7 +70,7 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
         more = plural.number(hit.similar, "more note says", "more notes say")
         similar = f"  ({more} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
-        render.hanging((f"{rank:>3}  ", "bold"), _head(hit))
+        render.hanging([(f"{rank:>3}  ", "bold")], _head(hit))
         render.write([path])
         if hit.snippet:
             render.block(_marked(hit), 5)

@@ -26,10 +26,12 @@ def line(thing: str, shown: int, total: int | None, *, offset: int, skips: bool,
     if total is not None and not shown:
         only = plural.number(total, f"{thing} matches", f"{thing}s match")
         return f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}." if total else ""
-    counted = f"more than {plural.number(last, thing)}" if total is None else plural.number(total, thing)
-    rest = "--limit 0 shows all" if total is None or last < total else ""
+    if total is None:
+        return f"{plural.number(shown, thing)} shown; --limit 0 shows all"
+    places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
+    rest = "; --limit 0 shows all" if last < total else ""
     more = f", --offset {last} the next ones" if rest and skips else ""
-    return f"{offset + 1}–{last} of {counted}{'; ' * bool(rest)}{rest}{more}"
+    return f"{places} of {plural.number(total, thing)}{rest}{more}"
 
 
 def say(text: str) -> None:

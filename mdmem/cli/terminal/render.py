@@ -139,15 +139,15 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
     _wrapped(screen, Text(" " * indent), Text.assemble(*pieces), folds=True)
 
 
-def hanging(first: Piece, rest: Iterable[Piece]) -> None:
-    """Print a line; on a terminal, what does not fit is wrapped below the `rest`, not below the `first` piece."""
+def hanging(first: Sequence[Piece], rest: Iterable[Piece]) -> None:
+    """Print a line; on a terminal, what does not fit is wrapped below the `rest`, not below the `first` pieces."""
     screen = terminal()
     if screen is None:
-        write([[first, *rest]])
+        write([[*first, *rest]])
         return
     from rich.text import Text
 
-    _wrapped(screen, Text.assemble(first), Text.assemble(*rest))
+    _wrapped(screen, Text.assemble(*first), Text.assemble(*rest))
 
 
 def _wrapped(screen: Console, first: Text, rest: Text, *, folds: bool = False) -> None:
@@ -172,6 +172,12 @@ LEAST_LAST = 40
 """If cropping would leave the last column narrower than this, it gets a line of its own."""
 LEAST_BELOW = 20
 """Minimum width that the columns which do not fit must leave it on that line; else they get one of their own too."""
+
+
+LEAST_FITTED = 24
+"""Minimum width of a text that is shortened in its middle."""
+KEPT_END = 14
+"""Characters at its end that are kept: the id in the name of a note's file, the tag in that of a session's folder."""
 
 
 class Column(NamedTuple):
@@ -269,6 +275,17 @@ def _cropped(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return f"{set_cell_size(text, width - 1).rstrip()}…"
+
+
+def fitted(line: Sequence[Piece], place: int) -> list[Piece]:
+    """Return a line that fits on the terminal: if need be, the piece at `place` is shortened in its middle."""
+    screen = terminal()
+    fits, (text, style) = list(line), line[place]
+    over = sum(_width(piece) for piece, _ in line) - screen.width if screen else 0
+    room = max(_width(text) - over, LEAST_FITTED)
+    if over > 0 and room < _width(text):
+        fits[place] = _cropped(text[:-KEPT_END], room - KEPT_END) + text[-KEPT_END:], style
+    return fits
 
 
 def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) -> list[int]:
