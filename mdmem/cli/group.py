@@ -103,6 +103,30 @@ COMMANDS: dict[str, dict[str, Command]] = {
 }
 
 
+OTHER_WORDS = {
+    "archive": "pack",
+    "config": "settings options",
+    "doctor": "check verify repair",
+    "edit": "update change",
+    "export": "dump",
+    "forget": "delete remove rm del drop",
+    "install": "setup register enable",
+    "list": "ls notes",
+    "mcp": "server",
+    "note": "add new remember create write store",
+    "search": "find grep query recall ask lookup",
+    "show": "cat get read view",
+    "status": "health information",
+    "sync": "push pull fetch merge remote",
+    "undo": "revert restore rollback",
+    "uninstall": "disable unregister",
+    "web": "serve ui browse dashboard",
+    "why": "blame",
+}
+"""The words by which other programs call a command, for those who type them."""
+_MEANT = {word: name for name, words in OTHER_WORDS.items() for word in words.split()}
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when that command is run."""
 
@@ -140,10 +164,13 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            names = [*self.list_commands(ctx), *_MEANT]
+            near = difflib.get_close_matches(args[0], names, 1)
             if not near:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", error.ctx) from None
+            raise click.UsageError(
+                f"{error.message} Did you mean '{_MEANT.get(near[0], near[0])}'?", error.ctx
+            ) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command, without importing any."""

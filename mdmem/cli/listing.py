@@ -74,7 +74,7 @@ def list_notes(
             if asked_for
             else wording.none_yet(settings.vault)
         )
-        extent.say(" ".join([*map(render.safe, unmatched), nothing]))
+        extent.say("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
     extent.tell("note", count, total, offset=offset, skips=True)
 
 

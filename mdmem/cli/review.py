@@ -12,7 +12,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.commits import print_applied
-from mdmem.cli.terminal import editor, options
+from mdmem.cli.terminal import editor, options, render
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
@@ -49,8 +49,8 @@ OF_A_SESSION = {
     **{key: CHOICES[key] for key in "bq?"},
 }
 OF_TWO = {
-    "1": ("one", "keep the first version"),
-    "2": ("other", "keep the second version"),
+    "1": ("first", "keep the first version"),
+    "2": ("second", "keep the second version"),
     "k": ("both", "keep both, and do not ask again"),
     "s": ("skip", "decide later, or in your editor"),
     **{key: CHOICES[key] for key in "q?"},
@@ -142,8 +142,7 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
     """List what there is to review, one line per screen."""
     for choice in choices:
         click.echo(f"both versions  {safe(_place(choice))}")
-    for screen in screens:
-        click.echo(_line(screen))
+    render.table((render.ID, render.WHEN, render.Column(), render.TITLE), map(_cells, screens))
     notes = plural.number(sum(len(one.all) for one in screens), "note")
     places = f"{plural.number(len(choices), 'place')} with both versions and " if choices else ""
     click.echo(f"{places}{notes} to review.")
@@ -169,14 +168,15 @@ def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
     for number, choice in enumerate(choices, 1):
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
         mine = whose.mine(settings, choice)
-        for key, name, text in (("1", "one", choice.one), ("2", "other", choice.other)):
+        for key, name, text in ((1, "one", choice.one), (2, "other", choice.other)):
             owner = ("(this machine's)  " if name == mine else "(the other machine's)  ") if mine else ""
             click.echo(f"  {key}  {owner}{safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
         answer = options.choose(OF_TWO, "s")
         if answer == "quit":
             return False
+        keep = {"first": "one", "second": "other"}.get(answer, "")
         try:
-            if answer != "skip" and not undecided.decide(settings, choice, keep="" if answer == "both" else answer):
+            if answer != "skip" and not undecided.decide(settings, choice, keep=keep):
                 warn(f"{choice.path} has changed in the meantime.")
         except MdmemError as error:
             warn(str(error))
@@ -339,13 +339,13 @@ def _known(settings: Config, name: str) -> str:
         raise UsageError(str(error)) from error
 
 
-def _line(screen: ReviewScreen) -> str:
-    """Return the line that `--list` prints for a screen."""
+def _cells(screen: ReviewScreen) -> tuple[str, ...]:
+    """Return the row that `--list` prints for a screen."""
     item = screen.items[0]
-    name = journal.session_tag(screen.session) if screen.session else item.id
-    what = _counted(screen) if screen.session else item.change
+    name = journal.session_tag(screen.session) if screen.session else item.id or note.id_of_path(item.path)
+    what = _counted(screen) if screen.session else f"{item.kind or 'note'} {item.change}"
     title = (screen.titles("prompt") or [item.title or item.path])[0] if screen.session else item.title or item.path
-    return f"{name or '-':10} {wording.day(item.created):10} {safe(note.one_line(title))} ({what})"
+    return name, wording.day(item.created), what, title
 
 
 def _counted(screen: ReviewScreen) -> str:

@@ -15,7 +15,7 @@ import pytest
 from rich.cells import cell_len
 
 from mdmem import __main__
-from mdmem.cli.group import COMMANDS, cli
+from mdmem.cli.group import COMMANDS, OTHER_WORDS, cli
 from mdmem.health import checks
 from mdmem.search import query
 from tests.bench import every_command
@@ -189,6 +189,28 @@ def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: t
 
     assert done.returncode == 2
     assert "is not between 0 and 1,000,000,000" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("serch", "search"), ("find", "search"), ("delete", "forget"), ("rm", "forget"), ("serve", "web"),
+        ("push", "sync"), ("ls", "list"), ("rememebr", "note"), ("sesions", "sessions"),
+    ],
+)  # fmt: skip
+def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_right_one(
+    typed: str, meant: str, tmp_path: Path
+) -> None:
+    done = cli_day.empty(tmp_path).attempt(typed, "x")
+    assert done.exit_code == 2
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in done.stderr
+
+
+def test_every_other_word_for_a_command_belongs_to_one_and_is_none() -> None:
+    commands = {name for rows in COMMANDS.values() for name in rows}
+    words = [word for words in OTHER_WORDS.values() for word in words.split()]
+    assert set(OTHER_WORDS) < commands
+    assert sorted(set(words) - commands) == sorted(words)
 
 
 @pytest.mark.parametrize("words", [("list", "-n", "-1"), ("tree", "--depth", "0"), ("archive", "12")])

@@ -458,7 +458,8 @@ def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_i
     shown = mdmem("review", input="k\n?\nt\nk\n", check=True).stdout
 
     assert listed.count("\n") == 3
-    assert "(1 prompt, 2 tool runs, 1 answer)" in listed
+    assert "  1 prompt, 2 tool runs, 1 answer  Why does it fail, take 1?\n" in listed
+    assert re.search(r"(?m)^[0-9a-z]{10} .*  note added +notes/mine\.md$", listed), "a file without an id has one"
     assert "[2/2] Why does it fail, take 1?" in shown
     assert "→ Fixed; 12 tests pass" in shown
     assert "d  drop: delete the session's new notes" in shown
@@ -473,7 +474,7 @@ def test_a_review_lists_deleted_notes_as_deleted(mdmem: Run, kept: Path) -> None
 
     (line, count) = mdmem("review", "--list", check=True).stdout.splitlines()
 
-    assert line.endswith("(1 deleted note)")
+    assert "  1 deleted note  " in line
     assert count == "1 note to review."
 
 

@@ -166,8 +166,15 @@ def test_a_filter_that_cannot_be_read_says_what_can(day: Day) -> None:
 def test_a_list_without_a_match_names_a_way_on(day: Day) -> None:
     done = day.run("list", "--project", "nowhere")
     assert done.stdout == ""
-    assert "No note has project:nowhere." in done.stderr
-    assert "mdmem list --help" in done.stderr
+    no_match = "No matching notes. `mdmem list --help` lists the filters."
+    assert done.stderr == f"{no_match}\nhint: No note has project:nowhere.\n"
+
+
+def test_a_misspelled_project_is_hinted_at_once_and_not_before_other_mistakes(day: Day, tmp_path: Path) -> None:
+    assert "hint" not in day.attempt("export", "--project", "notes-ap-p").stderr
+    done = day.attempt("export", str(tmp_path / "out.zip"), "--project", "notes-ap-p")
+    assert done.stderr.splitlines() == ["hint: No note has project:notes-ap-p. Did you mean project:notes-app?"]
+    assert str(done.exception) == "No note matches; nothing was written."
 
 
 @pytest.mark.parametrize("command", ["sessions", "log", "todo", "decisions", "fixes", "digest", "prompts", "proposals"])

@@ -181,6 +181,7 @@ def test_a_review_says_which_version_was_this_machines_and_counts_the_places(
     assert listed.splitlines()[-1].startswith("2 places with both versions and ")
     here, there = asked(first, "review", input="s\ns\n"), asked(second, "review", input="s\ns\n")
     assert "  1  (the other machine's)  - we keep floats\n  2  (this machine's)  - we keep ints\n" in here
+    assert "1=first 2=second k=both" in here
     assert "  1  (this machine's)  - we keep floats\n  2  (the other machine's)  - we keep ints\n" in there
     assert "  1  (the other machine's)  On floats\n  2  (this machine's)  On ints\n" in here
 

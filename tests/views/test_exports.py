@@ -301,7 +301,8 @@ def test_a_project_without_notes_is_named_and_no_file_written(tmp_path: Path, ta
     words = [word.replace("x", str(tmp_path / "x")) for word in target]
     done = day.attempt("export", *words, "--project", "bogus")
     assert isinstance(done.exception, NotFoundError)
-    assert str(done.exception) == "No note has project:bogus; nothing was written."
+    assert str(done.exception) == "No note matches; nothing was written."
+    assert done.stderr == "hint: No note has project:bogus.\n"
     then = day.attempt("export", *words, "--project", "api", "--until", "2026-09-01")
     assert str(then.exception) == "No note has project:api in this time; nothing was written."
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x")] == []

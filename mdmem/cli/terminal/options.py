@@ -322,13 +322,19 @@ def _check_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> s
 
 
 def _hint_at_unmatched(ctx: click.Context, **filters: str) -> None:
-    """Print on stderr that no note has a name, and the nearest one: "nothing" alone would be taken for an answer."""
+    """Print on stderr that no note has a name, and the nearest one: "nothing" alone would be taken for an answer.
+
+    That is done at the end, so that it does not stand before a message about other arguments.
+    """
+    if not ctx.resilient_parsing:  # for a completion
+        ctx.call_on_close(functools.partial(_print_unmatched, ctx.find_root().params.get("vault"), filters))
+
+
+def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
     from mdmem.search import select
     from mdmem.views import rows
 
-    if ctx.resilient_parsing:  # for a completion
-        return
-    loaded = config.load(ctx.find_root().params.get("vault"))
+    loaded = config.load(vault)
     with contextlib.suppress(MdmemError):  # the command itself reports it
         if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
             for sentence in rows.ask(loaded, lambda view: select.unmatched(view, query(filters))):

@@ -84,8 +84,9 @@ class _Counted:
         notes = export.select(config, **filters)
         first, project = list(islice(notes, 1)), filters.get("project")
         if project and not first:
-            in_time = " in this time" if filters.get("since") or filters.get("until") else ""
-            raise NotFoundError(f"No note has project:{project:.80}{in_time}; nothing was written.")
+            is_timed = filters.get("since") or filters.get("until")
+            fits = f"has project:{project:.80} in this time" if is_timed else "matches"
+            raise NotFoundError(f"No note {fits}; nothing was written.")
         self._notes = chain(first, notes)
 
     def __iter__(self) -> Iterator[Exported]:
