@@ -93,14 +93,18 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
 
 
 def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:
-    """Move each new page of a project to the files of the session that created the project."""
+    """Move each new project's page to the session that created it: by its folder, or by a run in another project."""
     for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
-        folder = file.change.path.removesuffix("project.md")
-        creators = (members for members in sessions if any(each.change.path.startswith(folder) for each in members))
+        folder, name = file.change.path.removesuffix("project.md"), layout.project_of(file.change.path)
+        creators = (members for members in sessions if any(_is_of(each, folder, name) for each in members))
         creator = next(creators, None)
         if creator:
             by_hand.remove(file)
             creator.append(file)
+
+
+def _is_of(file: File, folder: str, project: str) -> bool:
+    return file.change.path.startswith(folder) or file.meta.get("project") == project
 
 
 def _unpacked(files: list[File], before: Mapping[str, bytes]) -> Iterator[CommitGroup]:

@@ -223,7 +223,7 @@ def related(
     here: Place | None = None,
     update: bool = True,
 ) -> SearchResult:
-    """Return notes similar to one, by its most characteristic words.
+    """Return notes similar to one, by its most characteristic words; no pages of sessions, days and projects.
 
     reference: an id, its beginning, or a path; see `index.resolve`. here: as for `search`.
 
@@ -237,7 +237,7 @@ def related(
         units = ranking.typical(view, text)
         scores = ranking.scores(view, units, surroundings=False)
         itself = view.find(path)
-        hidden = view.internal | staged.hidden(view, here)
+        hidden = view.internal | view.of_kinds(notes.PAGES) | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
             scores.pop(note, None)
         page = _part(view, in_order(view, scores), SearchOptions(limit=limit))

@@ -255,6 +255,7 @@ def test_what_the_vault_held_then_can_be_searched(day: Day, tmp_path: Path) -> N
 def test_related_notes_are_like_the_one_and_not_the_one(day: Day) -> None:
     name = day.id("The parser took")
     found = [hit["id"] for hit in day.json("related", f"mem:{name}")]
+    assert not {hit["kind"] for hit in day.json("related", name, "--limit", "0")} & {"session", "day", "project"}
     assert found
     assert name not in found
 

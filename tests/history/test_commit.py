@@ -545,6 +545,18 @@ def test_a_projects_page_belongs_to_the_session_that_made_it(vault: Path) -> Non
     assert sorted((one.session, one.files) for one in made) == [("", 1), (SESSION, 6)]
 
 
+def test_the_page_of_another_project_in_which_a_session_ran_a_tool_belongs_to_that_session(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    run = f"---\nid: 0therrun00\nkind: observation\nproject: api\nsession: {SESSION}\ntool: Bash\n---\n\nls\n"
+    put(vault, f"{FOLDER}/001-009-bash-ls-0therrun00.md", run)
+    put(vault, "journal/api/project.md", "---\nkind: project\ntitle: api\n---\n\nx\n")
+
+    made = commit.commit(config).commits
+
+    assert sorted((one.session, one.files) for one in made) == [("", 1), (SESSION, 7)]
+
+
 def test_a_person_who_looked_may_accept_a_held_back_note(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/keys.md", f"token {SECRET}\n")

@@ -43,7 +43,7 @@ def show(request: PageRequest) -> Response:
     opened = request.note(request.parts["name"])
     meta, base = opened.parsed.meta, opened.path.rpartition("/")[0]
     fresh = rows.row(request.view, opened.number) if opened.number is not None else None
-    alike = engine.related(request.config, opened.path, limit=2 * RELATED, update=False).hits
+    alike = engine.related(request.config, opened.path, limit=RELATED, update=False).hits
     return request.page(
         "note",
         note=opened,
@@ -54,7 +54,7 @@ def show(request: PageRequest) -> Response:
         asked=_asked(request, fresh),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
-        related=[hit for hit in alike if hit.kind not in note.PAGES][:RELATED],
+        related=alike,
         given=_given(request, opened),
         editors=editors(request, opened),
         kept_in=archives.file_of(request.config, opened.path),
