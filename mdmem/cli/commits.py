@@ -307,10 +307,13 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) ->
     if as_json:
         print_json(past.patches(lines))
         return
-    for data in lines:
+    count = 0
+    for count, data in enumerate(lines, 1):  # noqa: B007 - used after the loop
         line = data.decode("utf-8", "replace").removesuffix("\r")
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
+    if not count:
+        click.echo("Nothing has changed.", err=True)
 
 
 @click.command()
@@ -337,7 +340,8 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
-    click.echo(f"{plural.number(gone, 'file')} would be deleted, {len(planned.steps) - gone} restored.")
+    counted = f"{plural.number(gone, 'file')} to delete, {len(planned.steps) - gone} to restore."
+    click.echo(counted if planned.steps else "Nothing of it is left to undo.")
     for path in planned.kept:
         click.secho(f"Kept, because you wrote or changed it: {safe(path)}", fg="yellow")
     if not planned.steps:

@@ -279,7 +279,10 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
     if not any(when.values()):
         when["since"] = "1d"
-    notes = collected.collect(settings, options.query({**when, "project": project or None}), project)
+    asked = options.query({**when, "project": project or None})
+    if (asked.since or 0) > options.now():
+        raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
+    notes = collected.collect(settings, asked, project)
     return notes, markdown.write(notes, by)
 
 

@@ -120,6 +120,7 @@ def test_commits_are_narrowed_by_project_session_file_and_time_in_any_zone(
 def test_the_past_is_named_in_words_too(mdmem: Run, kept: Path) -> None:
     put(kept, f"{FOLDER}/001-004-observation-read-7qk2mz4xab.md", "Read the plan\n")
     mdmem("commit", check=True)
+    assert mdmem("diff", check=True).stderr == "Nothing has changed.\n"
     path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
 
     assert "Fixed; 12 tests pass" in mdmem("show", path, "--at", "today", check=True).stdout
@@ -177,6 +178,22 @@ def test_a_text_from_history_is_in_no_file_to_open(mdmem: Run, kept: Path) -> No
     for option in ("--path", "--open"):
         done = mdmem("show", "README.md", "--at", "HEAD", option)
         assert (done.returncode, "--at" in done.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_an_undo_that_leaves_only_what_a_person_changed_says_so(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+    mine = next((kept / FOLDER).glob("001-003*"))
+    mine.write_text(mine.read_text("utf-8") + "\nMy words.\n", "utf-8")
+    mdmem("commit", check=True)
+    assert re.search(
+        r"(?m)^\d files to delete, \d to restore\.$", mdmem("undo", SESSION[:8], "--yes", check=True).stdout
+    )
+
+    again = mdmem("undo", SESSION[:8], "--yes", check=True).stdout
+
+    assert "\nNothing of it is left to undo.\n" in again
+    assert f"Kept, because you wrote or changed it: {mine.relative_to(kept).as_posix()}\n" in again
 
 
 @pytest.mark.slow

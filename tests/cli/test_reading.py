@@ -163,6 +163,18 @@ def test_a_filter_that_cannot_be_read_says_what_can(day: Day) -> None:
     assert "2026-09-14" in str(done.exception)
 
 
+@pytest.mark.parametrize("command", ["list", "sessions", "log", "digest", "stats", "prompts", "search"])
+def test_a_time_that_ends_before_it_begins_is_refused(day: Day, command: str) -> None:
+    done = day.attempt(command, "--since", "2026-09-20", "--until", "2026-09-01")
+    assert isinstance(done.exception, UsageError)
+    assert "the first time must be earlier" in str(done.exception)
+    day.run(command, "--since", "2026-09-14", "--until", "2026-09-14")
+
+
+def test_a_digest_of_a_time_to_come_is_refused(day: Day) -> None:
+    assert "--since 9999-01-01 is still to come." in str(day.attempt("digest", "--since", "9999-01-01").exception)
+
+
 def test_a_list_without_a_match_names_a_way_on(day: Day) -> None:
     done = day.run("list", "--project", "nowhere")
     assert done.stdout == ""

@@ -85,6 +85,12 @@ def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     ]  # fmt: skip
 
 
+def test_a_week_with_nothing_but_a_note_counts_only_that(at: Work) -> None:
+    decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
+    said = at.day.run("digest", "--on", "2026-09", "--by", "week").stdout
+    assert "\n## Week of 2026-09-14\n\n1 note written.\n\n### Decisions\n" in said
+
+
 @pytest.mark.slow
 def test_for_an_agent_a_session_is_bounded_cited_and_inert(at: Work) -> None:
     decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)

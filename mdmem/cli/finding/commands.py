@@ -234,6 +234,7 @@ def prompts(
     from mdmem.views import prompts as view_of
     from mdmem.views import rows
 
+    options.span(given)  # refuses a time that ends before it begins
     asked, narrowed = view_of.read(" ".join(words), given)
     here = staged.place(settings, startup.here())
 

@@ -20,7 +20,7 @@ from mdmem.views import help_pages
 @click.pass_context
 @pager.paged
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Show the help page of TOPIC, or the help of the command TOPIC. Without TOPIC, list both.
+    """Show the help page of TOPIC, or the help of the command TOPIC. Without TOPIC, list the pages.
 
     \b
     Example:  mdmem help privacy

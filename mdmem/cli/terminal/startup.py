@@ -32,6 +32,8 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
     refused = found.hints[len(asked.hints) :]
     if refused:
         raise UsageError(refused[0])
+    if {"since", "until"} <= filters.keys() and (found.since or 0) >= (found.until or 0):
+        raise UsageError("Nothing is after --since and before --until: the first time must be earlier.")
     return found
 
 

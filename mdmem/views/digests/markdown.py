@@ -28,7 +28,8 @@ def write(digest: DigestNotes, by: str = "session") -> str:
         lines += _parts(digest)
     else:
         for heading, part in _periods(digest, by):
-            lines += ["", f"## {heading}", "", _summary(part), "", *_one_line_each(part)]
+            rows = list(_one_line_each(part))
+            lines += ["", f"## {heading}", "", _summary(part), *([""] if rows else []), *rows]
             lines += _parts(part, "###")
     return "\n".join(lines) + "\n"
 
@@ -96,12 +97,13 @@ def _summary(digest: DigestNotes) -> str:
         return "Nothing was stored in this time."
     projects = len({session.project for session in digest.sessions})
     prompts = sum(len(session.asks) for session in digest.sessions)
-    parts = [
+    about_sessions = [
         f"{plural.number(len(digest.sessions), 'session')} in {plural.number(projects, 'project')}",
         plural.number(prompts, "prompt"),
         plural.number(len(digest.failed), "failed run"),
-        plural.number(len(digest.written) + len(digest.decided), "note") + " written",
     ]
+    written = plural.number(len(digest.written) + len(digest.decided), "note") + " written"
+    parts = [*(about_sessions if digest.sessions else []), written]
     return ", ".join(parts) + (f", {wording.duration(digest.seconds)}" if digest.seconds else "") + "."
 
 
