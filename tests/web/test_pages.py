@@ -1180,6 +1180,7 @@ def test_a_proposal_is_accepted_on_the_review_page(web: Web, cookie: str) -> Non
         body = get(web, cookie, "/review")
     assert "decision proposed by an agent" in body
     assert "<p>Keep this note?</p>" in body
+    assert '<h3 dir="auto" id="title-1">' in body, "notes come below the heading Notes"
     post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="nonsense")
     assert "status: proposed" in (web.vault / made.path).read_text()
     post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="accept")
