@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -67,7 +68,8 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
         click.echo(
             "Other machines can reach this. Traffic is not encrypted; the token is the only protection.", err=True
         )
-    http.serve(vault, opened, host)
+    with suppress(KeyboardInterrupt):
+        http.serve(vault, opened, host)
 
 
 @click.command()
@@ -118,13 +120,15 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
             report(link)
             return
         click.echo("Press Ctrl-C to stop.", err=True)
-        serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
+        with suppress(KeyboardInterrupt):  # the usual end, as of `mdmem watch`
+            serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
         return
     root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
     try:
         settings = _recorded_day(root)
         click.echo("Press Ctrl-C to stop.", err=True)
-        serve.run(settings, serve.listen(settings, port), report, demo=True)
+        with suppress(KeyboardInterrupt):
+            serve.run(settings, serve.listen(settings, port), report, demo=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

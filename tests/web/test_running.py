@@ -39,12 +39,14 @@ def test_pages_on_another_port_stand_beside_those_that_run(web: Web) -> None:
     first = web.served.enter()
 
     with serving(web.vault, web.day.env, "--port", port) as beside:
+        process = beside.process
         second = beside.enter()
         both = {"Cookie": f"{first}; {second}"}
         assert beside.ask("/help", headers=both)[0] == 200
         assert web.served.ask("/help", headers=both)[0] == 200
         assert beside.ask("/help", headers={"Cookie": first})[0] == 401
 
+    assert process.returncode == 0, "Ctrl-C is how it ends"
     assert serve.link(web.day.config()).startswith(web.served.url)
 
 
