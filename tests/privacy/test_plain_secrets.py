@@ -335,6 +335,34 @@ def test_the_words_of_a_seed_are_masked_below_their_label() -> None:
     assert clean(f"Secret Recovery Phrase\n{words}", origin="tool").value == "Secret Recovery Phrase\n[REDACTED]"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My seed phrase is {}. Keep it.",
+        "here is my wallet seed: {}",
+        "Seed words: {}",
+        'WALLET_SEED="{}"',
+        '{"mnemonic": ["{}"], "x": 1}',
+    ],
+)
+def test_the_words_of_a_seed_are_masked_in_a_sentence_and_in_a_list(text: str) -> None:
+    words = "cactus river lemon arch spoil twelve magnet dragon uncle frost lunar ritual"
+    joined = words.replace(" ", '", "') if "[" in text else words
+
+    assert clean(text.replace("{}", joined), origin="prompt").value == text.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mnemonic: must have twelve lower case words that come one after another here in order",
+        "Seed phrase: write down each word once more",
+    ],
+)
+def test_what_is_said_about_a_seed_stays(text: str) -> None:
+    assert clean(text, origin="prompt").value == text
+
+
 @pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
 def test_the_words_of_a_seed_are_masked_with_numbers_before_them(between: str) -> None:
     words = "cactus river lemon arch spoil twelve magnet dragon uncle frost lunar ritual"

@@ -321,24 +321,39 @@ def _takes_secret(name: Name) -> bool:
 
 
 def _phrase(name: Name, at: int) -> list[Span]:
-    """`mnemonic: …`: twelve or more words, perhaps numbered."""
+    """`mnemonic: …`: twelve or more words, perhaps numbered, in a list or before another sentence."""
     text = name.text
-    start = at + (text[at : at + 1] in QUOTES)
-    phrase = text[start : start + _LONGEST_PHRASE].partition('"')[0].partition("'")[0]
+    opening = text[at : at + 2]
+    start = at + len(opening) - len(opening.lstrip("[\"'`"))
+    phrase = text[start : start + _LONGEST_PHRASE].partition("]")[0]
     is_numbered = phrase[:1].isdigit()
-    phrase = (phrase if is_numbered else phrase.partition("\n")[0]).rstrip(" ,;.")
-    parts = phrase.split()
-    if is_numbered:
-        pairs = enumerate(zip(parts[::2], parts[1::2], strict=False))
-        most = next((n for n, (number, word) in pairs if number[:1].isdigit() != word.islower()), len(parts) // 2)
-        phrase = phrase[: len(phrase) - len("".join(phrase.split(None, 2 * most)[2 * most :]))].rstrip()
-        parts = parts[1 : 2 * most : 2]
-    is_phrase = len(parts) >= 12 and all(part.isalpha() and part.islower() and 3 <= len(part) <= 8 for part in parts)
-    is_phrase = is_phrase and _NO_SEEDS.isdisjoint(parts)
-    return [(start, start + len(phrase), name.kind)] if is_phrase else []
+    if opening[:1] != "[" and not is_numbered:
+        phrase = phrase.partition("\n")[0]
+    found: list[str] = []
+    place = end = 0
+    for word in phrase.split():
+        place = phrase.index(word, place)
+        core = word.strip("\"'`,;.")
+        is_number = is_numbered and word.strip(".):").isdigit()
+        if not (is_number or (core.isalpha() and core.islower() and 3 <= len(core) <= 8)):
+            break
+        if not is_number:
+            found.append(core)
+            end = place + word.index(core) + len(core)
+        place += len(word)
+        if word[-1] in ".;\"'`" and not is_number and opening[:1] != "[":
+            break
+    is_whole = not phrase[end:].split("\n")[0].strip("\"'`,;. ") or len(found) in _PHRASES
+    is_phrase = len(found) >= min(_PHRASES) and is_whole and _NO_SEEDS.isdisjoint(found)
+    return [(start, start + end, name.kind)] if is_phrase else []
 
 
-_NO_SEEDS = frozenset(("the", "and", "are", "was", "for", "with"))
+_PHRASES = (12, 15, 18, 21, 24)
+"""The numbers of words that a mnemonic phrase may have."""
+_NO_SEEDS = frozenset((
+    "the", "and", "are", "was", "for", "with", "your", "from", "not", "should", "into", "which", "they", "words", "but",
+    "has", "its",
+))  # fmt: skip
 """Words that are in most sentences but never in a mnemonic phrase."""
 
 

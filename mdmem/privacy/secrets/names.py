@@ -52,7 +52,13 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
     ("authorization", LITERAL, ("authorization", "bearer")),
-    ("mnemonic", LITERAL, ("mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase")),
+    (
+        "mnemonic",
+        LITERAL,
+        (
+            "mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase", "walletseed", "seedwords", "recoverywords",
+        ),
+    ),
     ("salt", WEAK, ("salt", "nonce")),
     ("cookie", WEAK, ("cookie", "cookies")),
     ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
