@@ -133,7 +133,9 @@ def test_what_codex_reads_from_a_shell_that_shows_an_excluded_file_is_left_out(
 
 SETTINGS = (
     "# own\nFAVOURITE=zqxjvk77blo\nexport MODE='vim!Kwo9#x' \nHOST=localhost\nNODE_ENV=production\nNAME=notesapp # x\n"
+    "SINCE=2026-11-27\nADDRESS=10.20.30.40\nRELEASE=v1.22.333\nAT: render(item123)\n"
 )
+PLAIN = "localhost, production, notesapp, 2026-11-27, 10.20.30.40, v1.22.333, render(item123)"
 
 
 @pytest.mark.parametrize(
@@ -159,11 +161,11 @@ def test_values_that_a_run_showed_of_an_excluded_file_are_masked_in_later_events
     }
     send(payload("PostToolUse", cwd=str(project), prompt_id="prompt-1", **event, tool_response=response, **by))
 
-    run(project, "make serve", "with zqxjvk77blo and (vim!Kwo9#x) on localhost, production, notesapp", use="toolu_9")
+    run(project, "make serve", f"with zqxjvk77blo and (vim!Kwo9#x) on {PLAIN}", use="toolu_9")
 
     assert not holds([vault, home], "zqxjvk77blo")
     assert not holds([vault, home], "vim!Kwo9")
-    assert holds([vault], "on localhost, production, notesapp")
+    assert holds([vault], f"on {PLAIN}")
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,18 @@ def values_in(shown: Any) -> tuple[str, ...]:
             name, sign, rest = value.partition("=")  # "1: NAME=value"
             value = rest if sign and rest and name.rpartition(" ")[2].isidentifier() else value
             value = value.partition(" #")[0].strip(" \"'")
-            if repeated.is_telling(value) and value.isprintable():
+            if repeated.is_telling(value) and value.isprintable() and _is_value(value):
                 found[value] = None
             if len(found) >= repeated.MOST:
                 return tuple(found)
     return tuple(found)
+
+
+def _is_value(value: str) -> bool:
+    """Whether a value is neither a date, an address or a version, nor code."""
+    from mdmem.privacy.secrets import values
+
+    return any(map(str.isalpha, value.lstrip("v"))) and not values.is_code(value, numbers=True)
 
 
 def _texts(value: Any, depth: int, key: str = "") -> Iterator[str]:
