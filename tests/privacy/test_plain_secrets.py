@@ -569,6 +569,22 @@ def test_a_password_in_a_command_is_masked(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "Run heroku config:set to change the environment",
+        "vault kv put secret/x writes a new version",
+        "fly secrets set reads them from stdin",
+        "cloudflared service install starts at boot",
+        "mkpasswd makes a hash",
+        "use jq --arg name value to pass a variable",
+        "the pulumi config set --secret option encrypts",
+    ],
+)
+def test_a_sentence_about_a_command_that_takes_a_password_stays(line: str) -> None:
+    assert clean(line, origin="prompt").value == line
+
+
+@pytest.mark.parametrize(
     ("command", "printed"),
     [
         ("kubectl get secret x -o go-template='{{range .data}}'", "user: bob\nfoo: {}\n"),

@@ -81,7 +81,7 @@ COMMAND_SIGNS = (
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ",
     "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
     " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ", " env set ",
-    "pypi-token", "vault write ", "-agent-token ", "service install ", "pass insert ", "pass add ",
+    "pypi-token", "vault write ", "service install ", "pass insert ", "pass add ",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these."""
 

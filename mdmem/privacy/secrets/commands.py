@@ -84,7 +84,6 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("set", END, APART, ("dotnet user-secrets",)),
     ("env:set", LAST, APART, ("netlify env:set",)),
     ("set", LAST, APART, ("convex env",)),
-    ("set-agent-token", LAST, APART, ("consul acl",)),
     ("install", LAST, APART, ("cloudflared service",)),
     ("input_pw", WORD, APART, ("pdftk",)),
     ("community", SURE, APART, ("snmp-server",)),
@@ -105,7 +104,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("obscure", ONLY, APART, ("rclone obscure",)),
     ("-setairportnetwork", LAST, APART, ("networksetup",)),
     ("--plaintext", WORD, APART, ("rootpw", "hash-password")),
-    ("--secret", LAST, APART, ("pulumi config",)),
+    ("config", THIRD, APART, ("pulumi config",)),
     ("--totp", LAST, APART, ("oathtool",)),
     ("password wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
@@ -262,7 +261,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         for span in pairs if is_flag else ():
             yield from _if_secret(text, *span, PAIR, "--")
         if is_flag and not pairs:
-            yield from _if_secret(text, *_last_word(text, words, number), WORD, flag)
+            yield from _if_secret(text, *_last_word(text, words, number), WORD, "set")
     elif holds in (ONLY, END):
         from mdmem.privacy.secrets.literals import PROSE
 
