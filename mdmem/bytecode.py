@@ -106,21 +106,21 @@ def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
     Modules of `preload.EVERY` are in no other file.
     """
     order: list[tuple[str, str, int, int, Any]] = []
-    seen = set() if name == preload.EVERY else {row[0] for row in _compiled(package, preload.EVERY)}
+    visited = set() if name == preload.EVERY else {row[0] for row in _compiled(package, preload.EVERY)}
 
     def visit(module: str) -> None:
         source = _source(package, module)
-        if module in seen or not source:
+        if module in visited or not source:
             return
-        seen.add(module)
+        visited.add(module)
         if "." in module:
             visit(module.rpartition(".")[0])
-        found = os.stat(package + source)
+        status = os.stat(package + source)
         with open(package + source, "rb") as file:
             tree = ast.parse(file.read())
-        for wanted in _imported(tree):
-            visit(wanted)
-        order.append((module, source, int(found.st_mtime), found.st_size, _code(tree, package + source)))
+        for imported in _imported(tree):
+            visit(imported)
+        order.append((module, source, int(status.st_mtime), status.st_size, _code(tree, package + source)))
 
     for root in ROOTS[name]:
         visit(root)
@@ -129,8 +129,8 @@ def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
 
 def _source(package: str, name: str) -> str:
     """Return a module's file relative to its package; "" when it is not a module of the package."""
-    top, _, rest = name.partition(".")
-    place = "/" + rest.replace(".", "/") if rest else ""
+    top, _, submodule = name.partition(".")
+    place = "/" + submodule.replace(".", "/") if submodule else ""
     for source in (f"{place}.py", f"{place}/__init__.py"):
         if top == os.path.basename(package) and os.path.isfile(package + source):
             return source
@@ -142,9 +142,9 @@ def _imported(tree: ast.Module) -> list[str]:
     names = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
-            names += [one.name for one in node.names]
+            names += [alias.name for alias in node.names]
     return names
 
 

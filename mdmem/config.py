@@ -55,15 +55,15 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
     warnings: list[str] = []
     state = places(env)["state"]
     file = user_file(env)
-    user = select(_parse(file, state, warnings), from_vault=False, file=file, warnings=warnings)
-    own = user.pop("vault", "") or "mdmem"
+    user_values = select(_parse(file, state, warnings), from_vault=False, file=file, warnings=warnings)
+    user_vault = user_values.pop("vault", "") or "mdmem"
     # A relative path in the file must be the same folder wherever an agent works.
-    own = own if own.startswith("~") else os.path.join(home(), own)
-    path = (vault or env.get("MDMEM_VAULT") or own).replace("\0", "")
+    user_vault = user_vault if user_vault.startswith("~") else os.path.join(home(), user_vault)
+    path = (vault or env.get("MDMEM_VAULT") or user_vault).replace("\0", "")
     path = os.path.realpath(home() + path[1:] if path.startswith("~/") else os.path.expanduser(path))
     file = os.path.join(path, "mdmem.toml")
-    ours = select(_parse(file, state, warnings), from_vault=True, file=file, warnings=warnings)
-    combined = combine(user, ours, file, warnings)
+    vault_values = select(_parse(file, state, warnings), from_vault=True, file=file, warnings=warnings)
+    combined = combine(user_values, vault_values, file, warnings)
     key = vault_key(path)
     runtime = env.get("XDG_RUNTIME_DIR", "")
     return Config(
@@ -85,7 +85,7 @@ def places(env: Mapping[str, str]) -> dict[str, str]:
     if sys.platform == "win32":
         local = os.path.join(env.get("LOCALAPPDATA") or os.path.join(top, "AppData", "Local"), "mdmem")
         return {"config": local, "state": local, "cache": os.path.join(local, "Cache")}
-    found = {}
+    folders = {}
     for name, variable, default in (
         ("config", "XDG_CONFIG_HOME", ".config"),
         ("state", "XDG_STATE_HOME", os.path.join(".local", "state")),
@@ -93,8 +93,8 @@ def places(env: Mapping[str, str]) -> dict[str, str]:
     ):
         base = env.get(variable) or ""
         # The XDG specification: ignore relative paths.
-        found[name] = os.path.join(base if os.path.isabs(base) else os.path.join(top, default), "mdmem")
-    return found
+        folders[name] = os.path.join(base if os.path.isabs(base) else os.path.join(top, default), "mdmem")
+    return folders
 
 
 def home() -> str:
@@ -138,8 +138,8 @@ def check(setting: Setting[Any], value: Any) -> Any:
     if kind is list and not wrong:
         wrong = not all(type(item) is str for item in value)
     if wrong or (setting.choices and value not in setting.choices):
-        wanted = " or ".join(f'"{choice}"' for choice in setting.choices) or _WANTED[kind]
-        raise ConfigError(f"{setting.key} must be {wanted}, not {value!r:.40}.")
+        expected = " or ".join(f'"{choice}"' for choice in setting.choices) or _WANTED[kind]
+        raise ConfigError(f"{setting.key} must be {expected}, not {value!r:.40}.")
     return value
 
 
@@ -165,12 +165,12 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: list[str]) -> dict[str, Any]:
     """Return the settings that are known, valid and allowed in this file; add warnings about the others."""
-    kept: dict[str, Any] = {}
+    selected: dict[str, Any] = {}
     for key, value in values.items():
         setting = BY_KEY.get(key)
         if key == "vault" and not from_vault:
             if isinstance(value, str):
-                kept[key] = value
+                selected[key] = value
             else:
                 warnings.append(f"{file}: vault must be {_WANTED[str]}, not {value!r:.40}.")
         elif setting is None:
@@ -181,22 +181,24 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
             warnings.append(f"{file}: {key} is read from your own config.toml only, never from a vault.")
         else:
             try:
-                kept[key] = check(setting, value)
+                selected[key] = check(setting, value)
             except ConfigError as error:
                 warnings.append(f"{file}: {error}")
-    return kept
+    return selected
 
 
-def combine(user: Mapping[str, Any], ours: Mapping[str, Any], file: str, warnings: list[str]) -> dict[str, Any]:
+def combine(
+    user_values: Mapping[str, Any], vault_values: Mapping[str, Any], file: str, warnings: list[str]
+) -> dict[str, Any]:
     """Return the user's settings, made stricter by the vault's; add a warning for each that is looser.
 
     file: the vault's settings file, for the warnings.
     """
-    combined = dict(user)
-    for key, value in ours.items():
+    combined = dict(user_values)
+    for key, value in vault_values.items():
         row = BY_KEY[key]
-        counts = combined[key] = stricter(row, user, value)
-        if not _is_taken(row, value, counts, in_user=key in user):
+        counts = combined[key] = stricter(row, user_values, value)
+        if not _is_taken(row, value, counts, in_user=key in user_values):
             warnings.append(
                 f"{file}: {key} is ignored: it is looser than yours, which is {counts!r:.60}. "
                 f"A vault can only make a setting stricter: `mdmem config set --user` changes your own."
@@ -213,8 +215,8 @@ def stricter(row: Setting[Any], user: Mapping[str, Any], value: Any) -> Any:
 
 def _is_taken(row: Setting[Any], value: Any, counts: Any, *, in_user: bool) -> bool:
     """Whether a vault's value takes effect, alone or together with the user's."""
-    beside = in_user and isinstance(value, list) and all(item in counts for item in value)
-    return value == counts or beside or row.stricter is neither
+    is_added = in_user and isinstance(value, list) and all(item in counts for item in value)
+    return value == counts or is_added or row.stricter is neither
 
 
 def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
@@ -235,9 +237,9 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
     if all(line[:1] in (b"", b"#") or (line[:1] == b"[" and line[-1:] == b"]") for line in lines):
         files.remove(cache)  # a later typo must not restore removed settings
         return {}  # only comments and table headers, as in a fresh mdmem.toml
-    last = _load_cache(cache)
-    if last and last[0] == text:
-        return last[1]
+    last_valid = _load_cache(cache)
+    if last_valid and last_valid[0] == text:
+        return last_valid[1]
     import tomllib
 
     try:
@@ -247,9 +249,9 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         from mdmem.errors import SettingsWarning
 
         why = why or (f" as TOML ({line})" if line else " as TOML")
-        said = f"{path} cannot be read{why}: the last good settings are used until it is fixed."
-        warnings.append(SettingsWarning(said, is_syntax=True))
-        return last[1] if last else {}
+        text_of_warning = f"{path} cannot be read{why}: the last good settings are used until it is fixed."
+        warnings.append(SettingsWarning(text_of_warning, is_syntax=True))
+        return last_valid[1] if last_valid else {}
     _store_cache(cache, text, values)
     return values
 

@@ -57,6 +57,6 @@ class SettingsWarning(str):
 
     def __new__(cls, text: str, *, unknown: str = "", is_syntax: bool = False) -> SettingsWarning:
         """Make the sentence."""
-        made = super().__new__(cls, text)
-        made.unknown, made.is_syntax = unknown, is_syntax
-        return made
+        warning = super().__new__(cls, text)
+        warning.unknown, warning.is_syntax = unknown, is_syntax
+        return warning

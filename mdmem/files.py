@@ -65,12 +65,12 @@ def check_folder(path: str) -> None:
 
     Raises OSError when it is missing, not a folder, somebody else's, shared on purpose, or cannot be made private.
     """
-    found = os.stat(path)
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.stat(path)
+    if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(system.code("ENOTDIR"), "A file is where a folder should be.", path)
-    if not system.own(found, 0o077):
-        _check_owner(found, path)
-        if found.st_mode & stat.S_ISVTX:  # like /tmp, which root owns: making it private would harm everybody
+    if not system.own(status, 0o077):
+        _check_owner(status, path)
+        if status.st_mode & stat.S_ISVTX:  # like /tmp, which root owns: making it private would harm everybody
             raise PermissionError(system.code("EPERM"), "The folder is shared by all users.", path)
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
@@ -84,20 +84,20 @@ def check_again() -> None:
 
 def is_private(path: str) -> bool:
     """Whether a folder and mdmem's levels above it exist and are private."""
-    known = _checked.get(path)
-    if known is None:
+    is_checked = _checked.get(path)
+    if is_checked is None:
         try:
             for level in _levels(path):
                 if not _checked.get(level):  # the levels above it are already checked
                     check_folder(level)
                     _checked[level] = True
-            known = True
+            is_checked = True
         except FileNotFoundError:
             return False
         except OSError:
-            known = False
-        _checked[path] = known
-    return known
+            is_checked = False
+        _checked[path] = is_checked
+    return is_checked
 
 
 def opener(path: str, flags: int) -> int:
@@ -137,12 +137,12 @@ def content(fd: int, limit: int, path: str) -> bytes | None:
     path: for messages. Raises UnreadableError when it cannot be read.
     """
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             return None
         data = b""
-        while more := os.read(fd, min(found.st_size + 1, limit - len(data))):
-            data = data + more if data else more
+        while piece := os.read(fd, min(status.st_size + 1, limit - len(data))):
+            data = data + piece if data else piece
         return data
     except OSError as error:
         raise UnreadableError(error.errno, error.strerror, path) from error
@@ -299,11 +299,11 @@ def lock(lock_fd: int, wait_seconds: float, what: str) -> bool:
 
     if system.lock(lock_fd, min(wait_seconds, progress.TOLD_AFTER_SECONDS)):
         return True
-    left = wait_seconds - progress.TOLD_AFTER_SECONDS
-    if left <= 0:
+    remaining_seconds = wait_seconds - progress.TOLD_AFTER_SECONDS
+    if remaining_seconds <= 0:
         return False
     progress.tell(f"{what}, for {wait_seconds:g} seconds at most.")
-    return system.lock(lock_fd, left)
+    return system.lock(lock_fd, remaining_seconds)
 
 
 def open_lock(path: str) -> int:
@@ -349,10 +349,10 @@ def _create(path: str, flags: int, access: int = os.O_WRONLY) -> int:
 
 def _regular(fd: int, path: str) -> int:
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
-        _check_owner(found, path)
+        _check_owner(status, path)
         if not is_private(os.path.dirname(path)):
             raise PermissionError(system.code("EPERM"), "The folder of this file is not private.", path)
     except BaseException:
@@ -361,8 +361,8 @@ def _regular(fd: int, path: str) -> int:
     return fd
 
 
-def _check_owner(found: os.stat_result, path: str) -> None:
-    if not system.own(found):
+def _check_owner(status: os.stat_result, path: str) -> None:
+    if not system.own(status):
         raise PermissionError(system.code("EPERM"), "This belongs to another user.", path)
 
 

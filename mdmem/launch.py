@@ -60,11 +60,11 @@ def repair() -> None:
 
     A full disk leaves truncated `.pyc` files, which the interpreter accepts and then cannot load.
     """
-    found = list(damaged())
-    if found:
+    damaged_files = list(damaged())
+    if damaged_files:
         sys.dont_write_bytecode = True
         sys.pycache_prefix = os.path.join(os.sep, "nonexistent")  # recompiles everything imported from here on
-    for path in found:
+    for path in damaged_files:
         try:
             os.unlink(path)
         except OSError:

@@ -50,8 +50,8 @@ def _describe(error: BaseException | None) -> str:
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
-    where = f" at {os.path.basename(step.tb_frame.f_code.co_filename)}:{step.tb_lineno}" if step else ""
-    return f": {type(error).__name__}{code}{where}"
+    place = f" at {os.path.basename(step.tb_frame.f_code.co_filename)}:{step.tb_lineno}" if step else ""
+    return f": {type(error).__name__}{code}{place}"
 
 
 def _trace(path: str, error: BaseException | None) -> None:

@@ -53,13 +53,13 @@ def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
         data = file.read()
     if data[:HEAD_BYTES] != head():
         return []
-    found = []
+    modules = []
     for module, source, mtime, size, code in loads(memoryview(data)[HEAD_BYTES:]):  # noqa: S302 - as safe as bytecode
         now = os.stat(package + source)
         if (int(now.st_mtime), now.st_size) != (mtime, size):
             return []
-        found.append((module, package + source, code))
-    return found
+        modules.append((module, package + source, code))
+    return modules
 
 
 class Environment:
@@ -77,8 +77,8 @@ class Environment:
         """Return a rarely used method of `MutableMapping`."""
         from collections.abc import MutableMapping
 
-        found: Any = getattr(MutableMapping, name)
-        return found.__get__(self) if callable(found) else found
+        method: Any = getattr(MutableMapping, name)
+        return method.__get__(self) if callable(method) else method
 
     def get(self, name: "Any", instead: "Any" = None) -> "Any":
         """Return a variable's value, or `instead`."""
@@ -149,25 +149,24 @@ def load(package: str, name: str = EVERY) -> None:
         Exception: anything that reading the file or running a module raises; then nothing is loaded.
     """
     loaded = sys.modules
-    found = [row for row in read(package, name) if row[0] not in loaded]
-    for one, source, _ in found:
-        above, _, last = one.rpartition(".")
-        module = loaded[one] = type(sys)(one)
+    modules = [row for row in read(package, name) if row[0] not in loaded]
+    for module_name, source, _ in modules:
+        module = loaded[module_name] = type(sys)(module_name)
         module.__file__ = source
-        module.__package__ = above
+        module.__package__ = module_name.rpartition(".")[0]
         if source.endswith("__init__.py"):
-            module.__package__ = one
+            module.__package__ = module_name
             module.__path__ = [source[: -len("/__init__.py")]]
     try:
-        for one, _, _ in found:
-            above, _, last = one.rpartition(".")
-            if above:
-                setattr(loaded[above], last, loaded[one])
-        for one, _, code in found:
-            exec(code, loaded[one].__dict__)  # noqa: S102 - mdmem's own
+        for module_name, _, _ in modules:
+            parent, _, own_name = module_name.rpartition(".")
+            if parent:
+                setattr(loaded[parent], own_name, loaded[module_name])
+        for module_name, _, code in modules:
+            exec(code, loaded[module_name].__dict__)  # noqa: S102 - mdmem's own
     except BaseException:
-        for one, _, _ in found:
-            loaded.pop(one, None)
+        for module_name, _, _ in modules:
+            loaded.pop(module_name, None)
         raise
 
 

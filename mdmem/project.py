@@ -75,8 +75,8 @@ def normalize(url: str) -> str:
     SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and fragment are dropped.
     Local paths and unclear addresses give "".
     """
-    scheme, has_scheme, rest = url.strip().partition("://")
-    address = _without_credentials(rest if has_scheme else scheme).partition("?")[0].partition("#")[0]
+    scheme, has_scheme, without_scheme = url.strip().partition("://")
+    address = _without_credentials(without_scheme if has_scheme else scheme).partition("?")[0].partition("#")[0]
     host, _, path = address.partition("/" if has_scheme else ":")
     if has_scheme:
         host = _without_port(host)
@@ -100,9 +100,9 @@ def default_branch(worktree: str) -> str:
     if not git_dir:
         return ""
     common = _common(git_dir)
-    named = _read(os.path.join(common, _ORIGINS, "HEAD"), 1024).strip().removeprefix("ref:").strip()
-    if named.startswith(f"{_ORIGINS}/"):
-        return named.removeprefix(f"{_ORIGINS}/")
+    default = _read(os.path.join(common, _ORIGINS, "HEAD"), 1024).strip().removeprefix("ref:").strip()
+    if default.startswith(f"{_ORIGINS}/"):
+        return default.removeprefix(f"{_ORIGINS}/")
     return next((name for name in ("main", "master") if _commit_of(common, name)), "")
 
 
@@ -125,11 +125,11 @@ def last_commit(worktree: str) -> tuple[str, str, float]:
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
-            last = file.read(4096).decode("utf-8", "replace").rstrip("\n").rpartition("\n")[2]
+            last_line = file.read(4096).decode("utf-8", "replace").rstrip("\n").rpartition("\n")[2]
     except (OSError, ValueError):
         return "", "", 0.0
-    facts, _, said = last.partition("\t")
-    action, _, subject = said.partition(": ")
+    facts, _, message = last_line.partition("\t")
+    action, _, subject = message.partition(": ")
     words = facts.split()
     seconds = words[-2] if len(words) > 4 else ""
     if not action.startswith("commit") or not seconds.isdecimal() or not _short_hash(words[1]):
@@ -139,8 +139,8 @@ def last_commit(worktree: str) -> tuple[str, str, float]:
 
 def _commit_of(common: str, branch: str) -> str:
     refs = (f"refs/heads/{branch}", f"{_ORIGINS}/{branch}")
-    found = (_short_hash(_read(os.path.join(common, ref), 128)) or _packed_commit(common, ref) for ref in refs)
-    return next(filter(None, found), "")
+    hashes = (_short_hash(_read(os.path.join(common, ref), 128)) or _packed_commit(common, ref) for ref in refs)
+    return next(filter(None, hashes), "")
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -179,10 +179,10 @@ def _repository_of(folder: str) -> Project | None:
         git_dir = _git_dir(folder)
         if git_dir:
             return _project(folder, git_dir)
-        above = os.path.dirname(folder)
-        if above == folder:
+        parent = os.path.dirname(folder)
+        if parent == folder:
             return None
-        folder = above
+        folder = parent
 
 
 def _git_dir(folder: str) -> str:
@@ -293,18 +293,18 @@ def _remotes_and_work_tree(config: str) -> tuple[dict[str, str], str]:
 def _value(text: str) -> str:
     """Return a configuration value without quotes, escapes and comment."""
     quoted = False
-    kept: list[str] = []
+    value: list[str] = []
     characters = iter(text.strip())
     for c in characters:
         if c == '"':
             quoted = not quoted
         elif c == "\\":
-            kept.append(next(characters, ""))
+            value.append(next(characters, ""))
         elif c in "#;" and not quoted:
             break
         else:
-            kept.append(c)
-    return "".join(kept).strip()
+            value.append(c)
+    return "".join(value).strip()
 
 
 def _preferred(urls: dict[str, str]) -> str:

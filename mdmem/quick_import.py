@@ -40,22 +40,22 @@ class QuickFinder:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         """Return a module's spec with its code; None to leave it to the interpreter."""
-        last = name[name.rfind(".") + 1 :]
-        if not last or not name.startswith(self._begin) or not path or sys.pycache_prefix is not None:
+        own_name = name[name.rfind(".") + 1 :]
+        if not own_name or not name.startswith(self._begin) or not path or sys.pycache_prefix is not None:
             return None
-        place = f"{path[0]}{os.sep}{last}"
-        for file, bytecode, inside in (
-            (f"{place}.py", f"{path[0]}{self._cache}{last}{self._end}", None),
+        place = f"{path[0]}{os.sep}{own_name}"
+        for file, bytecode, folder in (
+            (f"{place}.py", f"{path[0]}{self._cache}{own_name}{self._end}", None),
             (f"{place}{os.sep}__init__.py", f"{place}{self._cache}__init__{self._end}", place),
         ):
             code = self._code(file, bytecode)
             if code is not None:
-                found: Any = self._spec(name, self, origin=file, loader_state=code, is_package=inside is not None)
-                found.has_location = True
-                found.cached = bytecode  # saves computing it from the source's path
-                if inside:
-                    found.submodule_search_locations.append(inside)
-                return found  # type: ignore[no-any-return]
+                spec: Any = self._spec(name, self, origin=file, loader_state=code, is_package=folder is not None)
+                spec.has_location = True
+                spec.cached = bytecode  # saves computing it from the source's path
+                if folder:
+                    spec.submodule_search_locations.append(folder)
+                return spec  # type: ignore[no-any-return]
         return None
 
     def _code(self, source: str, bytecode: str) -> Any:

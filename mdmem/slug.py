@@ -32,14 +32,14 @@ def _any_script(text: str) -> str:
     """Return `text` in lower case, with a space for each character that is not a letter, digit or part of one."""
     import unicodedata  # imported here: it loads a shared library, and names are mostly ASCII
 
-    kept: list[str] = []
+    characters: list[str] = []
     for c in unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower()):
         if c in _INVISIBLE or unicodedata.category(c) == "Cf" or _selects_a_variant(c):
             continue  # joiners and direction marks are inside words: no dash
         is_mark = unicodedata.category(c) in ("Mn", "Mc")
-        belongs = c.isalnum() or (is_mark and bool(kept) and kept[-1] != " ")
-        kept.append(c if belongs else " ")
-    return unicodedata.normalize("NFC", "".join(kept))
+        belongs = c.isalnum() or (is_mark and bool(characters) and characters[-1] != " ")
+        characters.append(c if belongs else " ")
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
 def _selects_a_variant(c: str) -> bool:

@@ -42,8 +42,8 @@ def note_time(seconds: float) -> str:
         local = time.localtime(seconds)
     except (OverflowError, OSError, ValueError):
         return iso_time(seconds)
-    minutes, rest = divmod(abs(local.tm_gmtoff), 60)
-    if rest or not minutes:
+    minutes, extra_seconds = divmod(abs(local.tm_gmtoff), 60)
+    if extra_seconds or not minutes:
         return iso_time(seconds)
     sign = "-" if local.tm_gmtoff < 0 else "+"
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', local)}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
@@ -80,9 +80,9 @@ def epoch(iso: str) -> float:
     if not iso.isascii():  # `isdigit` is also true for digits that `int` cannot read
         return 0.0
     if len(iso) == 25 and iso[19] in "+-" and (iso[20:22] + iso[23:]).isdigit():
-        ahead = (int(iso[20:22]) * 60 + int(iso[23:])) * (60 if iso[19] == "+" else -60)
-        there = epoch(f"{iso[:19]}Z")
-        return there - ahead if there else 0.0
+        offset = (int(iso[20:22]) * 60 + int(iso[23:])) * (60 if iso[19] == "+" else -60)
+        local = epoch(f"{iso[:19]}Z")
+        return local - offset if local else 0.0
     if len(iso) != 20 or not (iso[:4] + iso[5:7] + iso[8:10] + iso[11:13] + iso[14:16] + iso[17:19]).isdigit():
         return 0.0
     year, month, day = int(iso[:4]), int(iso[5:7]), int(iso[8:10])

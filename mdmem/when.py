@@ -36,9 +36,9 @@ class _LocalZone(tzinfo):
 
     def fromutc(self, moment: datetime) -> datetime:
         """Return a moment in local time; `fold` tells the second of two equal hours from the first."""
-        there = moment.replace(tzinfo=UTC).astimezone()
-        first = there.replace(tzinfo=self)
-        return first if first.utcoffset() == there.utcoffset() else first.replace(fold=1)
+        local = moment.replace(tzinfo=UTC).astimezone()
+        first = local.replace(tzinfo=self)
+        return first if first.utcoffset() == local.utcoffset() else first.replace(fold=1)
 
 
 LOCAL = _LocalZone()
@@ -80,12 +80,12 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
     period = _PERIOD.fullmatch(text)
     if period:
         return _period(midnight, period[2], back=period[1] == "last")
-    last, name = text.startswith("last "), text.removeprefix("last ").strip()
+    is_last, name = text.startswith("last "), text.removeprefix("last ").strip()
     if name in _WEEKDAYS:
-        ago = (now.weekday() - _WEEKDAYS.index(name)) % 7
-        return _days(midnight - timedelta(days=ago or 7 * last))
+        days_ago = (now.weekday() - _WEEKDAYS.index(name)) % 7
+        return _days(midnight - timedelta(days=days_ago or 7 * is_last))
     if re.fullmatch(_YEAR, text):
-        start, end = (midnight.replace(year=int(text) + more, month=1, day=1) for more in (0, 1))
+        start, end = (midnight.replace(year=int(text) + years, month=1, day=1) for years in (0, 1))
         return start.timestamp(), end.timestamp()
     day = re.fullmatch(_DAY, text)
     if not day:

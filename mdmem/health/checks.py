@@ -78,14 +78,14 @@ def look(
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
     is_there = Path(settings.vault).is_dir()
-    seen = scope.of(settings, every=every or not is_there)
-    seen.report = report or seen.report
+    check_scope = scope.of(settings, every=every or not is_there)
+    check_scope.report = report or check_scope.report
     for check in chosen:
         if check.in_vault and not is_there:
             continue
         run = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
         try:
-            for finding in run(settings, seen) if check.scoped else run(settings):
+            for finding in run(settings, check_scope) if check.scoped else run(settings):
                 yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
             shut = folders.shut_by(settings, problem)
@@ -94,14 +94,14 @@ def look(
                 continue
             yield CheckResult(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
     if len(chosen) == len(CHECKS) and is_there:
-        scope.remember(settings, seen)
+        scope.remember(settings, check_scope)
 
 
-def fixed(one: CheckResult) -> CheckResult:
+def fixed(result: CheckResult) -> CheckResult:
     """Apply the fix of a finding; return the finding with the outcome."""
-    assert one.finding.fix is not None
+    assert result.finding.fix is not None
     try:
-        one.finding.fix()
+        result.finding.fix()
     except (MdmemError, OSError) as problem:
-        return one._replace(done=f"failed: {problem}")
-    return one._replace(done="fixed")
+        return result._replace(done=f"failed: {problem}")
+    return result._replace(done="fixed")

@@ -51,10 +51,10 @@ def vault(config: Config) -> Iterator[HealthFinding]:
         yield from blocked
     else:
         yield fine(f"the vault is at {root}")
-    other = repository.is_inside_other_repository(root)
-    if other:
+    outer = repository.is_inside_other_repository(root)
+    if outer:
         yield note(
-            f"The vault lies inside the git repository {other}.", "Add it to that repository's .gitignore, or move it."
+            f"The vault lies inside the git repository {outer}.", "Add it to that repository's .gitignore, or move it."
         )
     yield from _little_space(root, "the vault's disk")
 
@@ -105,16 +105,16 @@ def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
 
 def state(config: Config) -> Iterator[HealthFinding]:
     """Check whether mdmem's folders outside the vault are writable: without them nothing is stored."""
-    there = [_nearest(folder) for folder in _own(config)[:2]]
-    shut = [folder for folder in there if not _is_usable(folder)]
+    existing = [_nearest(folder) for folder in _own(config)[:2]]
+    shut = [folder for folder in existing if not _is_usable(folder)]
     for folder in dict.fromkeys(shut):
-        what = "nothing is stored" if folder == there[0] else "no index can be kept"
+        what = "nothing is stored" if folder == existing[0] else "no index can be kept"
         yield error(f"{folder} cannot be written: {what}.", _to_make_writable(folder))
     if not shut:
         yield fine(f"mdmem's own files are in {config.state_dir}")
-    device = there[0].stat().st_dev
+    device = existing[0].stat().st_dev
     if not Path(config.vault).is_dir() or device != Path(config.vault).stat().st_dev:
-        yield from _little_space(there[0], f"the disk of {there[0]}")
+        yield from _little_space(existing[0], f"the disk of {existing[0]}")
 
 
 def _own(config: Config) -> tuple[Path, Path, Path]:
@@ -123,7 +123,7 @@ def _own(config: Config) -> tuple[Path, Path, Path]:
 
 def _nearest(folder: Path) -> Path:
     """Return a folder, or the nearest one above it that exists; what is in a folder that cannot be read does not."""
-    return next(above for above in (folder, *folder.parents) if os.path.exists(above))  # noqa: PTH110 - as it raises nothing
+    return next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - as it raises nothing
 
 
 def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
@@ -139,19 +139,19 @@ def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
 
 def settings(config: Config) -> Iterator[HealthFinding]:
     """Check the two settings files."""
-    said = checks.warnings(config)
-    for text in said:
+    texts = checks.warnings(config)
+    for text in texts:
         is_syntax = isinstance(text, SettingsWarning) and text.is_syntax
         yield warning(text, "Fix that line." if is_syntax else "`mdmem config list` lists every setting.")
-    if not said:
+    if not texts:
         yield fine("the settings can be read")
 
 
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check whether others can read the vault or mdmem's folders, and whether the user owns all of it."""
     is_ours = wording.is_set_up(config.vault)  # another folder may be shared on purpose
-    own = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below a shut folder
-    folders = [Path(config.vault), *own] if is_ours else own
+    own_folders = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below a shut folder
+    folders = [Path(config.vault), *own_folders] if is_ours else own_folders
     open_ones = [folder for folder in folders if stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
         close = partial(folder.chmod, 0o700)
@@ -160,16 +160,16 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         )
     strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if is_ours and scope.is_whole else []
     if strangers:
-        some = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
-        yield warning(f"Not owned by you: {some}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
+        examples = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
+        yield warning(f"Not owned by you: {examples}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
     if not open_ones and not strangers:
         yield fine("only you can read the vault" if is_ours else "only you can read mdmem's own files")
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for where, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != ".git"]
-        yield from (Path(where, name) for name in (*folders, *names))
+        yield from (Path(folder, name) for name in (*folders, *names))
 
 
 def _is_strange(path: Path) -> bool:
@@ -182,9 +182,9 @@ def _is_strange(path: Path) -> bool:
 def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Find temporary files left by killed processes."""
     every = _files(Path(config.vault)) if scope.is_whole else ()
-    here = [path for path in every if is_temp(path.name)]
-    there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
-    old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
+    in_vault = [path for path in every if is_temp(path.name)]
+    in_state = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
+    old = [path for path in (*in_vault, *in_state) if _age(path) > TEMP_SECONDS]
     with suppress(MdmemError):  # no repository, or the git check reports the problem
         old += tidy.abandoned(config)
     if old:
@@ -206,11 +206,11 @@ def templates(config: Config) -> Iterator[HealthFinding]:
     """Check the vault's own templates, and whether mdmem's exist."""
     if not Path(template.folder(), "notes", "prompt.md").is_file():
         yield error(f"mdmem's own templates are missing from {template.folder()}.", "Install mdmem again.")
-    own = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
-    found = [problem for path in own for problem in _template(path)]
-    yield from found
-    if own and not found:
-        yield fine(f"the vault's own templates are valid: {', '.join(path.name for path in own)}")
+    own_templates = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
+    problems = [problem for path in own_templates for problem in _template(path)]
+    yield from problems
+    if own_templates and not problems:
+        yield fine(f"the vault's own templates are valid: {', '.join(path.name for path in own_templates)}")
 
 
 def _template(path: Path) -> Iterator[HealthFinding]:
@@ -227,12 +227,12 @@ def _template(path: Path) -> Iterator[HealthFinding]:
         return
     if len(data) > template.MAX_BYTES:
         yield warning(f"{name} is longer than {wording.size(template.MAX_BYTES)}; the rest is not used.", "Shorten it.")
-    named = [piece.partition("}}")[0].strip() for piece in text.split("{{")[1:] if "}}" in piece]
+    used = [piece.partition("}}")[0].strip() for piece in text.split("{{")[1:] if "}}" in piece]
     must = next((place for place in ("body", "page") if place in places), None)
-    if must and must not in named:
+    if must and must not in used:
         lost = "what is captured would not be in the notes" if must == "body" else "the session's page stays empty"
         yield error(f"{name} has no {{{{{must}}}}}: {lost}.", f"Put {{{{{must}}}}} where it belongs.")
-    for unknown in dict.fromkeys(place for place in named if place not in places):
+    for unknown in dict.fromkeys(place for place in used if place not in places):
         filled = ", ".join(f"{{{{{place}}}}}" for place in places)
         yield warning(f"{name}: {{{{{unknown}}}}} is not a placeholder.", f"Placeholders: {filled}.")
     if text.startswith("---\n"):
@@ -255,10 +255,10 @@ def waiting(config: Config) -> Iterator[HealthFinding]:
 
 
 def _write_queued(config: Config) -> None:
-    done = queued.flush(config)
-    left = len(retry_queue.waiting(config))
-    if left:
-        raise OSError(f"{plural.number(left, 'note')} still could not be stored: {wording.cause(done.problem)}")
+    result = queued.flush(config)
+    waiting = len(retry_queue.waiting(config))
+    if waiting:
+        raise OSError(f"{plural.number(waiting, 'note')} still could not be stored: {wording.cause(result.problem)}")
 
 
 _CAUSES = {**feedback.UNREAD, losses.DAMAGED: "its file in the retry queue cannot be read"}
@@ -266,8 +266,8 @@ _CAUSES = {**feedback.UNREAD, losses.DAMAGED: "its file in the retry queue canno
 
 def lost(config: Config) -> Iterator[HealthFinding]:
     """Find lost events, which neither the vault nor the retry queue could store."""
-    found = losses.recent(config, time.time())
-    for row in found[-LOSSES_SHOWN:]:
+    lost_events = losses.recent(config, time.time())
+    for row in lost_events[-LOSSES_SHOWN:]:
         when = timestamps.readable(timestamps.iso_time(row["time"]))
         why = _CAUSES.get(row["why"], row["why"])
         is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
@@ -276,14 +276,14 @@ def lost(config: Config) -> Iterator[HealthFinding]:
             f"An event of {row['agent']} was lost at {when}: {row['event']} ({why}).",
             f"{todo}; this is shown for {losses.DAYS} days.",
         )
-    if len(found) > LOSSES_SHOWN:
-        more = plural.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")
+    if len(lost_events) > LOSSES_SHOWN:
+        more = plural.number(len(lost_events) - LOSSES_SHOWN, "more event was", "more events were")
         yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
     forgotten = list(Path(config.state_dir, "sessions").glob(f"*.{LOST_PRIVATE}"))
     if forgotten:
         text = f"What is private in {plural.number(len(forgotten), 'session')} was deleted or damaged in"
         yield error(f"{text} {config.state_dir}, so nothing more of it is stored.", "Start a new session.")
-    if not found and not forgotten:
+    if not lost_events and not forgotten:
         yield fine(f"no event was lost in the last {losses.DAYS} days")
 
 
@@ -299,5 +299,5 @@ def log(config: Config) -> Iterator[HealthFinding]:
     if not recent:
         yield fine(f"nothing went wrong in the last {LOG_DAYS} days")
         return
-    said = f"{plural.number(len(recent), 'line')} in the log since {wording.day(since)}, the last: {recent[-1]}"
-    yield note(said, f"See {path}.")
+    text = f"{plural.number(len(recent), 'line')} in the log since {wording.day(since)}, the last: {recent[-1]}"
+    yield note(text, f"See {path}.")

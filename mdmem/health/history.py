@@ -42,18 +42,20 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
         return
     if lost := lost_index.problem(repo):
-        said = f"git's index ({repo.git_dir / 'index'}) {lost}; the notes and their history are safe."
+        text = f"git's index ({repo.git_dir / 'index'}) {lost}; the notes and their history are safe."
         todo = "`mdmem doctor --fix` or the next commit rebuilds it from the last commit."
-        yield warning(said, todo, partial(commit.restore_index, config))
+        yield warning(text, todo, partial(commit.restore_index, config))
         return
     if lost_commit := _lost_commit(config, repo):
         yield lost_commit
         return
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
-    done = repository.attempt(repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}")))
-    if done.status and scope.is_whole:
+    result = repository.attempt(
+        repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}"))
+    )
+    if result.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
-        yield error(f"git fsck: {repository.reason(done)}", todo)
+        yield error(f"git fsck: {repository.reason(result)}", todo)
     for file in _locks(repo):
         todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
         if _age(file) > OLD_LOCK_SECONDS:
@@ -71,26 +73,26 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             f"Nothing is committed: {wording.cause(problem)}.",
             "Fix that; until then notes are stored, but not committed.",
         )
-    said, _, todo = undecided.hint(config).partition("; ")
-    if said:
-        yield note(f"{said}.", todo)
-    if not done.status:
+    text, _, todo = undecided.hint(config).partition("; ")
+    if text:
+        yield note(f"{text}.", todo)
+    if not result.status:
         yield fine(f"the repository is intact: {_count(repo)}")
 
 
 def _lost_branch(config: Config) -> HealthFinding | None:
     """Return the finding for a repository whose file HEAD, which names the checked-out branch, is lost."""
-    found = dot_git.locate(Path(config.vault))
-    if not found or not lost_head.is_lost(*found):
+    git_folders = dot_git.locate(Path(config.vault))
+    if not git_folders or not lost_head.is_lost(*git_folders):
         return None
-    text = f"{lost_head.said(found[0])} Nothing is committed; the notes are safe."
-    branch = lost_head.branch(*found)
+    text = f"{lost_head.said(git_folders[0])} Nothing is committed; the notes are safe."
+    branch = lost_head.branch(*git_folders)
     if not branch:
-        command = f"echo 'ref: refs/heads/BRANCH' > {shlex.quote(str(found[0] / 'HEAD'))}"
+        command = f"echo 'ref: refs/heads/BRANCH' > {shlex.quote(str(git_folders[0] / 'HEAD'))}"
         return error(text, f"Several branches could have been checked out. Check out yours with: {command}")
     short = branch.removeprefix("refs/heads/")
     todo = f"`mdmem doctor --fix` checks out the branch {short} again, without changing a file."
-    return error(text, todo, partial(_restore_branch, config, found[0], branch))
+    return error(text, todo, partial(_restore_branch, config, git_folders[0], branch))
 
 
 def _restore_branch(config: Config, git_dir: Path, branch: str) -> None:
@@ -118,14 +120,14 @@ def _restore_commit(config: Config, repo: Repository, oid: str) -> None:
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:
     """Find generated pages without a merge rule in .gitattributes, as in a vault of an earlier version."""
-    text = (disk.readable(config.vault, ATTRIBUTES) or b"").decode("utf-8", "surrogateescape")
-    known = {line.split()[0].lstrip("/") for line in text.splitlines() if line.strip()}
+    attributes = (disk.readable(config.vault, ATTRIBUTES) or b"").decode("utf-8", "surrogateescape")
+    listed = {line.split()[0].lstrip("/") for line in attributes.splitlines() if line.strip()}
     rules = {line.split()[0]: line for line in template.load("vault/gitattributes").splitlines() if UNION in line}
-    missing = [name for name in rules if name.lstrip("/") not in known]
+    missing = [name for name in rules if name.lstrip("/") not in listed]
     if missing:
-        said = f"Pages that mdmem makes can conflict in a plain `git pull`: {', '.join(missing)}."
+        text = f"Pages that mdmem makes can conflict in a plain `git pull`: {', '.join(missing)}."
         todo = f"`mdmem doctor --fix` adds a line for each to {ATTRIBUTES}."
-        yield note(said, todo, partial(_add_rules, config, [rules[name] for name in missing]))
+        yield note(text, todo, partial(_add_rules, config, [rules[name] for name in missing]))
 
 
 def _add_rules(config: Config, rules: list[str]) -> None:
@@ -134,20 +136,20 @@ def _add_rules(config: Config, rules: list[str]) -> None:
     new = (old or b"") + gap + "".join(f"{line}\n" for line in rules).encode()
     with disk.open_folder(config.vault, ()) as folder:
         if old is None:
-            done = disk.create(folder, ATTRIBUTES, new, durable=config.durable)
+            is_written = disk.create(folder, ATTRIBUTES, new, durable=config.durable)
         else:
-            done = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
-    if not done:
+            is_written = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
+    if not is_written:
         raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
 
 
 def _locks(repo: Repository) -> list[Path]:
     """Return git's locks: those of killed processes block other gits, and some block every commit."""
-    own = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
+    own_locks = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
     shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
-    found = [lock for lock in (*own, *shared) if lock.exists()]
-    found += sorted((repo.common_dir / "refs").rglob("*.lock"))
-    return found
+    locks = [lock for lock in (*own_locks, *shared) if lock.exists()]
+    locks += sorted((repo.common_dir / "refs").rglob("*.lock"))
+    return locks
 
 
 def _age(lock: Path) -> float:
@@ -158,8 +160,8 @@ def _age(lock: Path) -> float:
 
 
 def _count(repo: Repository) -> str:
-    done = repository.attempt(repo, "rev-list", "--count", "HEAD")
-    return plural.number(int(done.out or b"0"), "commit") if not done.status else "no commit yet"
+    result = repository.attempt(repo, "rev-list", "--count", "HEAD")
+    return plural.number(int(result.out or b"0"), "commit") if not result.status else "no commit yet"
 
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
@@ -169,14 +171,14 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     if files:
         text = f"{plural.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
-    for held in waiting.held_back[:MOST]:
-        yield warning(held.why, held.todo)
+    for held_back in waiting.held_back[:MOST]:
+        yield warning(held_back.why, held_back.todo)
     if waiting.left_out:
-        named = ", ".join(map(str, waiting.left_out[:MOST]))
+        names = ", ".join(map(str, waiting.left_out[:MOST]))
         more = f", and {len(waiting.left_out) - MOST} more" if len(waiting.left_out) > MOST else ""
         count = plural.number(len(waiting.left_out), "file")
         yield note(
-            f"{count} on this machine only, neither committed nor synced: {named}{more}.",
+            f"{count} on this machine only, neither committed nor synced: {names}{more}.",
             "Link to it in a note, move it into notes/, raise sync.max_file_mb, or name it in .gitignore.",
         )
 

@@ -33,11 +33,11 @@ SILENT_DAYS = 14
 
 def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
     """Check the Python version."""
-    named = f"Python {platform.python_version()} at {sys.executable}"
+    text = f"Python {platform.python_version()} at {sys.executable}"
     if sys.version_info >= OLDEST_PYTHON:
-        yield fine(named)
+        yield fine(text)
     else:
-        yield error(f"{named} is too old.", "Install Python 3.11 or later, and mdmem into it.")
+        yield error(f"{text} is too old.", "Install Python 3.11 or later, and mdmem into it.")
 
 
 def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
@@ -48,9 +48,9 @@ def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
         yield note("mdmem is run without being installed.", "Install it: `pip install -e .` in the checkout.")
         return
     required = [line.partition(";")[0].strip() for line in lines if "extra" not in line.partition(";")[2]]
-    missing = [one for one in required if not _version(re.split(r"[^A-Za-z0-9._-]", one)[0])]
-    for one in missing:
-        yield error(f"The package {one} is missing.", f"Install it: `pip install '{one}'`.")
+    missing = [package for package in required if not _version(re.split(r"[^A-Za-z0-9._-]", package)[0])]
+    for package in missing:
+        yield error(f"The package {package} is missing.", f"Install it: `pip install '{package}'`.")
     if _version("Whoosh") and _version("whoosh-reloaded"):  # both install `whoosh`: chance decides which is imported
         todo = "`pip uninstall whoosh`, then `pip install --force-reinstall whoosh-reloaded`."
         yield warning("whoosh and whoosh-reloaded are both installed, and overwrite each other.", todo)
@@ -73,14 +73,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 def git(config: Config) -> Iterator[HealthFinding]:
     """Check whether git is installed and recent."""
     try:
-        said = repository.start(_existing(Path(config.vault)), ["version"]).out.decode("utf-8", "replace")
+        version = repository.start(_existing(Path(config.vault)), ["version"]).out.decode("utf-8", "replace")
     except MdmemError as problem:
         yield error(str(problem), f"Install git {repository.OLDEST} or later, or put it on PATH.")
         return
-    if _numbers(said) < _numbers(repository.OLDEST):
-        yield warning(f"{said.strip()} is old.", f"Install git {repository.OLDEST} or later.")
+    if _numbers(version) < _numbers(repository.OLDEST):
+        yield warning(f"{version.strip()} is old.", f"Install git {repository.OLDEST} or later.")
     else:
-        yield fine(said.strip())
+        yield fine(version.strip())
 
 
 def _existing(path: Path) -> Path:
@@ -96,16 +96,16 @@ def hook(config: Config) -> Iterator[HealthFinding]:
     package = Path(launch.__file__).parent
     broken = list(launch.damaged())
     if broken:
-        some = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
-        text = f"Damaged bytecode stops hooks or slows them down: {some}."
+        examples = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
+        text = f"Damaged bytecode stops hooks or slows them down: {examples}."
         yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _compile_anew)
     code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
-    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
-    for line in done.stdout.splitlines():
+    result = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
+    for line in result.stdout.splitlines():
         yield error(f"A hook cannot import {line}.", "Install mdmem again.")
-    if done.returncode:
-        yield error(f"Python cannot import mdmem as a hook does (status {done.returncode}).", "Install mdmem again.")
-    elif not done.stdout and not broken:
+    if result.returncode:
+        yield error(f"Python cannot import mdmem as a hook does (status {result.returncode}).", "Install mdmem again.")
+    elif not result.stdout and not broken:
         yield fine("all modules that hooks need can be imported")
 
 
@@ -141,33 +141,33 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     for row in rows:
         yield from _registration(row, config)
     present = {row.agent for row in rows if row.state in ("registered", "outdated")}
-    missing = [found for found in known.detect() if found.agent not in present]
-    for found in missing if present else ():
-        yield note(f"{found.title} is on this machine but not registered.", f"`mdmem install {found.agent}`")
+    missing = [agent for agent in known.detect() if agent.agent not in present]
+    for agent in missing if present else ():
+        yield note(f"{agent.title} is on this machine but not registered.", f"`mdmem install {agent.agent}`")
     if not present:
-        names = ", ".join(found.title for found in missing) or "none"
+        names = ", ".join(agent.title for agent in missing) or "none"
         yield warning(f"No agent is registered. On this machine: {names}.", f"{known.advice()} registers the hooks.")
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
-    where = f"{row.title} ({row.scope})"
-    again = f"`mdmem install {row.agent} --scope {row.scope}`"
+    name = f"{row.title} ({row.scope})"
+    install = f"`mdmem install {row.agent} --scope {row.scope}`"
     if row.state == "unreadable":
-        yield error(f"{where}: {row.problem}", f"Fix {row.path}, then {again}.")
+        yield error(f"{name}: {row.problem}", f"Fix {row.path}, then {install}.")
     elif row.state == "outdated":
         fix = partial(registration.register, row.agent, row.scope, vault=row.vault or None)
         if launcher.is_missed_by(row.path):
-            yield error(f"{where} stores nothing: its hooks start {launcher.path()}, which is gone.", again, fix)
+            yield error(f"{name} stores nothing: its hooks start {launcher.path()}, which is gone.", install, fix)
         else:
-            yield warning(f"{where} was registered by another or an older mdmem.", again, fix)
+            yield warning(f"{name} was registered by another or an older mdmem.", install, fix)
     elif row.problem:
-        said, _, todo = row.problem.partition(". ")
-        yield warning(f"{where}: {said}.", todo)
+        problem, _, todo = row.problem.partition(". ")
+        yield warning(f"{name}: {problem}.", todo)
     elif row.state == "registered":
-        yield fine(f"{where} is registered")
+        yield fine(f"{name} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:
         yield note(
-            f"{where} stores to another vault: {row.vault}",
+            f"{name} stores to another vault: {row.vault}",
             f"For this one: `mdmem --vault {shlex.quote(config.vault)} …`",
         )
 
@@ -175,22 +175,22 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 def events(config: Config) -> Iterator[HealthFinding]:
     """Check when each registered agent last sent an event."""
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
-    heard = storing.last_heard(config)
-    silent = [title for agent, title in names.items() if agent not in heard]
+    last_events = storing.last_heard(config)
+    silent = [title for agent, title in names.items() if agent not in last_events]
     if silent:
         yield note(f"Not heard from yet: {', '.join(silent)}.", "Start a new session: hooks are read at its start.")
     for agent, title in names.items():
-        if agent not in heard:
+        if agent not in last_events:
             continue
-        when = heard[agent].when
+        when = last_events[agent].when
         days = (time.time() - when) / 86_400
-        said = f"{title} was last heard from {timestamps.readable(iso_time(when))}"
+        text = f"{title} was last heard from {timestamps.readable(iso_time(when))}"
         if days > SILENT_DAYS:
             yield note(
-                f"{said}, {days:.0f} days ago.", f"If you use it, run `mdmem install {agent}` and start a new session."
+                f"{text}, {days:.0f} days ago.", f"If you use it, run `mdmem install {agent}` and start a new session."
             )
         else:
-            yield fine(said)
+            yield fine(text)
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:
@@ -217,16 +217,18 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 
 def watcher(config: Config) -> Iterator[HealthFinding]:
     """Check the watcher; it is fine if none is running."""
-    found = client.status(config)
-    if found.get("silent"):
+    status = client.status(config)
+    if status.get("silent"):
         yield warning("A watcher is running but does not answer.", "`mdmem watch --status` says what to do.")
-    elif not found["running"]:
+    elif not status["running"]:
         yield fine("no watcher is running (none is needed)")
-    elif found.get("version") != __version__:
+    elif status.get("version") != __version__:
         todo = "`mdmem watch --stop`, then `mdmem watch --background`."
-        yield warning(f"The watcher is mdmem {found.get('version')}; this is {__version__}.", todo)
-    elif found.get("polling"):
-        text = f"The watcher scans the whole vault every few seconds, because {found['polling']}."
+        yield warning(f"The watcher is mdmem {status.get('version')}; this is {__version__}.", todo)
+    elif status.get("polling"):
+        text = f"The watcher scans the whole vault every few seconds, because {status['polling']}."
         yield warning(text, "Raise the limit, or stop other programs that watch many folders.")
     else:
-        yield fine(f"a watcher has been running since {timestamps.readable(str(found['since']))} (pid {found['pid']})")
+        yield fine(
+            f"a watcher has been running since {timestamps.readable(str(status['since']))} (pid {status['pid']})"
+        )

@@ -32,9 +32,9 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 def former_pages(root: Path) -> list[Path]:
     """Return the session pages called `session.md` whose new name is free."""
-    found = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
-    there = (path for path in found if os.path.isfile(path))  # noqa: PTH113 - it raises nothing for a shut folder
-    return sorted(path for path in there if not path.with_name(f"{path.parent.name}.md").exists())
+    pages = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
+    existing = (path for path in pages if os.path.isfile(path))  # noqa: PTH113 - it raises nothing for a shut folder
+    return sorted(path for path in existing if not path.with_name(f"{path.parent.name}.md").exists())
 
 
 def rename_pages(config: Config) -> None:
@@ -62,15 +62,15 @@ def rename_pages(config: Config) -> None:
 
 def fitting(folder: str) -> str:
     """Return a session folder's path, with its words shortened until its page's path is short enough."""
-    above, _, name = folder.rpartition("/")
+    parent, _, name = folder.rpartition("/")
     excess = len(journal.page_paths(folder)[0]) - MAX_PATH_CHARS
-    head, _, rest = name.partition("-")
-    words, _, tag = rest.rpartition("-")
+    head, _, after_time = name.partition("-")
+    words, _, tag = after_time.rpartition("-")
     if excess <= 0 or not words:
         return folder
     room = max(len(words) - (excess + 1) // 2, 0)
     cut = words[:room] if words[room : room + 1] == "-" else words[:room].rpartition("-")[0]  # at a word boundary
-    return f"{above}/{head}-{cut}-{tag}" if cut else f"{above}/{head}-{tag}"
+    return f"{parent}/{head}-{cut}-{tag}" if cut else f"{parent}/{head}-{tag}"
 
 
 def _update_links(config: Config, moved: dict[bytes, bytes]) -> None:

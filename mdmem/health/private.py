@@ -31,14 +31,16 @@ class SessionMemories:
         text = data.decode("utf-8", "replace")
         try:
             echo = self._echo(key)
-            found = sorted([*echo.find(text), *echo.find_secrets(text)]) if echo else []
+            positions = sorted([*echo.find(text), *echo.find_secrets(text)]) if echo else []
         except OSError:
             return  # the check of the state folder reports it
-        if found:
-            line = text.count("\n", 0, found[0][0]) + 1
-            told = f"{path}:{line} holds text that a later event of its session marked as private or named as a secret."
+        if positions:
+            line = text.count("\n", 0, positions[0][0]) + 1
+            message = (
+                f"{path}:{line} holds text that a later event of its session marked as private or named as a secret."
+            )
             fix = f"`mdmem purge` with that text removes it everywhere; `mdmem edit {shlex.quote(path)}` shows it."
-            yield warning(told, fix)
+            yield warning(message, fix)
 
     def _echo(self, key: str) -> Echo | None:
         if self.loaded[0] != key:

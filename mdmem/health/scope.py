@@ -48,8 +48,8 @@ class CheckScope:
 
 def of(config: Config, *, every: bool) -> CheckScope:
     """Return the scope for a vault. every: check everything."""
-    known = None if every else _load(config)
-    if known is None:
+    known_hashes = None if every else _load(config)
+    if known_hashes is None:
         return CheckScope()
     try:
         changes, _ = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
@@ -58,7 +58,7 @@ def of(config: Config, *, every: bool) -> CheckScope:
         view = index.current(config)
         if view is None or view.live <= FEW_NOTES:
             return CheckScope()
-        new = [view.path(note) for note in _unknown(view, known)]
+        new = [view.path(note) for note in _unknown(view, known_hashes)]
     except (MdmemError, DamagedError, OSError):
         return CheckScope()  # the index check reports it
     return CheckScope(sorted(new), view)
@@ -76,10 +76,10 @@ def remember(config: Config, scope: CheckScope) -> None:
         return
     digests = view.numbers("digest")
     wrong = {digests[note] for path in scope.wrong if (note := view.find(path)) is not None}
-    begun = int(time.time()) if scope.is_whole else _begun(config)
-    kept = array("Q", (digests[note] for note in view.all if digests[note] not in wrong))
+    full_check = int(time.time()) if scope.is_whole else _last_full_check(config)
+    hashes = array("Q", (digests[note] for note in view.all if digests[note] not in wrong))
     try:
-        files.replace(str(Path(config.state_dir, _STATE)), array("Q", [begun]).tobytes() + kept.tobytes())
+        files.replace(str(Path(config.state_dir, _STATE)), array("Q", [full_check]).tobytes() + hashes.tobytes())
     except OSError:
         return  # the next check is a full one
 
@@ -89,29 +89,29 @@ def _read(config: Config) -> array[int]:
     return array("Q", data[: len(data) // 8 * 8])
 
 
-def _unknown(view: View, known: array[int]) -> Iterator[int]:
+def _unknown(view: View, known_hashes: array[int]) -> Iterator[int]:
     """Yield notes with unknown hashes: mostly those after the longest common prefix of both lists."""
     digests = view.numbers("digest")
     every = array("Q", (digests[note] for note in view.all)) if view.deleted else digests
-    same, end = 0, min(len(every), len(known))
+    same, end = 0, min(len(every), len(known_hashes))
     while same < end:
         middle = (same + end + 1) // 2
-        same, end = (middle, end) if every[same:middle] == known[same:middle] else (same, middle - 1)
-    others = frozenset(known[same:])  # a set of all of them would cost too much memory
-    return (note for note in islice(view.all, same, None) if digests[note] not in others)
+        same, end = (middle, end) if every[same:middle] == known_hashes[same:middle] else (same, middle - 1)
+    remaining = frozenset(known_hashes[same:])  # a set of all of them would cost too much memory
+    return (note for note in islice(view.all, same, None) if digests[note] not in remaining)
 
 
 def _load(config: Config) -> array[int] | None:
     """Return the stored hashes; None when the last full check is too long ago."""
     try:
-        kept = _read(config)
-        is_recent = 0 <= time.time() - kept[0] < MAX_DAYS * 86_400
+        stored = _read(config)
+        is_recent = 0 <= time.time() - stored[0] < MAX_DAYS * 86_400
     except (OSError, IndexError):
         return None
-    return kept[1:] if is_recent else None
+    return stored[1:] if is_recent else None
 
 
-def _begun(config: Config) -> int:
+def _last_full_check(config: Config) -> int:
     try:
         return _read(config)[0]
     except (OSError, IndexError):

@@ -243,9 +243,9 @@ def within(seconds: float, work: Callable[[], None]) -> None:
         alarm(0, ring)
 
 
-def own(found: os.stat_result, denied: int = 0) -> bool:
+def own(status: os.stat_result, denied: int = 0) -> bool:
     """Whether a `stat` result belongs to the user and grants others none of the rights in `denied`."""
-    return found.st_uid == os.geteuid() and not found.st_mode & denied
+    return status.st_uid == os.geteuid() and not status.st_mode & denied
 
 
 def detached() -> dict[str, Any]:

@@ -44,13 +44,13 @@ def connect(folder: str, name: str, deadline: float) -> Socket | None:
     port = None
     path = os.path.join(folder, f"{name}.sock")
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         port = _port(port_path(folder, name))
         if port is None:
             return None
     else:
-        if not stat.S_ISSOCK(found.st_mode) or not system.own(found):
+        if not stat.S_ISSOCK(status.st_mode) or not system.own(status):
             return None
     import _socket
 
@@ -71,8 +71,8 @@ def connect(folder: str, name: str, deadline: float) -> Socket | None:
 def _port(path: str) -> tuple[int, bytes] | None:
     """Read the number and password of a port; None when there is none that belongs to the user."""
     try:
-        found = os.lstat(path)
-        if not stat.S_ISREG(found.st_mode) or not system.own(found):
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode) or not system.own(status):
             return None
         with open(path, "rb") as file:
             number, _, password = file.read(64).partition(b" ")
@@ -123,10 +123,10 @@ class Bound:
         if self.password:
             import hmac
 
-            said = b""
-            while len(said) < len(self.password) and (piece := link.recv(len(self.password) - len(said))):
-                said += piece
-            return hmac.compare_digest(said, self.password)
+            received = b""
+            while len(received) < len(self.password) and (piece := link.recv(len(self.password) - len(received))):
+                received += piece
+            return hmac.compare_digest(received, self.password)
         import socket
         import struct
 

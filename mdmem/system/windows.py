@@ -103,8 +103,8 @@ class HeldFolder:
             FileNotFoundError: when it is missing.
             NotADirectoryError: when it is a link or a file.
         """
-        found = self.stat(name)
-        if _is_link(found) or not stat.S_ISDIR(found.st_mode):
+        status = self.stat(name)
+        if _is_link(status) or not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, "A link or a file is where a folder should be.", name)
         return HeldFolder(self._at(name))
 
@@ -122,10 +122,10 @@ class HeldFolder:
 
     def open_to_read(self, name: str) -> int:
         """Open a file for reading; a link is refused (ELOOP), and so is anything but a file (ENXIO)."""
-        found = self.stat(name)
-        if _is_link(found):
+        status = self.stat(name)
+        if _is_link(status):
             raise OSError(errno.ELOOP, "A link is where a file should be.", name)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.ENXIO, "This is not a file.", name)
         return os.open(self._at(name), os.O_RDONLY | _BINARY)
 
@@ -187,8 +187,8 @@ class HeldFolder:
         return os.path.join(self.path, name)
 
 
-def _is_link(found: os.stat_result) -> bool:
-    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
+def _is_link(status: os.stat_result) -> bool:
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
 def open_folder(path: str) -> HeldFolder:
@@ -220,13 +220,13 @@ def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) 
     _alarms.append(off)
 
     def run() -> None:
-        left = max(seconds, 0.001)
-        while left and not off.wait(left):
+        wait_seconds = max(seconds, 0.001)
+        while wait_seconds and not off.wait(wait_seconds):
             try:
                 ring()
             except BaseException:  # noqa: BLE001, S110 - nothing in this thread could handle it
                 pass
-            left = again_seconds
+            wait_seconds = again_seconds
 
     threading.Thread(target=run, daemon=True).start()
 
@@ -257,7 +257,7 @@ def within(seconds: float, work: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def own(found: os.stat_result, denied: int = 0) -> bool:  # noqa: ARG001 - the other half's signature
+def own(status: os.stat_result, denied: int = 0) -> bool:  # noqa: ARG001 - the other half's signature
     """Return True: access lists, which a `stat` result does not show, keep others out of a user's folders."""
     return True
 
@@ -307,5 +307,5 @@ def to_background(words: list[str]) -> None:
 def windowless(python: str) -> str:
     """Return the interpreter that opens no window, if there is one beside this one."""
     folder, name = os.path.split(python)
-    other = os.path.join(folder, name.lower().replace("python", "pythonw", 1))
-    return other if name.lower() == "python.exe" and os.path.exists(other) else python
+    windowless_python = os.path.join(folder, name.lower().replace("python", "pythonw", 1))
+    return windowless_python if name.lower() == "python.exe" and os.path.exists(windowless_python) else python
