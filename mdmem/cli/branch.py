@@ -41,26 +41,26 @@ def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
     \b
     Example:  mdmem branch list
     """
-    found = [(one, staged.fate(one)) for one in staged.waiting(settings) if project in (None, one.project)]
+    groups = [(group, staged.fate(group)) for group in staged.waiting(settings) if project in (None, group.project)]
     if as_json:
         keys = ("project", "branch", "first", "last")
         objects = [
-            {**{key: getattr(one, key) for key in keys}, "notes": len(one.paths), "state": state}
-            for one, state in found
+            {**{key: getattr(group, key) for key in keys}, "notes": len(group.paths), "state": state}
+            for group, state in groups
         ]
         render.print_json(objects)
         return
-    if not found:
+    if not groups:
         click.echo("No notes wait on a branch.")
     columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.WHEN, render.Column("yellow"))
     rows = [
-        (one.branch, one.project, plural.number(len(one.paths), "note"), wording.day(one.last), state)
-        for one, state in found
+        (group.branch, group.project, plural.number(len(group.paths), "note"), wording.day(group.last), state)
+        for group, state in groups
     ]
     render.table(columns, rows)
-    for one, state in found:
+    for group, state in groups:
         if state:
-            click.echo(render.safe(staged.offer(one, state)), err=True)
+            click.echo(render.safe(staged.offer(group, state)), err=True)
 
 
 @branch_group.command("merge", short_help="Release the notes that wait on the branch NAME.")
@@ -77,14 +77,14 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
     from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
-    one = _chosen(settings, name, project or "")
-    done = branches.release(settings, one.paths, one.branch)
+    group = _chosen(settings, name, project or "")
+    applied = branches.release(settings, group.paths, group.branch)
     if as_json:
-        return _print_done(one, done)
+        return _print_applied_json(group, applied)
     click.echo(
-        f"Released {plural.number(len(done.changed), 'note')} of {render.safe(one.branch)}: all branches see them."
+        f"Released {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}: all branches see them."
     )
-    return print_applied(done)
+    return print_applied(applied)
 
 
 @branch_group.command("drop")
@@ -103,33 +103,33 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
     from mdmem.history import branches
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    one = _chosen(settings, name, project or "")
-    count = plural.number(len(one.paths), "note")
+    group = _chosen(settings, name, project or "")
+    count = plural.number(len(group.paths), "note")
     if not yes:
-        options.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?")
-    done = branches.drop(settings, one.paths, one.branch, upkeep.updater(settings))
+        options.confirm(f"Delete {count} of {render.safe(group.project)} that wait on {render.safe(name)}?")
+    applied = branches.drop(settings, group.paths, group.branch, upkeep.updater(settings))
     if as_json:
-        return _print_done(one, done)
-    click.echo(f"Deleted {plural.number(len(done.changed), 'note')} of {render.safe(one.branch)}.")
-    return print_applied(done)
+        return _print_applied_json(group, applied)
+    click.echo(f"Deleted {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}.")
+    return print_applied(applied)
 
 
-def _print_done(one: staged.Waiting, done: Applied) -> int:
-    render.print_json({"project": one.project, "branch": one.branch, "changed": done.changed})
-    return 1 if done.skipped else 0
+def _print_applied_json(group: staged.Waiting, applied: Applied) -> int:
+    render.print_json({"project": group.project, "branch": group.branch, "changed": applied.changed})
+    return 1 if applied.skipped else 0
 
 
 def _chosen(settings: Config, name: str, project: str) -> staged.Waiting:
     """Return the notes that wait on a branch."""
     from mdmem.search.staged import place
 
-    found = [one for one in staged.waiting(settings) if one.branch == name and project in ("", one.project)]
-    if not found:
+    groups = [group for group in staged.waiting(settings) if group.branch == name and project in ("", group.project)]
+    if not groups:
         raise NotFoundError(f"No notes wait on the branch {name!r:.80}. `mdmem branch list` shows the branches.")
-    if len(found) > 1:
-        here = place(settings, str(Path.cwd())).projects
-        found = [one for one in found if one.project in here] or found
-    if len(found) > 1:
-        names = ", ".join(render.safe(one.project) for one in found)
+    if len(groups) > 1:
+        projects_here = place(settings, str(Path.cwd())).projects
+        groups = [group for group in groups if group.project in projects_here] or groups
+    if len(groups) > 1:
+        names = ", ".join(render.safe(group.project) for group in groups)
         raise UsageError(f"Several projects have a branch of that name ({names}). Choose one with --project NAME.")
-    return found[0]
+    return groups[0]

@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from mdmem.history.why import Origin
 
 
-def print_result(done: CommitResult) -> int:
+def print_result(result: CommitResult) -> int:
     """Print the commits that were made and what was left out; return the exit status."""
-    for made in done.commits:
-        click.echo(f"{made.oid[:8]} {safe(made.subject)}")
-    for held in done.held_back:
-        warn(str(held))
-    for change in done.staying:
+    for commit in result.commits:
+        click.echo(f"{commit.oid[:8]} {safe(commit.subject)}")
+    for held_back in result.held_back:
+        warn(str(held_back))
+    for change in result.staying:
         if change.kind == "changed":
             text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
             warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
-    if done.staged:
-        click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
-    for left in done.left_out:
-        click.secho(f"Neither committed nor synced: {safe(str(left))}.", err=True, dim=True)
-    return 1 if done.held_back else 0
+    if result.staged:
+        click.secho(f"Not committed, because you staged it: {safe(', '.join(result.staged))}", err=True, dim=True)
+    for left_out in result.left_out:
+        click.secho(f"Neither committed nor synced: {safe(str(left_out))}.", err=True, dim=True)
+    return 1 if result.held_back else 0
 
 
 @click.command()
@@ -87,19 +87,19 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
             upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
         mode = ScanMode(quiet, partial(client.touched, settings))
         only = conversation.id_of(settings, session) if session else None
-        done = work.commit(settings, session=only, accept=accept, mode=mode, report=bar.step)
+        result = work.commit(settings, session=only, accept=accept, mode=mode, report=bar.step)
     if quiet:
         tidy.tidy(settings)
         if is_time:
             tidy.remove_abandoned(settings)
             _update_index(settings)
-        return 1 if done.held_back else 0
+        return 1 if result.held_back else 0
     if as_json:
-        print_json({key: getattr(done, key) for key in ("commits", "held_back", "staged", "left_out")})
-        return 1 if done.held_back else 0
-    if not (done.commits or done.held_back or done.staged):
+        print_json({key: getattr(result, key) for key in ("commits", "held_back", "staged", "left_out")})
+        return 1 if result.held_back else 0
+    if not (result.commits or result.held_back or result.staged):
         click.echo("Nothing to commit.")
-    return print_result(done)
+    return print_result(result)
 
 
 def _catch_up(settings: Config, *, quiet: bool) -> None:
@@ -158,38 +158,41 @@ def log(
     from mdmem.history import session_log
     from mdmem.views import sessions
 
-    first, last = options.span(given)
+    since, until = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session", "agent")}
     if stat:
-        wanted = None
+        chosen_sessions = None
         if failed or any(filters.values()):
-            wanted = {one.session for one in sessions.logged(settings, "", "", failed=failed, **filters)}
-        found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
-        _print_stats(islice(_within(found_stats, first, last), limit or None), as_json)
+            logged = sessions.logged(settings, "", "", failed=failed, **filters)
+            chosen_sessions = {session.session for session in logged}
+        commits = session_log.stats(settings)
+        if chosen_sessions is not None:
+            commits = (commit for commit in commits if commit.session in chosen_sessions)
+        _print_stats(islice(_within(commits, since, until), limit or None), as_json)
         return
-    every = sessions.logged(settings, first, last, failed=failed, **filters)
-    found = list(islice(every, limit or None))
+    all_sessions = sessions.logged(settings, since, until, failed=failed, **filters)
+    shown = list(islice(all_sessions, limit or None))
     if as_json:
-        print_json(found)
-    elif not found:
-        listing.say_no_sessions(settings, asked_for=any((first, last, failed, *filters.values())))
+        print_json(shown)
+    elif not shown:
+        listing.say_no_sessions(settings, asked_for=any((since, until, failed, *filters.values())))
     elif oneline:
-        for session in found:
+        for session in shown:
             when = timestamps.readable(session.started)
             name = journal.session_tag(session.session)
             said = f"{safe(session.project)}: {safe(session.title)}"
             render.hanging([(f"{when} ", "dim"), (f"{name:8} ", "yellow")], [(said, "")])
     else:
-        for lead, *rest in _journal(found):
+        for lead, *rest in _journal(shown):
             render.hanging([lead], rest)
-    if limit and next(every, None):
-        extent.tell("session", len(found), None)
+    if limit and next(all_sessions, None):
+        extent.tell("session", len(shown), None)
 
 
 def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:
     start, end = (datetime.fromisoformat(text) if text else None for text in (first, last))
-    times = ((one, datetime.fromisoformat(one.time)) for one in stats)
-    return (one for one, time in times if (start is None or time >= start) and (end is None or time < end))
+    times = ((commit, datetime.fromisoformat(commit.time)) for commit in stats)
+    return (commit for commit, time in times if (start is None or time >= start) and (end is None or time < end))
 
 
 def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
@@ -254,37 +257,39 @@ def why(settings: Config, name: str, as_json: bool) -> None:
 
     head, colon, line = name.rpartition(":") if name.rpartition(":")[2].isdigit() else (name, "", "")
     path = index.path_of_id(settings, head)
-    found = work.why(settings, f"{path}{colon}{line}" if path else name)
+    origin = work.why(settings, f"{path}{colon}{line}" if path else name)
     if as_json:
-        print_json(found)
+        print_json(origin)
         return
-    _print_origin(found)
+    _print_origin(origin)
 
 
-def _print_origin(found: Origin) -> None:
+def _print_origin(origin: Origin) -> None:
     rows = [
-        ("note", found.title or found.path),
-        ("file", found.path if found.title else ""),
+        ("note", origin.title or origin.path),
+        ("file", origin.path if origin.title else ""),
         (
-            "captured" if layout.session_of(found.path) else "written",
-            f"{timestamps.readable(found.created)} {found.agent}".strip(),
+            "captured" if layout.session_of(origin.path) else "written",
+            f"{timestamps.readable(origin.created)} {origin.agent}".strip(),
         ),
-        ("project", found.project),
-        ("session", found.session),
-        ("asked", found.ask),
-        ("tool", found.tool),
-        ("code", " at ".join(part for part in (found.branch, found.code_commit) if part)),
-        ("committed", found.made_commit),
+        ("project", origin.project),
+        ("session", origin.session),
+        ("asked", origin.ask),
+        ("tool", origin.tool),
+        ("code", " at ".join(part for part in (origin.branch, origin.code_commit) if part)),
+        ("committed", origin.made_commit),
     ]
-    if found.line:
-        last = found.line_commit
-        rows += [(f"line {found.line}", found.text)]
-        said = f"{timestamps.readable(last.time)} {last.author}: {last.subject}" if last else "not committed yet"
-        rows += [("last changed", said)]
+    if origin.line:
+        last_commit = origin.line_commit
+        rows += [(f"line {origin.line}", origin.text)]
+        last_change = "not committed yet"
+        if last_commit:
+            last_change = f"{timestamps.readable(last_commit.time)} {last_commit.author}: {last_commit.subject}"
+        rows += [("last changed", last_change)]
     for name, value in rows:
         if value:
             render.hanging([(f"{name:>12}  ", "dim")], [(safe(value), "")])
-    for step in found.steps:
+    for step in origin.steps:
         who = "captured" if step.session else f"by {step.author}"
         said = f"{timestamps.readable(step.time)} {safe(who)}: {safe(step.subject)}"
         render.hanging([(f"{step.oid[:8]:>12}  ", "yellow")], [(said, "")])
@@ -333,10 +338,10 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     with progress.ProgressBar("Reading commits", shown=not as_json) as bar:
         planned = work.plan(settings, target, bar.step)
     if as_json:
-        done = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
-        changed, skipped = (done.changed, done.skipped) if done else ([], [])
+        applied = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
+        changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
-        return _status(done) if done else 0
+        return _status(applied) if applied else 0
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
@@ -349,8 +354,8 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     if not yes:
         options.confirm("Undo this?")
     with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as report:
-        done = work.apply(settings, planned, upkeep.updater(settings), report)
-    return print_applied(done)
+        applied = work.apply(settings, planned, upkeep.updater(settings), report)
+    return print_applied(applied)
 
 
 def print_applied(applied: Applied) -> int:

@@ -34,34 +34,37 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
               mdmem doctor --only notes --json
     """
     settings = config.load(ctx.obj)
-    found = []
+    results = []
     with progress.ProgressBar("Looking") as bar:
-        for one in checks.look(settings, only, every=every or bool(only), report=bar.report):
-            one = checks.fixed(one) if fix and one.finding.fix else one
-            found.append(one)
+        for result in checks.look(settings, only, every=every or bool(only), report=bar.report):
+            result = checks.fixed(result) if fix and result.finding.fix else result
+            results.append(result)
             if not as_json:
-                _print(one)
+                _print(result)
     if as_json:
-        render.print_json([_as_object(one) for one in found])
+        render.print_json([_as_object(result) for result in results])
     else:
-        _sum_up(found, fix=fix)
-    ctx.exit(1 if any(one.is_wrong for one in found) else 0)
+        _sum_up(results, fix=fix)
+    ctx.exit(1 if any(result.is_wrong for result in results) else 0)
 
 
 MARKS = {"fine": ("✓", "green"), "note": ("·", "blue"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 
 
-def _print(one: checks.CheckResult) -> None:
-    mark, style = MARKS["fine" if one.done == "fixed" else one.finding.severity]
-    below = (one.done, "green" if one.done == "fixed" else "red") if one.done else (one.finding.todo, "dim")
-    render.hanging([(f"{mark} ", f"bold {style}"), (f"{one.check:<12}", "dim")], [(render.safe(one.finding.text), "")])
-    if below[0]:
-        render.hanging([(f"{'':14}", "")], [(render.safe(below[0]), below[1])])
+def _print(result: checks.CheckResult) -> None:
+    mark, style = MARKS["fine" if result.done == "fixed" else result.finding.severity]
+    below, color = result.finding.todo, "dim"
+    if result.done:
+        below, color = result.done, "green" if result.done == "fixed" else "red"
+    head = [(f"{mark} ", f"bold {style}"), (f"{result.check:<12}", "dim")]
+    render.hanging(head, [(render.safe(result.finding.text), "")])
+    if below:
+        render.hanging([(f"{'':14}", "")], [(render.safe(below), color)])
 
 
-def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:
-    wrong = sum(one.is_wrong for one in found)
-    fixable = sum(one.is_wrong and one.finding.fix is not None for one in found)
+def _sum_up(results: list[checks.CheckResult], *, fix: bool) -> None:
+    wrong = sum(result.is_wrong for result in results)
+    fixable = sum(result.is_wrong and result.finding.fix is not None for result in results)
     click.echo()
     if not wrong:
         click.echo("Nothing is wrong.")
@@ -71,7 +74,14 @@ def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:
         click.echo(f"{plural.number(wrong, 'problem')}.")
 
 
-def _as_object(one: checks.CheckResult) -> dict[str, object]:
-    severity, text, todo, fix = one.finding
+def _as_object(result: checks.CheckResult) -> dict[str, object]:
+    severity, text, todo, fix = result.finding
     fixable = fix is not None
-    return {"check": one.check, "severity": severity, "text": text, "todo": todo, "fixable": fixable, "done": one.done}
+    return {
+        "check": result.check,
+        "severity": severity,
+        "text": text,
+        "todo": todo,
+        "fixable": fixable,
+        "done": result.done,
+    }

@@ -150,12 +150,13 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             name = error.option_name
-            found = next((one for one in self.params if isinstance(one, click.Option) and name in one.opts), None)
-            if found is None:
+            options = (parameter for parameter in self.params if isinstance(parameter, click.Option))
+            option = next((option for option in options if name in option.opts), None)
+            if option is None:
                 raise
-            value = f" {found.metavar}" if found.metavar else ""
-            told = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
-            raise click.UsageError(told, error.ctx) from None
+            value = f" {option.metavar}" if option.metavar else ""
+            message = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
+            raise click.UsageError(message, error.ctx) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that was typed, or suggest the nearest one."""
@@ -165,11 +166,11 @@ class LazyGroup(click.Group):
             import difflib
 
             names = [*self.list_commands(ctx), *_MEANT]
-            near = difflib.get_close_matches(args[0], names, 1)
-            if not near:
+            similar = difflib.get_close_matches(args[0], names, 1)
+            if not similar:
                 raise
             raise click.UsageError(
-                f"{error.message} Did you mean '{_MEANT.get(near[0], near[0])}'?", error.ctx
+                f"{error.message} Did you mean '{_MEANT.get(similar[0], similar[0])}'?", error.ctx
             ) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

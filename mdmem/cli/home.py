@@ -26,11 +26,13 @@ def show(given_vault: str | None) -> None:
     alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(settings)]
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
     render.write([[(paused, "yellow")] for paused in storing.paused_sessions(settings)])
-    found = storing.last_heard(settings)
-    heard = [(known.title(name), timestamps.readable(timestamps.iso_time(last.when))) for name, last in found.items()]
-    if heard:
+    last_events = storing.last_heard(settings).items()
+    event_rows = [
+        (known.title(name), timestamps.readable(timestamps.iso_time(event.when))) for name, event in last_events
+    ]
+    if event_rows:
         render.write([[], [("Last heard from", "bold")]])
-        render.table((render.Column(), render.WHEN), heard, "  ")
+        render.table((render.Column(), render.WHEN), event_rows, "  ")
     else:
         render.write([[], [(_not_heard(), "yellow")]])
     render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
@@ -51,13 +53,13 @@ def _not_heard() -> str:
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open work and the review."""
     today = wording.day(timestamps.iso_time(now))
-    began = [one for one in sessions.table(view) if one.day == today]
+    began = [session for session in sessions.table(view) if session.day == today]
     days = sessions.by_day(view)
     counted = [
         plural.number(days.get(today, 0), "note"),
         plural.number(len(began), "session"),
-        plural.number(sum(one.edits for one in began), "edit"),
-        f"{sum(one.failed for one in began)} failed",
+        plural.number(sum(session.edits for session in began), "edit"),
+        f"{sum(session.failed for session in began)} failed",
     ]
     yield []
     yield [
@@ -68,13 +70,16 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
     if not days:
         yield []
         yield [(render.safe(wording.none_yet(settings.vault)), "yellow")]
-    left = work.in_view(settings, view, "", now)
-    if left:
+    open_items = work.in_view(settings, view, "", now)
+    if open_items:
         yield []
-        yield [("Left open", "bold"), (f"  {len(left)} in all: `mdmem todo`" if len(left) > MOST else "", "dim")]
-    for item in left[:MOST]:
-        where = ", ".join(filter(None, [item.project, wording.day(item.created)]))
-        why = f"{where}: {open_work.LABELS[item.kind].lower()}"
+        yield [
+            ("Left open", "bold"),
+            (f"  {len(open_items)} in all: `mdmem todo`" if len(open_items) > MOST else "", "dim"),
+        ]
+    for item in open_items[:MOST]:
+        project_and_day = ", ".join(filter(None, [item.project, wording.day(item.created)]))
+        why = f"{project_and_day}: {open_work.LABELS[item.kind].lower()}"
         yield [("  ", ""), (render.safe(item.text), ""), (f"  {render.safe(why)}", "dim")]
     try:
         waiting = start_page.asked(view, review_queue.waiting(settings, view).numbers)
@@ -87,11 +92,11 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
 
 def _given(settings: Config) -> Iterator[list[Piece]]:
     """Yield the lines about the latest injections."""
-    given = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
-    if given:
+    log = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
+    if log:
         yield []
         yield [("Injected lately", "bold")]
-    for row in reversed(given):
+    for row in reversed(log):
         when = timestamps.readable(str(row.get("time", "")))
         count = plural.number(len(row.get("ids", ())), "memory")
         facts = f"{count}, {injections.reasons(row)}"

@@ -170,7 +170,7 @@ def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> 
         for transcript in source.transcripts
         if not imported.has(transcript.path, transcript.size, transcript.changed_ns)
     ]
-    known = len(source.transcripts) - len(todo)
+    already_imported = len(source.transcripts) - len(todo)
     surveys: list[Survey] = []
     if request.looks:
         surveys = _selected_surveys(todo, request)
@@ -185,7 +185,9 @@ def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> 
             "mdmem: --project, --limit and times select sessions only, so folders of markdown are skipped.", err=True
         )
         folders = []
-    return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, source.transcripts, at)
+    return ImportPlan(
+        todo, surveys, folders, sum(files[folder] for folder in folders), already_imported, source.transcripts, at
+    )
 
 
 def _memory_folders(

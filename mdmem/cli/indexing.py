@@ -36,18 +36,18 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     home = queued.flush(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
-            found = engine.verify(settings, progress=bar.report)
-            said, value = _of_report(found), {**found._asdict(), "agrees": found.agrees}
+            report = engine.verify(settings, progress=bar.report)
+            text, value = _of_report(report), {**report._asdict(), "agrees": report.agrees}
         else:
-            made = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.report)
-            said, value = _of_changes(made), made._asdict()
+            changes = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.report)
+            text, value = _of_changes(changes), changes._asdict()
     completion.record_complete(settings)
     if as_json:
         render.print_json({**value, "written": home.written, "waiting": len(retry_queue.waiting(settings))})
     else:
         if home.written:
             click.echo(f"{plural.number(home.written, 'note')} written from the retry queue.")
-        click.echo(said)
+        click.echo(text)
     _refuse_rest(settings, home)
 
 
@@ -57,19 +57,19 @@ def _refuse_rest(settings: Config, home: Flush) -> None:
     from mdmem.views import wording
 
     folder = retry_queue.folder(settings)
-    left = len(retry_queue.waiting(settings))
-    said = []
+    waiting = len(retry_queue.waiting(settings))
+    problems = []
     if home.damaged:
         count = plural.number(home.damaged, "queued note is", "queued notes are")
-        said.append(f"{count} damaged, and lost: see the files that end in .damaged in {folder}.")
-    if left and home.problem:
-        count = plural.number(left, "note still waits", "notes still wait")
-        said.append(
+        problems.append(f"{count} damaged, and lost: see the files that end in .damaged in {folder}.")
+    if waiting and home.problem:
+        count = plural.number(waiting, "note still waits", "notes still wait")
+        problems.append(
             f"{count} in the retry queue, because the vault cannot take them: {wording.cause(home.problem)}. "
             "`mdmem doctor` names what to do; then run `mdmem index` again."
         )
-    if said:
-        raise VaultError(" ".join(said))
+    if problems:
+        raise VaultError(" ".join(problems))
 
 
 def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = False) -> None:
@@ -89,22 +89,22 @@ def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = Fal
             click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 
 
-def _of_changes(made: Changes) -> str:
-    if not (made.added or made.changed or made.removed or made.rebuilt):
+def _of_changes(changes: Changes) -> str:
+    if not (changes.added or changes.changed or changes.removed or changes.rebuilt):
         return "The index is up to date."
     from mdmem.search.index import NEW
 
-    is_news = made.rebuilt and made.reason != NEW
-    counts = ((made.added, "added"), (made.changed, "changed"), (made.removed, "removed"))
+    is_news = changes.rebuilt and changes.reason != NEW
+    counts = ((changes.added, "added"), (changes.changed, "changed"), (changes.removed, "removed"))
     parts = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no notes"
-    return f"Indexed: {parts}." + (f" Rebuilt the index: {made.reason}." if is_news else "")
+    return f"Indexed: {parts}." + (f" Rebuilt the index: {changes.reason}." if is_news else "")
 
 
-def _of_report(found: Report) -> str:
-    if found.agrees:
-        return f"The index matches the vault: {plural.number(found.notes, 'file')}, all hashes match."
-    if found.damage:
-        return f"The index could not be read ({found.damage}) and was rebuilt."
+def _of_report(report: Report) -> str:
+    if report.agrees:
+        return f"The index matches the vault: {plural.number(report.notes, 'file')}, all hashes match."
+    if report.damage:
+        return f"The index could not be read ({report.damage}) and was rebuilt."
     kinds = ("missing", "extra", "stale", "doubled")
-    parts = ", ".join(f"{len(getattr(found, kind))} {kind}" for kind in kinds if getattr(found, kind))
+    parts = ", ".join(f"{len(getattr(report, kind))} {kind}" for kind in kinds if getattr(report, kind))
     return f"The index differed from the vault ({parts}) and was rebuilt."

@@ -106,9 +106,9 @@ def _start_of(event: Event) -> Event:
 
 def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
     """Count the notes of a project under all its names, and of the vault, without pages and internal memories."""
-    others = view.internal | view.of_kinds(note.PAGES)
+    excluded = view.internal | view.of_kinds(note.PAGES)
     of_project = view.with_any(f"project:{name}".lower() for name in names)
-    return len(of_project - others), view.live - len(others)
+    return len(of_project - excluded), view.live - len(excluded)
 
 
 def _explained(explanation: Explanation) -> dict[str, Any]:

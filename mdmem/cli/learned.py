@@ -49,16 +49,16 @@ def decisions(
     unknown = [kind for kind in kinds if kind not in learned.KINDS]
     if unknown:
         raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}, not {unknown[0]}.")
-    wanted = kinds or ("decision",)
+    chosen_kinds = kinds or ("decision",)
     note_rows.refresh(settings)
-    listed = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
+    listed = learned.listed(settings, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
     if as_json:
         render.print_json(listed)
         return
     for decision in listed:
         superseded = f" (superseded by [mem:{decision.superseded_by}])" if decision.superseded_by else ""
-        where = f"{wording.day(decision.created)}  {decision.project}".rstrip()
-        render.write([_cited(f"{decision.title}{superseded}", decision.id, where)])
+        day_and_project = f"{wording.day(decision.created)}  {decision.project}".rstrip()
+        render.write([_cited(f"{decision.title}{superseded}", decision.id, day_and_project)])
         below = [
             decision.statement,
             f"supersedes: {'; '.join(decision.before)}" if decision.before and not every else "",
@@ -66,9 +66,8 @@ def decisions(
         render.write([(f"    {render.safe(text)}", "")] for text in below if text)
     if not listed:
         about_it = f" with these words: {render.safe(' '.join(about))}" if about else ""
-        click.echo(
-            f'No {" or ".join(wanted)} is in force{about_it}. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True
-        )
+        none = f"No {' or '.join(chosen_kinds)} is in force{about_it}."
+        click.echo(f'{none} `mdmem note --kind {chosen_kinds[0]} "…"` writes one.', err=True)
 
 
 @click.command()
@@ -142,10 +141,10 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         render.print_json(fixes_found)
         return
     for fix in fixes_found:
-        where = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
+        time_and_project = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
         edits = " ".join(f"[mem:{name}]" for name in fix.edits)
         solved = f"solved by {', '.join(fix.files)} {edits}, then [mem:{fix.solved}] succeeded"
-        render.write([_cited(fix.command, fix.id, where)])
+        render.write([_cited(fix.command, fix.id, time_and_project)])
         render.write([(f"    {render.safe(text)}", "")] for text in (fix.error, solved))
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")

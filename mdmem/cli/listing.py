@@ -55,18 +55,18 @@ def list_notes(
     from mdmem.search import select
     from mdmem.views import rows
 
-    asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
+    query = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
     def choose(view: View) -> tuple[list[int], tuple[int, int, tuple[str, ...]]]:
         end = offset + limit if limit else None
-        found, total = rows.newest(view, settings.vault, asked, limit=end, oldest=sort == "oldest")
-        return found[offset:], (len(found[offset:]), total, () if total else select.unmatched(view, asked))
+        note_rows, total = rows.newest(view, settings.vault, query, limit=end, oldest=sort == "oldest")
+        return note_rows[offset:], (len(note_rows[offset:]), total, () if total else select.unmatched(view, query))
 
-    found, (count, total, unmatched) = rows.each(settings, choose, rows.row)
+    note_rows, (count, total, unmatched) = rows.each(settings, choose, rows.row)
     if as_json:
-        render.print_array(found)
+        render.print_array(note_rows)
         return
-    print_rows(found)
+    print_rows(note_rows)
     if not total:
         asked_for = pinned or is_ or any(given.values())
         nothing = (
@@ -78,11 +78,11 @@ def list_notes(
     extent.tell("note", count, total, offset=offset, skips=True)
 
 
-def print_rows(found: Iterable[NoteRow]) -> None:
+def print_rows(note_rows: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     render.table(
-        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, title(row)) for row in found)
+        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, title(row)) for row in note_rows)
     )
 
 
@@ -120,18 +120,18 @@ def sessions(
     """
     from mdmem.views import sessions as of_index
 
-    wanted = {"project": project or "", "file": file, "agent": agent or ""}
-    found = of_index.logged(settings, *options.span(when), failed=failed, **wanted)
-    kept = list(islice(found, limit or None))
+    filters = {"project": project or "", "file": file, "agent": agent or ""}
+    all_sessions = of_index.logged(settings, *options.span(when), failed=failed, **filters)
+    shown = list(islice(all_sessions, limit or None))
     if as_json:
-        render.print_json(kept)
+        render.print_json(shown)
         return
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
-    render.table(columns, [_session_row(one) for one in kept])
-    if not kept:
-        say_no_sessions(settings, asked_for=failed or any(wanted.values()) or any(when.values()))
-    elif limit and next(found, None):
-        extent.tell("session", len(kept), None)
+    render.table(columns, [_session_row(session) for session in shown])
+    if not shown:
+        say_no_sessions(settings, asked_for=failed or any(filters.values()) or any(when.values()))
+    elif limit and next(all_sessions, None):
+        extent.tell("session", len(shown), None)
 
 
 def say_no_sessions(settings: Config, *, asked_for: bool) -> None:
@@ -142,15 +142,15 @@ def say_no_sessions(settings: Config, *, asked_for: bool) -> None:
     extent.say("No matching sessions." if asked_for else none)
 
 
-def _session_row(one: LoggedSession) -> tuple[str, ...]:
+def _session_row(session: LoggedSession) -> tuple[str, ...]:
     return (
-        timestamps.readable(one.started),
-        wording.worked(one.seconds),
-        one.project,
-        journal.session_tag(one.session) if one.session else "",
-        plural.number(len(one.asks), "prompt"),
-        plural.number(one.notes, "note"),
-        one.title,
+        timestamps.readable(session.started),
+        wording.worked(session.seconds),
+        session.project,
+        journal.session_tag(session.session) if session.session else "",
+        plural.number(len(session.asks), "prompt"),
+        plural.number(session.notes, "note"),
+        session.title,
     )
 
 
@@ -172,16 +172,16 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
     """
     from mdmem.views import rows
 
-    below = _relative(settings.vault, folder)
+    relative = _relative(settings.vault, folder)
     root = Path(settings.vault)
-    if below is None or not (root / below).is_dir():
+    if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    found = rows.ask(settings, Tree)
+    vault_tree = rows.ask(settings, Tree)
     if as_json:
-        render.print_json(found.nested(below, below or root.name))
+        render.print_json(vault_tree.nested(relative, relative or root.name))
         return
-    drawn = _draw(found, below, depth, limit, files=files)
-    top = [("", ""), *_label(below or root.name, found.notes(below))]
+    drawn = _draw(vault_tree, relative, depth, limit, files=files)
+    top = [("", ""), *_label(relative or root.name, vault_tree.notes(relative))]
     render.write(render.fitted(line, 1) for line in (top, *drawn))
 
 
@@ -197,16 +197,16 @@ def _label(name: str, notes: int) -> list[Piece]:
     return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'file')}", "dim")]
 
 
-def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
+def _draw(tree: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
     """Yield the lines below a folder: branch, then label."""
-    below = found.folders(top) if depth else []
-    names = found.files(top) if depth and files else []
-    hidden = [max(0, len(part) - limit) if limit else 0 for part in (below, names)]
+    folders = tree.folders(top) if depth else []
+    names = tree.files(top) if depth and files else []
+    hidden = [max(0, len(part) - limit) if limit else 0 for part in (folders, names)]
     for count, what in zip(hidden, ("folder", "note"), strict=True):
         if count:
             yield [(f"{indent}├── ", ""), (f"… {plural.number(count, f'more {what}')}", "dim")]
-    leaves = [*below[hidden[0] :], *names[hidden[1] :]]
-    shown_folders = len(below) - hidden[0]
+    leaves = [*folders[hidden[0] :], *names[hidden[1] :]]
+    shown_folders = len(folders) - hidden[0]
     for place, name in enumerate(leaves):
         is_last = place == len(leaves) - 1
         lead = f"{indent}{'└── ' if is_last else '├── '}"
@@ -214,8 +214,8 @@ def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent:
             yield [(lead, ""), (render.safe(name), "")]
             continue
         path = f"{top}/{name}" if top else name
-        yield [(lead, ""), *_label(name, found.notes(path))]
-        yield from _draw(found, path, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))
+        yield [(lead, ""), *_label(name, tree.notes(path))]
+        yield from _draw(tree, path, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))
 
 
 _AFTER_SLASH = chr(ord("/") + 1)
@@ -255,5 +255,5 @@ class Tree:
     def nested(self, folder: str, name: str) -> dict[str, Any]:
         """Return a folder with everything below it."""
         start = f"{folder}/" if folder else ""
-        below = [self.nested(start + one, one) for one in self.folders(folder)]
-        return {"name": name, "notes": self.notes(folder), "folders": below, "files": self.files(folder)}
+        folders = [self.nested(start + subfolder, subfolder) for subfolder in self.folders(folder)]
+        return {"name": name, "notes": self.notes(folder), "folders": folders, "files": self.files(folder)}

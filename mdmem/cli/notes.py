@@ -63,14 +63,14 @@ def add(
 
     body, title = _text(settings, " ".join(text), title)
     home = _project_here(settings) if project is None else project
-    made = decisions.add(
+    added = decisions.add(
         settings, title, _shaped(settings, title, body, home), project=home,
         proposed=propose and not settings.settings.learn.accept, now=options.now(), **written,
     )  # fmt: skip
     if as_json:
-        render.print_json({**made._asdict(), "project": home})
+        render.print_json({**added._asdict(), "project": home})
     else:
-        click.echo(f"[mem:{made.id}] {made.path}" + (f" ({home})" if home else ""))
+        click.echo(f"[mem:{added.id}] {added.path}" + (f" ({home})" if home else ""))
     _tell_what_was_kept_out(settings, [title, body])
 
 
@@ -80,9 +80,9 @@ def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:
     rules = privacy.Rules.of(settings.settings)
     cleaned = privacy.clean([privacy.as_typed(text) for text in typed], rules=rules)
     counts = ((cleaned.private, "private section"), (cleaned.redacted, "secret"))
-    said = [plural.number(count, noun) for count, noun in counts if count]
-    if said:
-        click.echo(f"mdmem: {' and '.join(said)} kept out of the note.", err=True)
+    parts = [plural.number(count, noun) for count, noun in counts if count]
+    if parts:
+        click.echo(f"mdmem: {' and '.join(parts)} kept out of the note.", err=True)
     if cleaned.unclosed and rules.unclosed != "keep":
         click.echo("mdmem: a private tag is not closed: everything after it is kept out.", err=True)
 
@@ -102,9 +102,9 @@ def _from_editor(settings: Config, title: str) -> tuple[str, str]:
     if written == draft:
         return "", ""
     text = written.replace(HELP_FOR_EDITOR, "").strip()
-    first, _, rest = text.partition("\n")
+    first, _, body = text.partition("\n")
     is_heading = first == "#" or first.startswith("# ")
-    return (rest.strip(), first[1:].strip()) if is_heading else (text, title)
+    return (body.strip(), first[1:].strip()) if is_heading else (text, title)
 
 
 def _shaped(settings: Config, title: str, body: str, project: str) -> str:
@@ -121,8 +121,8 @@ def _project_here(settings: Config) -> str:
     from mdmem import privacy, project
 
     rules = privacy.Rules.of(settings.settings)
-    who = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=rules).value
-    return journal.find_project(settings, privacy.anonymized(who, rules))
+    identity = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=rules).value
+    return journal.find_project(settings, privacy.anonymized(identity, rules))
 
 
 @click.command()
@@ -215,9 +215,9 @@ def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
 
 def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
     paths = [_path(settings, reference) for reference in references]  # check that all exist before changing any
-    done = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
+    outcomes = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
     word = "Pinned" if value else "Unpinned"
-    lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in done]
+    lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in outcomes]
     _say("\n".join(lines), paths, as_json=as_json)
 
 

@@ -43,18 +43,18 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     text = data.decode("utf-8", "replace")
     rules = privacy.Rules.of(config.load(vault).settings)
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
-    found = cleaned.findings
+    findings = cleaned.findings
     if as_json:
         counts = {"private": cleaned.private, "redacted": cleaned.redacted, "unclosed": cleaned.unclosed}
-        findings = [{"rule": item.rule, "line": item.line, "column": item.column} for item in found]
-        render.print_json({"text": cleaned.value, **counts, "findings": findings})
+        places = [{"rule": item.rule, "line": item.line, "column": item.column} for item in findings]
+        render.print_json({"text": cleaned.value, **counts, "findings": places})
         return
     click.echo(cleaned.value.rstrip("\n"))
-    for item in found:
+    for item in findings:
         click.secho(f"line {item.line}, column {item.column}: {item.rule}", err=True, dim=True)
     if cleaned.unclosed:
-        kept, out = "its text is stored (privacy.unclosed)", "everything after it is kept out"
-        what = kept if rules.unclosed == "keep" else out
+        stored, out = "its text is stored (privacy.unclosed)", "everything after it is kept out"
+        what = stored if rules.unclosed == "keep" else out
         render.warn(f"A private tag is not closed: {what}.")
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
 
@@ -91,15 +91,15 @@ def pause(vault: str | None, length: str | None, session: str | None, as_json: b
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
     settings = config.load(vault)
-    found = conversation.id_of(settings, session) if session else ""
-    pauses.begin_pause(settings, found, ends)
+    session_id = conversation.id_of(settings, session) if session else ""
+    pauses.begin_pause(settings, session_id, ends)
     if as_json:
         iso = timestamps.iso_time(ends) if ends else ""
-        render.print_json({"paused": True, "session": found, "until": iso})
+        render.print_json({"paused": True, "session": session_id, "until": iso})
         return
-    whose = f" for session {journal.session_tag(found)}" if found else ""
+    whose = f" for session {journal.session_tag(session_id)}" if session_id else ""
     until = f" until {timestamps.readable(timestamps.iso_time(ends))}" if ends else ""
-    click.echo(f"Paused{whose}{until}. `{storing.resume_command(found)}` resumes storing.")
+    click.echo(f"Paused{whose}{until}. `{storing.resume_command(session_id)}` resumes storing.")
 
 
 @click.command()
@@ -114,17 +114,17 @@ def resume(vault: str | None, session: str | None, as_json: bool) -> None:
               mdmem resume --session 3f0c6d1e
     """
     settings = config.load(vault)
-    found = _paused_session(settings, session) if session else ""
-    key = pauses.key_of(found)
-    ended = pauses.pause_of(settings, key)
-    if ended:
-        pauses.end_pause(settings, key, ended, time.time())
+    session_id = _paused_session(settings, session) if session else ""
+    key = pauses.key_of(session_id)
+    pause = pauses.pause_of(settings, key)
+    if pause:
+        pauses.end_pause(settings, key, pause, time.time())
     if as_json:
-        render.print_json({"paused": False, "session": found})
+        render.print_json({"paused": False, "session": session_id})
         return
-    whose = f"session {journal.session_tag(found)}" if found else ""
-    if ended:
-        click.echo(f"Storing {whose} again." if found else "Storing again.")
+    whose = f"session {journal.session_tag(session_id)}" if session_id else ""
+    if pause:
+        click.echo(f"Storing {whose} again." if session_id else "Storing again.")
     else:
         click.echo(f"{whose.capitalize() or 'Storing'} was not paused.")
     for still in filter(None, [storing.paused(settings), *storing.paused_sessions(settings)]):
@@ -134,5 +134,7 @@ def resume(vault: str | None, session: str | None, as_json: bool) -> None:
 def _paused_session(settings: Config, name: str) -> str:
     """Return the id of the paused session that `name` means, which may have no notes, else of any session."""
     paused = [pause.session for pause in pauses.of_sessions(settings) if pause.session]
-    named = [one for one in paused if one.startswith(name) or journal.session_tag(one) == name.lower()]
-    return named[0] if len(named) == 1 else conversation.id_of(settings, name)
+    candidates = [
+        session for session in paused if session.startswith(name) or journal.session_tag(session) == name.lower()
+    ]
+    return candidates[0] if len(candidates) == 1 else conversation.id_of(settings, name)

@@ -65,12 +65,12 @@ def _target(given: str) -> Path:
             raise UsageError(f"{path} is not a Markdown file.")
         return path
     root = Path(project.identify(str(Path.cwd())).worktree or Path.cwd())
-    found = next((root / name for name in _DEFAULTS if (root / name).is_file()), None)
-    if found is None:
+    file = next((root / name for name in _DEFAULTS if (root / name).is_file()), None)
+    if file is None:
         raise UsageError(
             f"There is no {', '.join(_DEFAULTS[:-1])} or {_DEFAULTS[-1]} in {root}. Name a file with --to."
         )
-    return found
+    return file
 
 
 def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str, str]:
@@ -116,5 +116,5 @@ def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
     if as_json:
         render.print_json({"id": note_id, "file": path, "action": action})
         return
-    said = {"promoted": "is now in", "removed": "is no longer in", "unchanged": "is already up to date in"}[action]
-    click.echo(f"[mem:{note_id}] {said} {path}.")
+    phrase = {"promoted": "is now in", "removed": "is no longer in", "unchanged": "is already up to date in"}[action]
+    click.echo(f"[mem:{note_id}] {phrase} {path}.")

@@ -52,52 +52,52 @@ def history(settings: Config, session: str, project: str | None, full: bool, as_
     """
     from mdmem.views import conversation
 
-    found = conversation.read(settings, session, project=project or "")
+    opened = conversation.read(settings, session, project=project or "")
     if as_json:
-        render.print_json(_as_object(found))
+        render.print_json(_as_object(opened))
         return
     marker = settings.settings.privacy.marker
-    render.write(_head(found, marker))
-    if resume := _resume(found):
+    render.write(_head(opened, marker))
+    if resume := _resume(opened):
         click.secho(render.safe(f"resume: {resume}"), dim=True)  # never wrapped, so that it can be copied
-    for step in found.steps:
+    for step in opened.steps:
         _print(step, marker, full=full)
 
 
-def _as_object(found: Conversation) -> dict[str, Any]:
-    facts = {key: found.fact(key) for key in ("project", "agent", "branch", "cwd")}
-    times = found.times
+def _as_object(conversation: Conversation) -> dict[str, Any]:
+    facts = {key: conversation.fact(key) for key in ("project", "agent", "branch", "cwd")}
+    times = conversation.times
     return {
-        "session": found.session,
-        "title": found.title,
+        "session": conversation.session,
+        "title": conversation.title,
         **facts,
         "started": times[0] if times else "",
         "ended": times[-1] if times else "",
-        "resume": _resume(found),
-        "notes": [{**step.meta, "path": step.path, "body": step.body} for step in found.steps],
+        "resume": _resume(conversation),
+        "notes": [{**step.meta, "path": step.path, "body": step.body} for step in conversation.steps],
     }
 
 
-def _head(found: Conversation, marker: str) -> list[list[Piece]]:
-    times = found.times
+def _head(conversation: Conversation, marker: str) -> list[list[Piece]]:
+    times = conversation.times
     start, end = (times[0], times[-1]) if times else ("", "")
     took = wording.worked(timestamps.worked(map(timestamps.epoch, times)))
     facts = [
-        found.fact("project"),
+        conversation.fact("project"),
         f"{timestamps.readable(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),
-        found.fact("agent"),
-        found.fact("branch"),
-        found.session,
+        conversation.fact("agent"),
+        conversation.fact("branch"),
+        conversation.session,
     ]
-    head: list[list[Piece]] = [[(_readable(found.title, marker), "bold")]]
+    head: list[list[Piece]] = [[(_readable(conversation.title, marker), "bold")]]
     head.append([(render.safe(" · ".join(filter(None, facts))), "dim")])
     return head
 
 
-def _resume(found: Conversation) -> str:
+def _resume(conversation: Conversation) -> str:
     from mdmem.agents.install import known
 
-    return known.resume_command(found.fact("agent"), found.session, found.fact("cwd"))
+    return known.resume_command(conversation.fact("agent"), conversation.session, conversation.fact("cwd"))
 
 
 def _print(step: ConversationStep, marker: str, *, full: bool) -> None:
@@ -106,8 +106,8 @@ def _print(step: ConversationStep, marker: str, *, full: bool) -> None:
         if full:
             render.block([(_readable(step.body.rstrip(), marker), "dim")], INDENT)
         return
-    who, style = _SPEAKERS.get(step.kind, (step.kind, "magenta"))
-    name = str(step.meta.get("agent", "agent")) if step.kind == "response" else who
+    speaker, style = _SPEAKERS.get(step.kind, (step.kind, "magenta"))
+    name = str(step.meta.get("agent", "agent")) if step.kind == "response" else speaker
     failed = " (cut short by an error)" if step.meta.get("success") is False else ""
     time = wording.clock(str(step.meta.get("created", ""))).ljust(INDENT)
     cited = render.safe(f"  {step.meta.get('id', '')}")
@@ -127,9 +127,9 @@ def _run(step: ConversationStep, marker: str) -> Iterator[Piece]:
     if step.meta.get("success") is False or code not in (None, 0):
         is_said = code in (None, 0) or f"exit {code}" in title
         yield "  ✗" if is_said else f"  ✗ exit {code}", "red"
-    taken = step.meta.get("duration_ms")
-    if isinstance(taken, int) and taken >= LONG_MS:
-        yield f"  {wording.duration(taken / 1000)}", "dim"
+    milliseconds = step.meta.get("duration_ms")
+    if isinstance(milliseconds, int) and milliseconds >= LONG_MS:
+        yield f"  {wording.duration(milliseconds / 1000)}", "dim"
 
 
 def _readable(text: str, marker: str) -> str:
@@ -162,16 +162,16 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
         if anchor is None:
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         home = rows.row(view, anchor).project
-        asked = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
-        found = rows.matching_notes(view, settings.vault, asked)
-        return [rows.row(view, number) for number in rows.around(view, found, anchor, before, after)]
+        query = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
+        matching = rows.matching_notes(view, settings.vault, query)
+        return [rows.row(view, number) for number in rows.around(view, matching, anchor, before, after)]
 
-    shown = rows.ask(settings, answer)
+    note_rows = rows.ask(settings, answer)
     if as_json:
-        render.print_json([{**row._asdict(), "anchor": row.path == path} for row in shown])
+        render.print_json([{**row._asdict(), "anchor": row.path == path} for row in note_rows])
         return
     columns = (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
-    marked = (("▶" if row.path == path else "·", row) for row in shown)
+    marked = (("▶" if row.path == path else "·", row) for row in note_rows)
     cells = (
         (mark, timestamps.readable(row.created), row.kind, row.project, row.id, listing.title(row))
         for mark, row in marked
@@ -221,27 +221,27 @@ def show(
     elif as_json:
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
-        linking, relations = _joined(settings, path, parsed)
-        named = [{"id": row.id, "path": row.path, "title": row.title} for row in linking]
-        rest = {"body": parsed.body, "backlinks": named, "relations": relations}
-        render.print_json({**parsed.meta, "path": path, **problem, **rest})
+        linking, relations = _linked(settings, path, parsed)
+        backlinks = [{"id": row.id, "path": row.path, "title": row.title} for row in linking]
+        text_and_links = {"body": parsed.body, "backlinks": backlinks, "relations": relations}
+        render.print_json({**parsed.meta, "path": path, **problem, **text_and_links})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     else:
         parsed = note.parse(data)
         _print_note(path, parsed)
-        _print_joined(*_joined(settings, path, parsed))
+        _print_linked(*_linked(settings, path, parsed))
 
 
-def _joined(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
+def _linked(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
     """Return the notes that link to this one, and its typed links; none if the index cannot be read."""
     from mdmem.learn import relations
     from mdmem.views import rows
 
     def answer(view: View) -> tuple[list[NoteRow], list[TypedLink]]:
-        found = rows.backlinks(view, path, str(parsed.meta.get("id", "")))
-        return found, relations.of_note(settings, view, path, parsed.meta)
+        linking = rows.backlinks(view, path, str(parsed.meta.get("id", "")))
+        return linking, relations.of_note(settings, view, path, parsed.meta)
 
     try:
         return rows.ask(settings, answer)
@@ -249,10 +249,10 @@ def _joined(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[Note
         return [], []
 
 
-def _print_joined(linking: list[NoteRow], relations: list[TypedLink]) -> None:
+def _print_linked(linking: list[NoteRow], relations: list[TypedLink]) -> None:
     if relations:
         render.write([[], [("Related", "bold")]])
-        render.write([[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in relations])
+        render.write([[(f"  {link.relation} [mem:{link.id}] {render.safe(link.title)}", "")] for link in relations])
     if linking:
         render.write([[], [("Linked from", "bold")]])
         columns = (render.WHEN, render.KIND, render.ID, render.TITLE)
@@ -281,8 +281,8 @@ def _of_item(settings: Config, key: str) -> str:
     if len(key) != work.KEY_CHARS:
         return ""
     now = options.now()
-    listed = {one.key: one.path for one in proposals.waiting(settings, now=now)}
-    return (listed | {one.key: one.path for one in work.open_work(settings, now=now)}).get(key, "")
+    listed = {item.key: item.path for item in proposals.waiting(settings, now=now)}
+    return (listed | {item.key: item.path for item in work.open_work(settings, now=now)}).get(key, "")
 
 
 def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
@@ -311,9 +311,9 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
         del meta["aliases"]
     console.print(Text(render.safe(title), "bold"))
     console.print(Text(render.safe(" · ".join(filter(None, facts))), "dim"))
-    rest = [f"{key}: {value}" for key, value in meta.items() if key not in _UNSHOWN]
-    if rest:
-        console.print(Text(render.safe("\n".join(rest)), "dim"))
+    other_facts = [f"{key}: {value}" for key, value in meta.items() if key not in _UNSHOWN]
+    if other_facts:
+        console.print(Text(render.safe("\n".join(other_facts)), "dim"))
     if parsed.problem:
         console.print(Text(f"The front matter is broken: {parsed.problem}.", "yellow"))
     console.print()
@@ -330,11 +330,11 @@ _PAGE_MARKS = re.compile(
 
 def _without_marks(text: str) -> str:
     """Return a note's text without what marks and folds the generated part of a page."""
-    head, begun, rest = text.partition(journal.PAGE_MARKS[0])
-    if not begun:
+    head, begin_mark, after_begin = text.partition(journal.PAGE_MARKS[0])
+    if not begin_mark:
         return text
-    inside, _, after = rest.partition(journal.PAGE_MARKS[1])
-    return head + _PAGE_MARKS.sub("", inside) + after
+    generated, _, after = after_begin.partition(journal.PAGE_MARKS[1])
+    return head + _PAGE_MARKS.sub("", generated) + after
 
 
 def _worded(value: object) -> str:

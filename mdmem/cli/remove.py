@@ -85,8 +85,8 @@ def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) 
     from mdmem.history import forget as work
 
     lost = work.keep(settings, [target.path for target in targets]) if targets else set()
-    done = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
-    changed, skipped = (done.changed, done.skipped) if done else ([], [])
+    applied = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
+    changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
     for_good = sorted(lost.intersection(changed))
     print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
 
@@ -100,10 +100,10 @@ def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
     with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as report:
-        done = work.apply(settings, targets, upkeep.updater(settings), report)
-    status = print_applied(done)
-    if done.result.commits and len(lost) < len(targets):
-        undo = [f"`mdmem undo {one.oid[:8]}`" for one in reversed(done.result.commits)]
+        applied = work.apply(settings, targets, upkeep.updater(settings), report)
+    status = print_applied(applied)
+    if applied.result.commits and len(lost) < len(targets):
+        undo = [f"`mdmem undo {commit.oid[:8]}`" for commit in reversed(applied.result.commits)]
         brings = f"bring{'s' * (len(undo) == 1)} {'it' if len(targets) == 1 else 'them'}"
         click.echo(f"{', '.join(undo)} {brings} back.")
     return status
@@ -145,27 +145,27 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     if not as_json:
         _print_plan(planned)
         if planned.other_case:
-            again = shlex.quote(f"(?i){re.escape(target)}")
+            pattern = shlex.quote(f"(?i){re.escape(target)}")
             places = plural.number(planned.other_case, "file or object contains", "files and objects contain")
-            click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(again)} finds these too.")
-    found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
-    if not really or not found:
+            click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(pattern)} finds these too.")
+    is_found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
+    if not really or not is_found:
         if as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
             click.echo(
-                "Nothing was changed. --apply does it." if found else "Found nowhere: there is nothing to purge."
+                "Nothing was changed. --apply does it." if is_found else "Found nowhere: there is nothing to purge."
             )
         return 1 if yes and not really else 0  # --yes without --apply: the caller expected a change
     if not yes:
         options.confirm("This rewrites every commit and cannot be undone. Continue?")
     with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:
-        done = work.apply(settings, planned, bar.step)
+        purged = work.apply(settings, planned, bar.step)
     if as_json:
-        print_json(done)
+        print_json(purged)
     else:
-        _print_purged(done)
-    return 1 if done.left else 0
+        _print_purged(purged)
+    return 1 if purged.left else 0
 
 
 def _print_plan(planned: PurgePlan) -> None:
@@ -181,26 +181,30 @@ def _print_plan(planned: PurgePlan) -> None:
 
 def _renames(paths: dict[str, str]) -> dict[str, str]:
     """Return the new name of each folder and file that is renamed; a whole path where the depth changes."""
-    made: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     for old, new in paths.items():
         before, after = old.split("/"), new.split("/")
         if len(before) != len(after):
-            made[old] = new
+            new_names[old] = new
             continue
-        for depth, (one, other) in enumerate(zip(before, after, strict=True), 1):
-            if one != other:
-                made["/".join(before[:depth])] = other
-    return made
+        for depth, (old_part, new_part) in enumerate(zip(before, after, strict=True), 1):
+            if old_part != new_part:
+                new_names["/".join(before[:depth])] = new_part
+    return new_names
 
 
-def _print_purged(done: Purged) -> None:
-    click.echo(f"Changed {plural.number(len(done.files), 'file')} and rewrote {plural.number(done.commits, 'commit')}.")
-    if done.left:
-        for sentence in done.left:
+def _print_purged(purged: Purged) -> None:
+    click.echo(
+        f"Changed {plural.number(len(purged.files), 'file')} and rewrote {plural.number(purged.commits, 'commit')}."
+    )
+    if purged.left:
+        for sentence in purged.left:
             click.secho(safe(sentence), fg="red", err=True)
     else:
-        click.secho(f"Proof: searched {plural.number(done.objects_searched, 'object')}; none contains it.", fg="green")
-    for sentence in done.elsewhere:
+        click.secho(
+            f"Proof: searched {plural.number(purged.objects_searched, 'object')}; none contains it.", fg="green"
+        )
+    for sentence in purged.elsewhere:
         click.echo(safe(sentence))
 
 
@@ -228,27 +232,27 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
 
     with progress.ProgressBar("Unpacking" if undo else "Packing", shown=not as_json) as bar:
         if undo:
-            done = work.unpack(settings, year, project=project or "", report=bar.step)
+            result = work.unpack(settings, year, project=project or "", report=bar.step)
         else:
-            done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
-    if done.commits:
+            result = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
+    if result.commits:
         indexing.leave_complete(settings, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
             if upkeep.refresh(settings, now=time.time()):  # links must point to where the notes are now
                 commit.commit(settings, report=bar.step)
-    status = 1 if undo and done.left else 0  # only a damaged archive stays packed
+    status = 1 if undo and result.left else 0  # only a damaged archive stays packed
     if as_json:
-        print_json(done)
+        print_json(result)
         return status
-    counted = f"{plural.number(done.notes, 'note')} of {plural.number(done.sessions, 'session')}"
-    if not (done.sessions or done.left):
+    counted = f"{plural.number(result.notes, 'note')} of {plural.number(result.sessions, 'session')}"
+    if not (result.sessions or result.left):
         click.echo(f"No session of {year} {'is packed' if undo else 'can be packed'}; nothing was changed.")
     elif undo:
         click.echo(f"Unpacked {counted} of {year}.")
     else:
-        click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {plural.number(done.sessions, 'file')}.")
-    for one in done.left[:SHOWN]:
-        click.secho(safe(f"{one.folder} stays as it is: {one.why.removesuffix('.')}."), dim=not undo)
-    if len(done.left) > SHOWN:
-        click.secho(f"and {len(done.left) - SHOWN} more", dim=True)
+        click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {plural.number(result.sessions, 'file')}.")
+    for session in result.left[:SHOWN]:
+        click.secho(safe(f"{session.folder} stays as it is: {session.why.removesuffix('.')}."), dim=not undo)
+    if len(result.left) > SHOWN:
+        click.secho(f"and {len(result.left) - SHOWN} more", dim=True)
     return status

@@ -103,31 +103,31 @@ def review(
     from mdmem.history.merging import undecided
 
     first, last = options.span(when)
-    seen = work.pending(settings, project=project or "", kinds=kind)
-    seen = seen._replace(items=[item for item in seen.items if options.fits(item.created, first, last)])
+    pending = work.pending(settings, project=project or "", kinds=kind)
+    pending = pending._replace(items=[item for item in pending.items if options.fits(item.created, first, last)])
     narrowed = bool(project or kind or first or last)
     choices = [] if narrowed else undecided.waiting(settings)
     if as_json:
-        print_array(chain(map(_row, seen.items), ({**_row(choice), "change": "both"} for choice in choices)))
+        print_array(chain(map(_row, pending.items), ({**_row(choice), "change": "both"} for choice in choices)))
         return 0
     if not (listing or done) and not _ask_versions(settings, choices):
         return 0
     is_by_note = bool(kind or by_note)
-    screens = [_screen_of(item) for item in seen.items] if is_by_note else work.screens(seen.items)
+    screens = [_screen_of(item) for item in pending.items] if is_by_note else work.screens(pending.items)
     if listing or not screens:
         _print_waiting(choices if listing else [], screens)
         return 0 if listing or done else _ask_proposals(settings, project or "")
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
-        status = print_applied(work.finish(settings, seen, [], "Review\n"))
-        click.echo(f"{plural.number(len(seen.items), 'note')} marked as reviewed.")
+        status = print_applied(work.finish(settings, pending, [], "Review\n"))
+        click.echo(f"{plural.number(len(pending.items), 'note')} marked as reviewed.")
         return status
     decided = None
     while decided is None:
         decided = _ask(settings, screens)
     # A filtered review has not shown everything: the next one shows the rest.
-    status = _carry_out(settings, seen, decided, complete=not decided.quits and not narrowed)
+    status = _carry_out(settings, pending, decided, complete=not decided.quits and not narrowed)
     return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
 
 
@@ -143,18 +143,20 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
     for choice in choices:
         click.echo(f"both versions  {safe(_place(choice))}")
     render.table((render.ID, render.WHEN, render.Column(), render.TITLE), map(_cells, screens))
-    notes = plural.number(sum(len(one.all) for one in screens), "note")
+    notes = plural.number(sum(len(screen.all) for screen in screens), "note")
     places = f"{plural.number(len(choices), 'place')} with both versions and " if choices else ""
     click.echo(f"{places}{notes} to review.")
 
 
-def _carry_out(settings: Config, seen: Review, decided: ReviewDecision, *, complete: bool) -> int:
+def _carry_out(settings: Config, reviewed: Review, decided: ReviewDecision, *, complete: bool) -> int:
     """Make the changes and commit them; return the exit status."""
     from mdmem.history import review as work
 
-    told = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
-    text, update_page = f"Review: {told or 'nothing'}\n", upkeep.updater(settings)
-    return print_applied(work.finish(settings, seen, decided.steps, text, complete=complete, update_page=update_page))
+    counts = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
+    text, update_page = f"Review: {counts or 'nothing'}\n", upkeep.updater(settings)
+    return print_applied(
+        work.finish(settings, reviewed, decided.steps, text, complete=complete, update_page=update_page)
+    )
 
 
 def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
@@ -226,8 +228,10 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None
         decided.pop()
         while decided and not screens[len(decided)].session and screens[len(decided)].items[0].change == "deleted":
             decided.pop()  # that screen asked nothing
-    counts: Counter[str] = sum((one.counts for one in decided), Counter())
-    return ReviewDecision(counts, [step for one in decided for step in one.steps], bool(decided and decided[-1].quits))
+    counts: Counter[str] = sum((decision.counts for decision in decided), Counter())
+    return ReviewDecision(
+        counts, [step for decision in decided for step in decision.steps], bool(decided and decided[-1].quits)
+    )
 
 
 def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
@@ -250,9 +254,9 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
                     click.echo(f"     {safe(run.title)}")
             elif answer == "drop":
                 edited = sum(item.edited for item in screen.all)
-                mine = f", of which you have changed {edited}" if edited else ""
-                if click.confirm(f"Delete {plural.number(len(screen.all), 'note')}{mine}?"):
-                    steps = work.delete(settings, [one for one in screen.all if one.change != "deleted"])
+                own_changes = f", of which you have changed {edited}" if edited else ""
+                if click.confirm(f"Delete {plural.number(len(screen.all), 'note')}{own_changes}?"):
+                    steps = work.delete(settings, [item for item in screen.all if item.change != "deleted"])
                     return ReviewDecision(Counter([answer]), steps)
             else:
                 return ReviewDecision(Counter([answer]), _kept(settings, screen, answer))
@@ -352,9 +356,9 @@ def _counted(screen: ReviewScreen) -> str:
     """Count a session's notes by kind, deleted ones apart."""
     from mdmem.history import message
 
-    gone = plural.number(sum(item.change == "deleted" for item in screen.all), "deleted note")
-    left = message.counts(item.kind for item in screen.all if item.change != "deleted")
-    return ", ".join(part for part in (left, gone) if part and not part.startswith("0 "))
+    deleted = plural.number(sum(item.change == "deleted" for item in screen.all), "deleted note")
+    present = message.counts(item.kind for item in screen.all if item.change != "deleted")
+    return ", ".join(part for part in (present, deleted) if part and not part.startswith("0 "))
 
 
 def _show_session(screen: ReviewScreen, place: str) -> None:
@@ -384,5 +388,5 @@ def _show(settings: Config, item: ReviewItem, place: str) -> None:
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
     click.secho(safe(f"{timestamps.readable(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
     body = safe(note.parse(work.text_of(settings, item)).body.strip())
-    more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
-    click.echo(body[:SHOWN_CHARS] + more)
+    rest_of_text = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
+    click.echo(body[:SHOWN_CHARS] + rest_of_text)

@@ -61,8 +61,8 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
     settings = config.load(vault)
     http.load_token(settings)
     opened = ports.listen(host, port or ports.default_port(settings.vault), exact=port is not None)
-    shown = f"[{host}]" if ":" in host else host
-    click.echo(f"Serving {settings.vault} at http://{shown}:{opened.getsockname()[1]}/mcp", err=True)
+    shown_host = f"[{host}]" if ":" in host else host
+    click.echo(f"Serving {settings.vault} at http://{shown_host}:{opened.getsockname()[1]}/mcp", err=True)
     click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {http.token_path(settings)}", err=True)
     if not ports.is_loopback(host):
         click.echo(

@@ -41,41 +41,44 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     if hours and not model:
         raise UsageError("--hours needs --model.")
     if model:
-        others = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
-        if others:
-            raise UsageError(f"--model lists every call; it does not go with {others[0]}.")
+        other_options = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
+        if other_options:
+            raise UsageError(f"--model lists every call; it does not go with {other_options[0]}.")
         _print_ledger(ledger.read(settings), hours=hours, as_json=as_json)
         return
-    found = figures.count(settings, options.query(given))
+    counts = figures.count(settings, options.query(given))
     if as_json:
-        render.print_json(found)
+        render.print_json(counts)
         return
-    said = _summary(found) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault))
-    render.block([(said, "")], 0)
-    _bars("Kinds", found["kinds"].items())
-    _bars("Projects", found["projects"].items())
-    _bars("Days", _recent(found["days"]), most=MOST_DAYS)
-    _bars("Tools", found["tools"].items())
-    _bars("Failures", found["failures"].items())
-    _bars("Files changed most", found["files"].items())
+    summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault))
+    render.block([(summary, "")], 0)
+    _bars("Kinds", counts["kinds"].items())
+    _bars("Projects", counts["projects"].items())
+    _bars("Days", _recent(counts["days"]), most=MOST_DAYS)
+    _bars("Tools", counts["tools"].items())
+    _bars("Failures", counts["failures"].items())
+    _bars("Files changed most", counts["files"].items())
     _heading("Kept out")
-    render.block([(_kept_out(found["kept_out"]), "")], 2)
+    render.block([(_kept_out(counts["kept_out"]), "")], 2)
     _heading("Injected")
-    render.block([(_injected(found["injections"]), "")], 2)
-    _bars("Cited most", ((f"{one['id']}  {one['title']}", one["cited"]) for one in found["injections"]["used"]))
-    if found["model_calls"]:
+    render.block([(_injected(counts["injections"]), "")], 2)
+    _bars(
+        "Cited most",
+        ((f"{memory['id']}  {memory['title']}", memory["cited"]) for memory in counts["injections"]["used"]),
+    )
+    if counts["model_calls"]:
         _heading("Model")
-        click.echo(f"  {plural.number(found['model_calls'], 'call')}: mdmem stats --model")
+        click.echo(f"  {plural.number(counts['model_calls'], 'call')}: mdmem stats --model")
     _heading("Storage")
-    render.block([(_storage(found["storage"]), "")], 2)
+    render.block([(_storage(counts["storage"]), "")], 2)
 
 
-def _summary(found: dict[str, Any]) -> str:
-    if not found["notes"]:
+def _summary(counts: dict[str, Any]) -> str:
+    if not counts["notes"]:
         return ""
-    span = f"{wording.day(found['first'])} to {wording.day(found['last'])}"
-    pinned = f", {found['pinned']} pinned" if found["pinned"] else ""
-    return f"{plural.number(found['notes'], 'note')}{pinned}, {plural.number(found['sessions'], 'session')}, {span}"
+    span = f"{wording.day(counts['first'])} to {wording.day(counts['last'])}"
+    pinned = f", {counts['pinned']} pinned" if counts["pinned"] else ""
+    return f"{plural.number(counts['notes'], 'note')}{pinned}, {plural.number(counts['sessions'], 'session')}, {span}"
 
 
 def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
@@ -84,8 +87,8 @@ def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
         return []
     last = date.fromisoformat(max(days))
     span = (last - date.fromisoformat(min(days))).days + 1
-    shown = [last - timedelta(days=back) for back in range(min(span, MOST_DAYS))]
-    return [(day.isoformat(), days.get(day.isoformat(), 0)) for day in reversed(shown)]
+    days_shown = [last - timedelta(days=days_ago) for days_ago in range(min(span, MOST_DAYS))]
+    return [(day.isoformat(), days.get(day.isoformat(), 0)) for day in reversed(days_shown)]
 
 
 def _bars(title: str, counts: Iterable[tuple[str, int]], most: int = MOST_ROWS) -> None:
@@ -107,25 +110,25 @@ def _heading(title: str) -> None:
     render.write([[], [(title, "bold")]])
 
 
-def _kept_out(found: dict[str, int]) -> str:
-    if not found["notes"]:
+def _kept_out(counts: dict[str, int]) -> str:
+    if not counts["notes"]:
         return "nothing"
-    sections = plural.number(found["private"], "private section")
-    return f"{sections} and {plural.number(found['redacted'], 'secret')}, in {plural.number(found['notes'], 'note')}"
+    sections = plural.number(counts["private"], "private section")
+    return f"{sections} and {plural.number(counts['redacted'], 'secret')}, in {plural.number(counts['notes'], 'note')}"
 
 
-def _injected(found: dict[str, Any]) -> str:
-    if not found["times"]:
+def _injected(counts: dict[str, Any]) -> str:
+    if not counts["times"]:
         return "nothing yet"
-    memories = plural.number(found["memories"], "memory")
-    times = plural.number(found["times"], "time")
-    cited = f"{found['cited']} {'was' if found['cited'] == 1 else 'were'} cited"
-    return f"{memories} in {times} (about {found['tokens']:,} tokens), of which {cited} in an answer"
+    memories = plural.number(counts["memories"], "memory")
+    times = plural.number(counts["times"], "time")
+    cited = f"{counts['cited']} {'was' if counts['cited'] == 1 else 'were'} cited"
+    return f"{memories} in {times} (about {counts['tokens']:,} tokens), of which {cited} in an answer"
 
 
-def _storage(found: dict[str, int]) -> str:
-    parts = ", ".join(f"{name} {wording.size(found[name])}" for name in ("notes", "git", "index", "state"))
-    return f"{plural.number(found['files'], 'file')}: {parts}"
+def _storage(sizes: dict[str, int]) -> str:
+    parts = ", ".join(f"{name} {wording.size(sizes[name])}" for name in ("notes", "git", "index", "state"))
+    return f"{plural.number(sizes['files'], 'file')}: {parts}"
 
 
 def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) -> None:
@@ -140,8 +143,8 @@ def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) ->
         return
     head = ("hour" if hours else "day", "caller", "calls", "answered", "characters sent", "received", "seconds")
     sums = [
-        tuple(f"{value:,}" if isinstance(value, int) else str(value) for value in one)
-        for one in ledger.summed(calls, hours=hours)
+        tuple(f"{value:,}" if isinstance(value, int) else str(value) for value in row)
+        for row in ledger.summed(calls, hours=hours)
     ]
     columns = (render.WHEN, render.Column(), *[render.NUMBER] * 5)
     render.table(columns, [head, *sums])

@@ -61,45 +61,45 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     with progress.ProgressBar("Making pages", shown=not as_json) as bar:
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True)
-        done = work.sync(settings, remote, mode, bar.step)
-        if index.takes_memory(settings, len(done.received)):
+        synced = work.sync(settings, remote, mode, bar.step)
+        if index.takes_memory(settings, len(synced.received)):
             from mdmem.system import memory  # slow to load, and not needed by every sync
 
             memory.give_back()
             bar.step("Indexing")
             completion.run(settings)
-        if done.received or brought:
+        if synced.received or brought:
             bar.step("Making pages")
             if upkeep.refresh(settings, now=time.time(), everything=True):
                 later = work.sync(settings, remote, mode, bar.step)  # so that other machines need not make them
-                done = done.with_later(later)
+                synced = synced.with_later(later)
     if as_json:
-        fields = done._asdict() | {"received": list(done.received)}
+        fields = synced._asdict() | {"received": list(synced.received)}
         print_json({"told" if name == "remaining_advice" else name: value for name, value in fields.items()})
     else:
-        _tell(done)
-    return 1 if done.conflicts or done.held_back or done.kept else 0
+        _tell(synced)
+    return 1 if synced.conflicts or synced.held_back or synced.kept else 0
 
 
-def _tell(done: Synced) -> None:
+def _tell(synced: Synced) -> None:
     """Print what a sync did, and what is left for the user to decide."""
     from mdmem.history.git import part
 
-    click.echo(f"Received {plural.number(len(done.received), 'file')}, sent {plural.number(done.sent, 'commit')}.")
-    if done.private:
-        what = plural.number(done.private, "note stays", "notes stay")
+    click.echo(f"Received {plural.number(len(synced.received), 'file')}, sent {plural.number(synced.sent, 'commit')}.")
+    if synced.private:
+        what = plural.number(synced.private, "note stays", "notes stay")
         click.secho(f"{what} on this machine (sync: false).", dim=True)
-    for sentence in done.remaining_advice:
+    for sentence in synced.remaining_advice:
         click.secho(safe(sentence), fg="yellow")
-    for held in done.held_back:
-        warn(str(held))
-    for place in done.kept:
+    for held_back in synced.held_back:
+        warn(str(held_back))
+    for place in synced.kept:
         what = f"Both machines changed {place.what} of {place.path}; both versions are kept."
         warn(f"{what} `mdmem review` asks which one stays.")
-    for path in done.conflicts:
-        other = f"the other version is beside {path}, with .conflict- in its name"
-        warn(f"Both machines changed {path}: {other}. Delete one.")
-    for path in done.refused:
+    for path in synced.conflicts:
+        other_version = f"the other version is beside {path}, with .conflict- in its name"
+        warn(f"Both machines changed {path}: {other_version}. Delete one.")
+    for path in synced.refused:
         why = "it is not a regular file" if part.can_be(path) else "this system does not allow its name"
         warn(f"Skipped the remote's {path}: {why}.")
 
@@ -164,7 +164,7 @@ def clone(
     part = VaultPart(day, projects)
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
         work.clone(url, root, part if any(part) else None, bar.step)
-    is_empty = {one.name for one in root.iterdir()} == {".git"}
+    is_empty = {entry.name for entry in root.iterdir()} == {".git"}
     if not (is_empty or wording.is_set_up(str(root))):
         place = shlex.quote(str(root))
         raise VaultError(
@@ -218,16 +218,16 @@ def export(
     if to_stdout and as_json:
         raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, said = _export(
+        count, message = _export(
             settings, target, form, project=project or "", since=start, until=end, progress=bar.report
         )
     if as_json:
         print_json({"path": str(Path(target[-1])), **count._asdict()})
         return
-    click.echo(said, err=to_stdout)
+    click.echo(message, err=to_stdout)
 
 
-def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[ExportCounts, str]:
+def _export(settings: Config, target: tuple[str, ...], form: str | None, **filters: Any) -> tuple[ExportCounts, str]:
     """Write the export; return how much it has, and the message."""
     from mdmem.views import exports
     from mdmem.views.vault_pages import upkeep
@@ -236,7 +236,7 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
         upkeep.refresh(settings, now=time.time())
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:
-        count = exports.site(settings, path, **wanted)
+        count = exports.site(settings, path, **filters)
         return count, f"{plural.number(count.notes, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
         raise UsageError("Name one file, or `site` and a folder.")
@@ -245,11 +245,11 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
     if target == ("-",):
         if form is None:
             raise UsageError("Name the format for stdout: mdmem export - --format jsonl")
-        count = exports.write(settings, path, form, stdout=sys.stdout.buffer, **wanted)
+        count = exports.write(settings, path, form, stdout=sys.stdout.buffer, **filters)
         return count, f"{_counted(count, form)}."
     ending = path.suffix[1:].lower()
     form = form or exports.FORMS.get(ending, ending)
-    count = exports.write(settings, path, form, **wanted)
+    count = exports.write(settings, path, form, **filters)
     return count, f"{_counted(count, form)} in {path}."
 
 
@@ -272,12 +272,11 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
     from mdmem.history import export as work
 
     with progress.ProgressBar("Writing the history", shown=not as_json):
-        made = work.backup(config.load(vault), target)
+        written = work.backup(config.load(vault), target)
     if as_json:
-        print_json(made)
+        print_json(written)
         return
-    click.echo(
-        f"{plural.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."
-    )
-    for path in made.missing:
+    count = plural.number(written.commits, "commit is", "commits are")
+    click.echo(f"{count} in {written.path} ({written.bytes:,} bytes), verified.")
+    for path in written.missing:
         warn(f"Not included, because it is not committed: {path}")

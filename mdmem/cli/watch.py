@@ -128,16 +128,16 @@ def _hooks_served() -> Iterator[None]:
 
 def _on_signals(end: Callable[[], None]) -> None:
     """Call `end` when the process is told to stop; in a thread, since the interrupted one may hold a lock."""
-    heard, told = os.pipe()
+    read_end, write_end = os.pipe()
     if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on
-        os.set_blocking(told, False)
-    signal.set_wakeup_fd(told)
+        os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: None)
 
     def listen() -> None:
-        os.read(heard, 1)
+        os.read(read_end, 1)
         end()
 
     threading.Thread(target=listen, daemon=True).start()
@@ -168,23 +168,23 @@ def _is_there(settings: config.Config, lock: IO[str]) -> bool:
 
 
 def _print_status(settings: config.Config, *, as_json: bool) -> None:
-    found = client.status(settings)
+    status = client.status(settings)
     if as_json:
-        render.print_json(found)
-    elif found["running"]:
+        render.print_json(status)
+    elif status["running"]:
         click.echo(
-            f"A watcher has been running on {found['vault']} since {timestamps.readable(found['since'])}"
-            f" (pid {found['pid']}):"
-            f" {plural.number(found['indexed'], 'note')} indexed in"
-            f" {plural.number(found['batches'], 'batch', 'batches')},"
-            f" {plural.number(found['answered'], 'request')} answered."
+            f"A watcher has been running on {status['vault']} since {timestamps.readable(status['since'])}"
+            f" (pid {status['pid']}):"
+            f" {plural.number(status['indexed'], 'note')} indexed in"
+            f" {plural.number(status['batches'], 'batch', 'batches')},"
+            f" {plural.number(status['answered'], 'request')} answered."
         )
-        if found.get("polling"):
-            click.echo(f"It scans the whole vault every few seconds, because {found['polling']}.")
-        if found.get("synced"):
-            how = "failed; run `mdmem sync` to see why" if found["sync_failed"] else "went well"
-            click.echo(f"The last sync was at {timestamps.readable(found['synced'])} and {how}.")
-    elif found.get("silent"):
+        if status.get("polling"):
+            click.echo(f"It scans the whole vault every few seconds, because {status['polling']}.")
+        if status.get("synced"):
+            how = "failed; run `mdmem sync` to see why" if status["sync_failed"] else "went well"
+            click.echo(f"The last sync was at {timestamps.readable(status['synced'])} and {how}.")
+    elif status.get("silent"):
         click.echo(SILENT)
     else:
         click.echo(f"No watcher is running on {settings.vault}. `mdmem watch --background` starts one (optional).")
@@ -201,11 +201,11 @@ def _stop(settings: config.Config) -> None:
 
 
 def _start(settings: config.Config) -> None:
-    found = client.status(settings)
-    if found["running"]:
+    status = client.status(settings)
+    if status["running"]:
         click.echo("A watcher is already running.")
         return
-    if found.get("silent"):
+    if status.get("silent"):
         raise BusyError(SILENT)
     process = subprocess.Popen(
         [sys.executable, "-m", "mdmem", "--vault", settings.vault, "watch"],

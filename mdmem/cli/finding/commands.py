@@ -37,8 +37,8 @@ class _Question(click.Command):
         for word in unwanted:
             if f"-{word}" in names and not ctx.resilient_parsing:
                 raise UsageError(f"No such option: {word}. Use -{word}; after `--`, {word} is a word to exclude.")
-        others = [word for word in args[:end] if not _UNWANTED.match(word)]
-        return super().parse_args(ctx, [*others, "--", *unwanted, *args[end + 1 :]])
+        other_words = [word for word in args[:end] if not _UNWANTED.match(word)]
+        return super().parse_args(ctx, [*other_words, "--", *unwanted, *args[end + 1 :]])
 
 
 _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
@@ -107,9 +107,9 @@ def search(
         unread = {"sort": sort != "relevance", "offset": offset, "all": every, "deep": deep}
         result = _search_then(settings, text, at, limit, {**given, **unread})
     else:
-        asked = options.query(given, text)
-        more = {"guess": _guess(settings, asked.text)} if deep else {}
-        result = hits.run(settings, asked, sort=sort, limit=limit, offset=offset, collapse=not every, **more)
+        query = options.query(given, text)
+        guess = {"guess": _guess(settings, query.text)} if deep else {}
+        result = hits.run(settings, query, sort=sort, limit=limit, offset=offset, collapse=not every, **guess)
     by_name = not (at or offset or any(given.values()))
     files = hits.named(settings, text, limit) if by_name else []
     hits.show(settings, result, files, offset=offset, as_json=as_json)
@@ -129,9 +129,11 @@ def _guess(settings: Config, text: str) -> str:
 
 
 def _refuse_beside_queries(text: str, given: Mapping[str, Any]) -> None:
-    others = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
-    if text or others:
-        raise UsageError(f"--queries works only with --limit, not with {others[0] if others else 'words'}.")
+    options_given = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
+    if text or options_given:
+        raise UsageError(
+            f"--queries works only with --limit, not with {options_given[0] if options_given else 'words'}."
+        )
 
 
 def _answer_all(settings: Config, file: str, limit: int) -> None:
@@ -139,10 +141,10 @@ def _answer_all(settings: Config, file: str, limit: int) -> None:
 
     data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     try:
-        asked = data.decode("utf-8")
+        questions = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"The questions are not UTF-8 ({error.reason} at byte {error.start}). Fix them.") from error
-    for name, paths in engine.batch(settings, list(_questions(asked)), limit=limit):
+    for name, paths in engine.batch(settings, list(_questions(questions)), limit=limit):
         render.print_json({"qid": name, "results": paths})
 
 
@@ -151,8 +153,8 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
         if not line.strip():
             continue
         try:
-            asked = json.loads(line)
-            yield asked["qid"], str(asked["text"])
+            question = json.loads(line)
+            yield question["qid"], str(question["text"])
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"Line {number} of the questions is not an object with qid and text. Fix it.") from error
 
@@ -164,17 +166,17 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     from mdmem.search.hits import SearchHit
     from mdmem.search.snippet import Snippet
 
-    others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
-    if others:
-        raise UsageError(f"--at works only with --kind, --project and --limit, not with --{others[0]}.")
+    unfit = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
+    if unfit:
+        raise UsageError(f"--at works only with --kind, --project and --limit, not with --{unfit[0]}.")
     if any(len(given[key]) > 1 for key in ("kind", "project")):
         raise UsageError("--at takes one --kind and one --project.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
-    found = past.search(settings, text, at, limit=limit, kind=kind, project=project)
-    snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
-    shown = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in found)
-    then = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in shown)
-    return SearchResult(then, len(then), (f"These notes are as they were at {at}.",))
+    past_hits = past.search(settings, text, at, limit=limit, kind=kind, project=project)
+    snippets = {hit.path: Snippet(hit.snippet, ()) for hit in past_hits}
+    fields_of_hits = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in past_hits)
+    hits_then = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in fields_of_hits)
+    return SearchResult(hits_then, len(hits_then), (f"These notes are as they were at {at}.",))
 
 
 @click.command()
@@ -235,33 +237,33 @@ def prompts(
     from mdmem.views import rows
 
     options.span(given)  # refuses a time that ends before it begins
-    asked, narrowed = view_of.read(" ".join(words), given)
+    parsed, narrowed = view_of.read(" ".join(words), given)
     here = staged.place(settings, startup.here())
 
     def choose(view: View) -> tuple[list[int], MatchedPrompts]:
         part = view_of.PromptSlice(sort, limit, offset)
-        found = view_of.match(view, settings.vault, asked, narrowed, part, here=here)
-        return found.shown, found
+        matched = view_of.match(view, settings.vault, parsed, narrowed, part, here=here)
+        return matched.shown, matched
 
     def make(view: View, number: int) -> FoundPrompt:
-        return view_of.read_prompt(view, settings.vault, number, found.scores[number])
+        return view_of.read_prompt(view, settings.vault, number, matched.scores[number])
 
-    shown, found = rows.each(settings, choose, make)
+    found_prompts, matched = rows.each(settings, choose, make)
     if as_json:
-        render.print_array(shown)
+        render.print_array(found_prompts)
     else:
-        _print_prompts(shown, full=full)
-    for hint in found.hints:
+        _print_prompts(found_prompts, full=full)
+    for hint in matched.hints:
         click.echo(f"hint: {hint}", err=True)
-    if not found.total and not found.hints:
+    if not matched.total and not matched.hints:
         click.echo("No prompt matches.", err=True)
-    extent.tell("prompt", len(found.shown), found.total, offset=offset, skips=True)
+    extent.tell("prompt", len(matched.shown), matched.total, offset=offset, skips=True)
 
 
-def _print_prompts(shown: Iterable[FoundPrompt], *, full: bool) -> None:
-    for one in shown:
-        where = f"  {render.safe(one.project)}" if one.project else ""
-        head = f"{wording.day(one.created)}  {journal.session_tag(one.session)} prompt {one.prompt}{where}  "
-        render.write([[(head, "dim"), (f"[mem:{render.safe(one.id)}]", "yellow")]])
-        text = one.text.splitlines() if full else [one.title]
+def _print_prompts(found_prompts: Iterable[FoundPrompt], *, full: bool) -> None:
+    for prompt in found_prompts:
+        project = f"  {render.safe(prompt.project)}" if prompt.project else ""
+        head = f"{wording.day(prompt.created)}  {journal.session_tag(prompt.session)} prompt {prompt.prompt}{project}  "
+        render.write([[(head, "dim"), (f"[mem:{render.safe(prompt.id)}]", "yellow")]])
+        text = prompt.text.splitlines() if full else [prompt.title]
         render.write([[(f"    {render.safe(line)}", "")] for line in text])

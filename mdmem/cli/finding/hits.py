@@ -52,23 +52,23 @@ def named(settings: Config, text: str, limit: int) -> list[str]:
 
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
     """Search by the watcher, or without one in this process. how: fields of `SearchOptions`."""
-    asked = startup.query({}, query) if isinstance(query, str) else query
+    parsed = startup.query({}, query) if isinstance(query, str) else query
     here = staged.place(settings, startup.here())
     if how["limit"] <= MAX_WARM:
-        found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
-        if found is not None:
-            return found
+        warm_answer = warm_search.ask(settings, parsed, {**how, "here": here.parts()})
+        if warm_answer is not None:
+            return warm_answer
     from mdmem.search import engine
 
-    return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
+    return engine.search(settings, parsed, engine.SearchOptions(here=here, **how))
 
 
 def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
     """Print hits, best first: rank, date, kind, title and citation; path; snippet with the words marked."""
     hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
-        more = plural.number(hit.similar, "more note says", "more notes say")
-        similar = f"  ({more} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
+        count = plural.number(hit.similar, "more note says", "more notes say")
+        similar = f"  ({count} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
         render.hanging([(f"{rank:>3}  ", "bold")], _head(hit))
         render.write([path])
@@ -80,9 +80,11 @@ def print_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> 
     """Print hits as JSON, then the files."""
     hits = ({key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits)
     rows = ({**hit, "score": round(hit["score"], 4)} for hit in hits)
-    like = dict.fromkeys(warm_search.HIT_KEYS, "")
-    others = ({**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files)
-    render.print_array(chain(rows, others))
+    empty = dict.fromkeys(warm_search.HIT_KEYS, "")
+    file_rows = (
+        {**empty, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files
+    )
+    render.print_array(chain(rows, file_rows))
 
 
 def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
@@ -116,9 +118,10 @@ def _nothing(settings: Config) -> str:
 
     if rows.is_empty(settings):
         return wording.none_yet(settings.vault)
-    here = part.of(settings.vault)
-    more = f" Only a part of the vault is here ({here}); `mdmem sync --whole` fetches the rest." if here else ""
-    return NOTHING + more
+    vault_part = part.of(settings.vault)
+    if vault_part:
+        return f"{NOTHING} Only a part of the vault is here ({vault_part}); `mdmem sync --whole` fetches the rest."
+    return NOTHING
 
 
 def print_remarks(

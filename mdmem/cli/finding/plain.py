@@ -19,24 +19,24 @@ _FILTERS = {"--kind": "kind", "--project": "project", "--session": "session", "-
 
 def run(line: Sequence[str]) -> bool:
     """Run a plain search; return False, with nothing done, for any other command line."""
-    given_vault, rest = (line[1], line[2:]) if line[:1] == ["--vault"] and len(line) > 2 else (None, line)
-    asked = None if os.environ.get("_MDMEM_COMPLETE") else parse(rest)
-    if asked is None:
+    given_vault, command = (line[1], line[2:]) if line[:1] == ["--vault"] and len(line) > 2 else (None, line)
+    parsed = None if os.environ.get("_MDMEM_COMPLETE") else parse(command)
+    if parsed is None:
         return False
     from mdmem.cli.finding import hits
     from mdmem.cli.terminal import startup
 
     end = startup.begin_fence("search")
     try:
-        text, filters, how = asked
+        text, filters, how = parsed
         settings = startup.settings(given_vault)
         limit = how["limit"] or hits.EVERYTHING
         query = startup.query(filters, text)
-        found = hits.run(
+        result = hits.run(
             settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
         )
         files = [] if filters or how["offset"] else hits.named(settings, text, limit)
-        hits.show(settings, found, files, offset=how["offset"], as_json=how["as_json"])
+        hits.show(settings, result, files, offset=how["offset"], as_json=how["as_json"])
     finally:
         if end:
             print(end)
@@ -50,8 +50,8 @@ def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | N
     how: dict[str, Any] = {"limit": 10, "offset": 0, "every": False, "as_json": False}
     words: list[str] = []
     filters: dict[str, Any] = {}
-    rest = iter(line[1:])
-    for word in rest:
+    remaining = iter(line[1:])
+    for word in remaining:
         name, equals, value = word.partition("=")
         if word[:1] != "-":
             words.append(word)
@@ -59,7 +59,7 @@ def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | N
             how[_FLAGS[word]] = True
         elif name in _NUMBERS or name in _FILTERS:
             if not equals or name == "-n":
-                value = next(rest, "-") if not equals else "-"
+                value = next(remaining, "-") if not equals else "-"
             if value[:1] == "-" or (name in _NUMBERS and not _is_number(value)):
                 return None
             if name in _NUMBERS:

@@ -61,11 +61,11 @@ def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
     section, _, name = key.rpartition(".")
     written = f"#{name} = {default}" if value is None else f"{name} = {render.toml(value)}"
     new = newline.join(_with_line(lines, section, name, written))
-    wanted = {found: item for found, item in config.flatten(before).items() if found != key}
+    expected = {other_key: item for other_key, item in config.flatten(before).items() if other_key != key}
     if value is not None:
-        wanted[key] = value
+        expected[key] = value
     try:
-        if config.flatten(tomllib.loads(new)) == wanted:
+        if config.flatten(tomllib.loads(new)) == expected:
             return new
     except tomllib.TOMLDecodeError:
         pass
@@ -77,9 +77,9 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
     start, end = _bounds(lines, section)
     for at in range(start, end):
         if toml_text.key(lines[at]) == name:
-            last = toml_text.last_line(lines, at)
-            comment = _comment(lines[last]) if last == at else ""
-            return [*lines[:at], f"{written}{comment}", *lines[last + 1 :]]
+            last_line = toml_text.last_line(lines, at)
+            comment = _comment(lines[last_line]) if last_line == at else ""
+            return [*lines[:at], f"{written}{comment}", *lines[last_line + 1 :]]
     for at in range(start, end):
         if lines[at].lstrip().startswith("#") and toml_text.key(lines[at].lstrip("# ")) == name:
             return [*lines[:at], written, *lines[at + 1 :]]
@@ -87,8 +87,8 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
         return lines  # not set here, so there is nothing to comment out
     if start > 0 or not section:
         return [*lines[:start], written, *lines[start:]]
-    above = lines[:-1] if lines[-1] == "" else lines
-    return [*above, *([""] if above else []), f"[{section}]", written, ""]
+    lines_above = lines[:-1] if lines[-1] == "" else lines
+    return [*lines_above, *([""] if lines_above else []), f"[{section}]", written, ""]
 
 
 def _bounds(lines: list[str], section: str) -> tuple[int, int]:

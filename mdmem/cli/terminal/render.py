@@ -99,9 +99,9 @@ def markdown(text: str) -> Markdown:
 
     from mdmem.views import markup
 
-    made = Markdown("")
-    made.parsed = markup.parsed(text)
-    return made
+    rendered = Markdown("")
+    rendered.parsed = markup.parsed(text)
+    return rendered
 
 
 # -- lines and tables ------------------------------------------------------------------------------
@@ -211,10 +211,10 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
     columns that do not fit get a line of their own.
     """
     screen = terminal()
-    kept, cells, widest = _read(len(columns), rows)
-    if not kept:
+    filled, cells, widest = _read(len(columns), rows)
+    if not filled:
         return
-    columns = [columns[place] for place in kept]
+    columns = [columns[place] for place in filled]
     room = screen.width - len(indent) if screen and screen.is_terminal else None
     widths = _widths(columns, widest, room)
     if room is None or widths[-1] >= min(LEAST_LAST, widest[-1]):
@@ -223,9 +223,9 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
     widths = _widths(columns[:-1], widest, room)
     ends = accumulate(width + len(GAP) for width in widths)
     cut = max(sum(end - len(GAP) <= room for end in ends), 1)
-    left = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
-    cuts = [0, cut] if left >= LEAST_BELOW else [0, cut, len(columns) - 1]
-    widths.append(max(left if left >= LEAST_BELOW else room - len(GAP), MIN_CHARS))
+    last_width = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
+    cuts = [0, cut] if last_width >= LEAST_BELOW else [0, cut, len(columns) - 1]
+    widths.append(max(last_width if last_width >= LEAST_BELOW else room - len(GAP), MIN_CHARS))
     write(
         [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
         for row in cells
@@ -239,15 +239,15 @@ def _read(count: int, rows: Iterable[Sequence[str]]) -> tuple[list[int], Iterato
     A row is held as one string to save memory: a vault may have very many notes.
     """
     widest, longest = [0] * count, [0] * count
-    held = []
+    packed_rows = []
     for row in rows:
         cells = [" ".join(safe(cell).split()) for cell in row]
         widest = list(map(max, widest, map(_width, cells)))
         longest = list(map(max, longest, map(len, cells)))
-        held.append("\0".join(cells))
-    kept = [place for place in range(count) if longest[place]]
-    split = (row.split("\0") for row in held)
-    return kept, ([cells[place] for place in kept] for cells in split), [widest[place] for place in kept]
+        packed_rows.append("\0".join(cells))
+    filled = [place for place in range(count) if longest[place]]
+    split = (row.split("\0") for row in packed_rows)
+    return filled, ([cells[place] for place in filled] for cells in split), [widest[place] for place in filled]
 
 
 def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> Iterator[Piece]:

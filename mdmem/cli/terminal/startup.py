@@ -24,17 +24,17 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
     from mdmem.errors import UsageError
     from mdmem.search import query as language
 
-    asked = language.parse(text)
+    parsed = language.parse(text)
     if given.get("failed"):
         given = {**given, "is_": (*given.get("is_", ()), "failed")}
     filters = {key.rstrip("_"): value for key, value in given.items() if value and key != "failed"}
-    found = language.with_options(asked, filters)
-    refused = found.hints[len(asked.hints) :]
+    filtered = language.with_options(parsed, filters)
+    refused = filtered.hints[len(parsed.hints) :]
     if refused:
         raise UsageError(refused[0])
-    if {"since", "until"} <= filters.keys() and (found.since or 0) >= (found.until or 0):
+    if {"since", "until"} <= filters.keys() and (filtered.since or 0) >= (filtered.until or 0):
         raise UsageError("Nothing is after --since and before --until: the first time must be earlier.")
-    return found
+    return filtered
 
 
 def settings(given_vault: str | None) -> Config:
@@ -45,12 +45,12 @@ def settings(given_vault: str | None) -> Config:
     from mdmem import config
     from mdmem.errors import no_vault
 
-    found = config.load(given_vault)
-    if not os.path.isdir(found.vault):  # noqa: PTH112 - nothing else here needs pathlib
-        raise no_vault(found.vault)
-    for warning in found.warnings:
+    loaded = config.load(given_vault)
+    if not os.path.isdir(loaded.vault):  # noqa: PTH112 - nothing else here needs pathlib
+        raise no_vault(loaded.vault)
+    for warning in loaded.warnings:
         print(f"mdmem: {warning}", file=sys.stderr, flush=True)
-    return found
+    return loaded
 
 
 def here() -> str:
