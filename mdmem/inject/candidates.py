@@ -10,11 +10,12 @@ from mdmem import timestamps
 from mdmem.inject import answer_item, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
-from mdmem.search import engine, freshness, recall
+from mdmem.search import engine, freshness, overturned, recall
 from mdmem.search.asking import english
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.prose import fold, words
 from mdmem.search.query import Filter, Query
+from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
@@ -22,14 +23,13 @@ from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from mdmem.inject.occasion import Occasion
     from mdmem.search.asking.shape import Shape
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
-    from mdmem.search.recall import Answer
 
 FIRST_SHARE = 0.6
 """Share of a block that its best answer may use."""
@@ -97,6 +97,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
+    chosen, taken_back = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]
@@ -105,8 +106,10 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         if answer not in chosen or count >= limit:
             candidates.append(Candidate(answer, None, why if answer not in chosen else "no room"))
             continue
-        room = int(chars * (SECOND_SHARE if count else FIRST_SHARE))
-        item, left_out = _shown(at, answer, terms, room)
+        is_first = not count or (count == 1 and answer in taken_back)
+        item, left_out = _shown(at, answer, terms, int(chars * (FIRST_SHARE if is_first else SECOND_SHARE)))
+        if item is not None and answer in taken_back:
+            item.marks = (TAKEN_BACK, *item.marks)
         count += item is not None
         candidates.append(Candidate(answer, item, left_out))
     return candidates
@@ -117,6 +120,32 @@ def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess:
     original = [answer for answer in answers if not answer.is_echo]
     same = _same_error(at, shape, original) or _same_error(at, shape, answers)
     return same or evidence.chosen(None if guess else shape, _persons_first(answers))
+
+
+TAKEN_BACK = "taken back or replaced later"
+_LATER_OF = 2
+"""Number of the best answers of which it is asked whether they were taken back later."""
+
+
+def _with_later(
+    kept: Sequence[Answer], answers: Sequence[Answer], later: Callable[[SearchHit], SearchHit | None]
+) -> tuple[list[Answer], list[Answer]]:
+    """Return the answers with what took back the best of them before each, and those that were taken back."""
+    ordered, taken_back = list(kept), []
+    for first in kept[:_LATER_OF]:
+        hit = later(first.hits[0]) if first.folder else None
+        if hit is not None:
+            folder, turn = layout.split(hit.path)[0], _turn_of(hit)
+            known = (one for one in (*ordered, *answers) if one.folder == folder and _turn_of(one.hits[0]) == turn)
+            newer = next(known, None) or Answer(folder, first.score, False, False, (hit,), 0.0, 0.0, 0)
+            ordered = [one for one in ordered if one is not newer]
+            ordered.insert(ordered.index(first), newer)
+            taken_back.append(first)
+    return ordered, taken_back
+
+
+def _turn_of(hit: SearchHit) -> tuple[int, ...]:
+    return journal.numbers(layout.split(hit.path)[1])[:1]
 
 
 _ERROR_CHARS = 20_000

@@ -1,0 +1,126 @@
+"""Corrections: tells prompts that take back what the turn before did, and sentences that replace something named.
+
+`no, use time based splits instead`, `nein, lieber LinguiJS`, `undo that`; `replace winston by pino`, `Traefik is gone`.
+"""
+
+from __future__ import annotations
+
+from mdmem.search.asking import prose
+from mdmem.search.asking.orders import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_WORDS = 40
+"""A correction says so in its first words."""
+
+_LEADING = word_set("ok okay hm hmm oh ah well sorry but and wait ach also mais bon pero ma")
+_NO = word_set("no nope nah nein nee non nao wrong incorrect falsch")
+_STOP = word_set("stop wait halt stopp alto")
+"""With a comma or the like behind them, these object."""
+_PAUSES = (",", ".", ";", ":", "!", "-", "–", "—")
+_NOT_OBJECTING = word_set(
+    "thanks thank thx problem problems worries need rush hurry matter questions more further danke merci gracias"
+)
+_OBJECTING = word_set("i we it its that thats you the this not dont use please rather lets just leave keep")
+"""After `no` without a comma."""
+_UNDO = word_set("undo revert rollback unwind annule annuler deshaz revierte desfaz annulla")
+_BACK = word_set("roll take put change turn switch set")
+_POINTS = word_set("that this it those these your the last ca cela eso isso")
+_ACTUALLY, _ORDER = word_set("actually"), word_set("lets use make take prefer want rather id no not dont keep")
+_NOT_GOOD = word_set("not wrong isnt wasnt")
+_SUBJECTS = word_set("that thats this it its")
+_INSIDE = word_set("instead rather stattdessen lieber ruckgangig plutot invece piuttosto")
+_COMPARING = word_set("of than")
+"""`instead of text` is as likely part of a new request."""
+_RUNS = tuple(
+    tuple(run.split())
+    for run in (
+        "changed my mind", "changed our mind", "changed our minds", "change of plan", "change of plans",
+        "on second thought", "on second thoughts", "scratch that", "forget that", "not what i", "i meant",
+        "i told you", "i said", "you misunderstood", "doch nicht", "anders uberlegt", "doch lieber", "nicht so",
+        "change davis", "a la place", "au lieu", "en vez", "en lugar", "mejor no", "em vez", "still fails",
+        "still failing", "still broken", "still wrong", "still crashes", "still happens", "still not", "still the same",
+        "still doesnt", "doesnt work", "didnt work", "didnt help", "does not work", "did not help", "immer noch nicht",
+        "geht nicht", "klappt nicht", "funktioniert nicht", "hilft nicht", "ne marche pas", "no funciona",
+    )
+)  # fmt: skip
+
+
+def corrects(prompt: str) -> bool:
+    """Whether a prompt objects to what the turn before it did, in one of a few languages."""
+    text = prose.prose(prompt[: prose.HEAD_CHARS])
+    typed = prose.words(text)[:MAX_WORDS]
+    words = [prose.fold(word) for word in typed]
+    begin = next((at for at, word in enumerate(words) if word not in _LEADING or word in _STOP), len(words))
+    typed, words = typed[begin:], words[begin:]
+    if not words:
+        return False
+    behind = text[text.find(typed[0]) + len(typed[0]) :].lstrip(" ")[:1]
+    objects = words[0] in _NO | _STOP and words[1:] and words[1] not in _NOT_OBJECTING
+    if objects and (behind in _PAUSES or (words[0] in _NO and words[1] in _OBJECTING)):
+        return True
+    undoes = words[0] in _UNDO or (words[0] in _BACK and "back" in words[1:5])
+    if undoes and (len(words) < 3 or not _POINTS.isdisjoint(words[1:4])):
+        return True
+    if words[0] in _ACTUALLY and not _ORDER.isdisjoint(words[1:4]):
+        return True
+    if words[0] in _SUBJECTS and not _NOT_GOOD.isdisjoint(words[1:3]):
+        return True
+    inside = [word for word, after in zip(words, [*words[1:], ""], strict=True) if after not in _COMPARING]
+    return not _INSIDE.isdisjoint(inside) or any(_has(words, run) for run in _RUNS)
+
+
+def _has(words: list[str], run: tuple[str, ...]) -> bool:
+    return any(tuple(words[at : at + len(run)]) == run for at in range(len(words)))
+
+
+_REPLACES = word_set(
+    "replace replaced replaces replacing drop dropped drops dropping remove removed removes removing ditch ditched "
+    "retire retired abandon abandoned rid instead longer swap swapped uninstall "
+    "ersetze ersetzen ersetzt statt weg entferne entfernen entfernt abgelost ablosen "
+    "remplace remplacer supprime supprimer abandonne lieu reemplaza reemplazar quita elimina vez lugar"
+)
+"""Words before the name of what is replaced."""
+_MOVES = word_set("move moved moves moving migrate migrated switch switched away umstieg wechsel weg passe")
+_FROM = word_set("from off von de")
+_GOES = word_set(
+    "gone replaced removed retired dropped deleted revoked uninstalled deprecated ersetzt entfernt abgelost "
+    "abgeschafft remplace supprime eliminado reemplazado"
+)
+"""Words behind the name of what is replaced."""
+_SMALL = word_set("the our a all of use using old den die das der le la les el los las de du des")
+_IS = word_set("is are was were has have been now will be wird wurde ist sind est sont es ha sido")
+_IT = word_set("it them that this")
+_FAR = 15
+"""Maximum number of words between a name and `replace it`, or between `move` and `from` a name."""
+
+
+def replaces(text: list[str], is_name: Callable[[str], bool]) -> bool:
+    """Whether a text says in its first words that something named is replaced or removed.
+
+    text: its words. is_name: whether a word is such a name.
+    """
+    words = [prose.fold(word) for word in text[:MAX_WORDS]]
+    if (_REPLACES | _MOVES | _GOES).isdisjoint(words):
+        return False
+    return any(_is_replaced(words, at) for at, word in enumerate(text[:MAX_WORDS]) if is_name(word))
+
+
+def _is_replaced(words: list[str], at: int) -> bool:
+    start = next((place for place in range(at, 0, -1) if words[place - 1] not in _SMALL), 0)
+    end = next((place for place in range(at + 1, len(words)) if words[place] not in _IS), len(words))
+    before, behind = words[max(start - 1, 0) : start], words[end : end + 1]
+    if not _REPLACES.isdisjoint(before) or (end > at + 1 and not _GOES.isdisjoint(behind)):
+        return True
+    is_from = not _FROM.isdisjoint(words[max(start - 1, 0) : at])
+    if is_from and not _MOVES.isdisjoint(words[max(start - _FAR, 0) : start]):
+        return True
+    if behind == ["durch"] and not _REPLACES.isdisjoint(words[end:]):
+        return True
+    last = min(at + _FAR, len(words))
+    return any(words[one] in _VERBS and not _IT.isdisjoint(words[one + 1 : one + 3]) for one in range(at + 1, last))
+
+
+_VERBS = word_set("replace drop remove ditch retire abandon swap uninstall rid")

@@ -1,0 +1,81 @@
+"""Overturned: what was taken back later is not given without what took it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mdmem.inject.candidates import TAKEN_BACK
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import ask, entries, new_session
+
+
+def worked(vault: Path, tmp_path: Path) -> Talk:
+    talk = Talk(vault, tmp_path / "churn")
+    talk.start()
+    return talk
+
+
+def test_a_corrected_answer_is_given_behind_its_correction(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Set up cross validation with random folds")
+    talk.edits("train.py", ["-split(x)", "+KFold(5, shuffle=True)"])
+    talk.answers("Cross validation with 5 random folds is in place: mean AUC 0.91.")
+    talk.says("no, use time based splits, the other way leaks the future")
+    talk.edits("train.py", ["-KFold(5, shuffle=True)", "+TimeSeriesSplit(5)"])
+    talk.answers("TimeSeriesSplit with a gap of 30 days: mean AUC 0.82.")
+    talk.says("Now a progress bar")
+    talk.answers("tqdm shows the progress.")
+
+    newer, older = entries(ask(new_session(talk, 3), "What did we decide about cross validation?"))
+
+    assert "TimeSeriesSplit with a gap of 30 days" in newer
+    assert TAKEN_BACK not in newer
+    assert f"random folds ({TAKEN_BACK})" in older
+
+
+def test_the_last_of_several_corrections_is_given(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Which provider shall the login use?")
+    talk.answers("The login goes through Auth0 with the free plan.")
+    talk.says("actually let's use Keycloak on our own server")
+    talk.edits("auth.ts", ["-auth0", "+keycloak"])
+    talk.answers("Keycloak runs on id.example.org; everything else is removed.")
+    talk.says("undo that please, it takes too much RAM")
+    talk.edits("auth.ts", ["-keycloak", "+auth0"])
+    talk.answers("Reverted: Auth0 again, since Keycloak took 1.3 GB.")
+
+    newest = entries(ask(new_session(talk, 3), "Which login provider did we pick?"))[0]
+
+    assert "Auth0 again" in newest
+
+
+def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Which logging library should we use for the API?")
+    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
+    later = new_session(talk, 1)
+    later.says("winston blocks the event loop under load; replace it with pino")
+    later.edits("log.ts", ["-import winston", "+import pino"])
+    later.answers("p99 fell from 310 ms to 95 ms.")
+
+    newer, older = entries(ask(new_session(talk, 3), "Which logging library did we decide on for the API?"))
+
+    assert "p99 fell" in newer
+    assert f"for the API? ({TAKEN_BACK})" in older
+
+
+def test_a_later_request_takes_nothing_back(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Add retries to the reminder mails")
+    talk.edits("mail.ts", ["-send(mail)", "+retry(() => send(mail), 5)"])
+    talk.answers("Reminder mails are retried 5 times. The retries back off from 1 s.")
+    talk.says("no thanks to tests for now. Log each failure")
+    talk.answers("Each failure is logged.")
+    later = new_session(talk, 1)
+    later.says("replace the icon of the calendar")
+    later.answers("The calendar has a new icon; the retries of the mails are as before.")
+
+    text = ask(new_session(talk, 3), "What did we decide about retries of reminder mails?")
+
+    assert "5 times" in text
+    assert TAKEN_BACK not in text

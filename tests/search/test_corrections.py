@@ -1,0 +1,92 @@
+"""Corrections: which prompts take back what the turn before did, and which texts replace something named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.search.asking import corrections
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "no, use time based splits instead. Random folds leak the future.",
+        "nope, no prefix. Just the ticket number",
+        "No I meant the other table",
+        "stop, 5173 collides with the other project. Take 5190.",
+        "hmm, that's not what I meant: the cache must survive a restart",
+        "actually let's use Keycloak on our own server",
+        "undo that please, it needs too much memory",
+        "put it back as it was",
+        "We changed our mind about the ingress: Cilium is coming.",
+        "it still fails with the same message",
+        "use tabs instead",
+        "Nein, lieber LinguiJS, die Texte sollen im Code stehen",
+        "das klappt immer noch nicht",
+        "non, plutôt en anglais",
+        "No, mejor con guiones",
+    ],
+)
+def test_an_objection_corrects_the_turn_before(prompt: str) -> None:
+    assert corrections.corrects(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "no thanks to tests for now. Next: log each failed reminder",
+        "no problem. Now the exporter",
+        "stop the server when the tests are done",
+        "great. and add elevation too",
+        "ok implement it",
+        "revert commits older than a week in the report",
+        "I prefer tabs in GDScript",
+        "add a flag to print JSON instead of text",
+        "Actually quite nice. What does the report look like?",
+        "Nun zum Exporter: er soll CSV schreiben",
+    ],
+)
+def test_the_next_request_corrects_nothing(prompt: str) -> None:
+    assert not corrections.corrects(prompt)
+
+
+@given(st.text(max_size=200))
+def test_any_prompt_can_be_judged(prompt: str) -> None:
+    assert corrections.corrects(prompt) in (True, False)
+    assert not corrections.replaces(prompt.split(), lambda word: word == "winston!")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replace winston with pino",
+        "winston blocks the event loop under load; replace it with pino",
+        "get rid of the old winston",
+        "we switched from winston to pino",
+        "pino instead of winston",
+        "winston is gone: the API logs through pino",
+        "bitte winston durch pino ersetzen",
+        "use pino au lieu de winston",
+    ],
+)
+def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
+    words = text.replace(",", "").replace(";", "").replace(":", "").split()
+
+    assert corrections.replaces(words, lambda word: word == "winston")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replace pino by winston",
+        "bunyan is replaced by winston",
+        "winston logs each request",
+        "remove the report that winston writes",
+        " ".join(["so"] * corrections.MAX_WORDS + ["replace winston"]),
+    ],
+)
+def test_what_replaces_it_or_is_only_mentioned_is_not_replaced(text: str) -> None:
+    assert not corrections.replaces(text.split(), lambda word: word == "winston")
