@@ -31,15 +31,16 @@ _FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks",
 _MAX_BODY_CHARS = 12_000
 
 
-def sentences(body: str) -> Iterator[tuple[str, str]]:
+def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
     """Split prose into sentences, each with the label of its section: the heading above it, "" for none or a long one.
 
-    Code fences are skipped; a row or list item is a sentence of its own. Headings are, if there is nothing else.
+    A row or list item is a sentence of its own. Headings are, if there is nothing else. code: so is each line in a code
+    fence, as inline code; else these are skipped.
     """
     headings: list[str] = []
     label = ""
     said = False
-    for heading, paragraph in _paragraphs(body):
+    for heading, paragraph in _paragraphs(body, code=code):
         if heading:
             headings.append(heading)
             label = "" if heading.lower() in _SAY_NOTHING or len(heading.split()) > _LABEL_WORDS else heading
@@ -58,8 +59,8 @@ _SAY_NOTHING = frozenset(
 """Headings that tell nothing about their section."""
 
 
-def _paragraphs(body: str) -> Iterator[tuple[str, str]]:
-    """Yield each heading, and each paragraph, row or list item; the other of the two is ""."""
+def _paragraphs(body: str, *, code: bool) -> Iterator[tuple[str, str]]:
+    """Yield each heading, and each paragraph, row, list item or line of code; the other of the two is ""."""
     fence = False
     paragraph: list[str] = []
     for line in [*body[:_MAX_BODY_CHARS].splitlines(), ""]:
@@ -67,7 +68,7 @@ def _paragraphs(body: str) -> Iterator[tuple[str, str]]:
         if bare.startswith(("```", "~~~")):
             fence = not fence
             bare = ""
-        heading, item = _heading(bare), _item(bare)
+        heading, item = ("", "") if fence else (_heading(bare), _item(bare))
         if fence or not bare or heading or item:
             yield "", " ".join(paragraph)
             paragraph = []
@@ -75,6 +76,8 @@ def _paragraphs(body: str) -> Iterator[tuple[str, str]]:
             yield heading, ""
         elif not fence and set(bare) - set("|-=:# "):
             paragraph.append(item or bare)
+        elif fence and code and bare:
+            yield "", f"`{bare}`"
     yield "", " ".join(paragraph)
 
 
@@ -134,9 +137,9 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
     return _joined([told[at] for at in sorted(chosen)])
 
 
-def prose(body: str) -> str:
-    """Return a text's sentences on one line, without its code."""
-    return _joined(list(sentences(body)))
+def prose(body: str, *, code: bool = False) -> str:
+    """Return a text's sentences on one line. code: with its code."""
+    return _joined(list(sentences(body, code=code)))
 
 
 def _joined(told: Sequence[tuple[str, str]]) -> str:

@@ -216,7 +216,9 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
-        item = visit.item(prompts[-1], visit.excerpt(visit.read(prompts[-1])), "has no answer")
+        item = visit.item(
+            prompts[-1], excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True), "has no answer"
+        )
         if item and visit.kinds()[last] == turn_groups.WORK:
             yield item
     elif answers and visit.read(answers[-1]).meta.get("success") is False:
@@ -225,7 +227,8 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
             yield item
     runs = [name for name in visit.names if name not in prompts and name not in answers]
     if runs and visit.read(runs[-1]).meta.get("success") is False:
-        item = visit.item(runs[-1], visit.excerpt(visit.read(runs[-1])), "failed, and nothing was run after it")
+        text = excerpts.prose(visit.excerpt(visit.read(runs[-1])), code=True)
+        item = visit.item(runs[-1], text, "failed, and nothing was run after it")
         if item:
             yield item
 
@@ -238,6 +241,6 @@ def before_compaction(visit: Visit) -> Section:
     items = [page]
     for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):
         answer = answers.get(journal.numbers(name)[0])
-        answered = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
+        answered = excerpts.prose(visit.excerpt(visit.read(answer)), code=True) if answer else ""
         items.append(visit.item(name, f"Answered: {answered}" if answered else ""))
     return Section("This session, before it was compacted", [item for item in items if item])

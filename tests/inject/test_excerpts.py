@@ -102,3 +102,18 @@ def test_a_change_for_which_there_is_no_room_begins_behind_its_imports() -> None
 
     assert excerpts.lines_of(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
     assert excerpts.lines_of(change, 400)[1] == "+import os"
+
+
+def test_a_short_text_is_shown_in_one_line_without_marks_and_with_its_code() -> None:
+    conventions = "## Conventions\n\nDates are ISO 8601.\n\n- money in cents\n\n"
+    text = f"{conventions}### Deploying\n\n```sh\nmake deploy\n# twice\n```\n\nNever!"
+
+    assert excerpts.prose(text, code=True) == (
+        "Conventions: Dates are ISO 8601. money in cents. Deploying: `make deploy`. `# twice`. Never!"
+    )
+    assert excerpts.prose(text) == "Conventions: Dates are ISO 8601. money in cents. Deploying: Never!"
+
+
+def test_a_heading_without_a_text_is_kept() -> None:
+    assert excerpts.prose("# Only this") == "Only this"
+    assert list(excerpts.sentences("#4711 was fixed.")) == [("", "#4711 was fixed.")]
