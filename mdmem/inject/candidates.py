@@ -269,7 +269,6 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
 
     uses: id -> number of times given to an agent. room: characters that the rest of the block leaves.
     """
-    recall.make_ready(at.config, at.seconds_left / 2)
     by_person = _matching(at, Filter("is", ("pinned",)))
     pinned = {hit.id for hit in by_person}
     by_id = {

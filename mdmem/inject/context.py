@@ -31,6 +31,10 @@ LOOK_BACK = 3
 """Factor on the number of turns in a query: this many are searched for turns with a topic."""
 
 
+RESUMED_SECONDS = 30 * 86_400
+"""A session resumed within this time counts for its last day."""
+
+
 class Offer:
     """A possible injection: sections of memories and, for the log, the reasons and the length of the queries.
 
@@ -261,9 +265,10 @@ def _of_last_turns(at: Occasion, text: str) -> str:
 
 def _visits(at: Occasion, most: int) -> list[recent.Visit]:
     """Return the last sessions of the project, without this one."""
-    visits = recent.sessions(at.config, at.gate, at.project, without=at.record)
-    worked = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
-    return list(islice(worked, most))
+    worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
+    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, worked=worked)
+    shown = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
+    return list(islice(shown, most))
 
 
 def _file(at: Occasion) -> Offer:

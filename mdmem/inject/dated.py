@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mdmem.search.asking.shape import Shape
 
 MAX_SESSIONS = 8
-NONE = "No session of this project began then."
+NONE = "No session of this project was worked on then."
 
 
 def section(at: Occasion, text: str, asked: Shape) -> Section | None:
@@ -72,10 +72,12 @@ _GENERAL = frozenset(
 
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
-    """Yield the sessions of a period that are worth showing, newest first, also one that ran past midnight into it."""
+    """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
     first, last = _days(period)
-    before = (period.first - timedelta(days=1)).isoformat()
-    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last))
+    before = (period.first - timedelta(days=1)).isoformat()  # one may have run past midnight
+    begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
+    worked = recent.worked_on(at, begin.timestamp(), end.timestamp() - 1)
+    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
     for visit in visits:
         is_of_period = layout.day_of("/".join(visit.parts)) >= first or visit.last_day() >= first
         if is_of_period and visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch):

@@ -1,4 +1,4 @@
-"""Recent: shows what was last done in a project, read only from the journal's files.
+"""Recent: shows what was last done in a project, read from the journal's files; the index tells resumed sessions.
 
 A session is shown by what was asked, how it ended and which files it touched. A prompt without an answer or a failure
 at the end is an open end. After a compaction, the session itself is shown, prompt by prompt.
@@ -12,15 +12,17 @@ from itertools import accumulate, islice
 from mdmem import timestamps
 from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
-from mdmem.search import turn_groups
+from mdmem.search import freshness, recall, turn_groups
 from mdmem.vault import disk, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mdmem.config import Config
+    from mdmem.inject.occasion import Occasion
     from mdmem.search.gate import Gate
+    from mdmem.search.index.view import View
     from mdmem.vault.journal import Record
     from mdmem.vault.note import Parsed
 
@@ -150,16 +152,23 @@ def _is_switched_off(parsed: Parsed) -> bool:
 
 
 def sessions(
-    config: Config, gate: Gate, project: str, *, without: Record, days: tuple[str, str] = ("", "9999")
+    config: Config,
+    gate: Gate,
+    project: str,
+    *,
+    without: Record,
+    days: tuple[str, str] = ("", "9999"),
+    worked: Mapping[str, str] | None = None,
 ) -> Iterator[Visit]:
-    """Yield the project's sessions, newest first, except those without notes and the one of `without`.
+    """Yield the project's sessions, last worked on first, except those without notes and the one of `without`.
 
-    days: the first and the last day of those that are wanted, ISO 8601.
+    days: the first and the last day of those that are wanted, ISO 8601. worked: as `worked_on` returns it; a session
+    that it does not have counts for the day on which it began.
     """
     first, last = days
     tail = f"-{journal.session_tag(without.id)}"
-    for folder in layout.newest_sessions(config.vault, project):
-        if layout.day_of(folder) < first:
+    for day, folder in _by_last_day(config, project, worked or {}):
+        if day < first:
             return
         if layout.day_of(folder) > last:
             continue
@@ -169,6 +178,42 @@ def sessions(
         visit = Visit(config, gate, parts)
         if visit.names:
             yield visit
+
+
+def _by_last_day(config: Config, project: str, worked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield sessions' folders with the last day on which they were worked on, as far as known, newest first."""
+    resumed = sorted((day, folder) for folder, day in worked.items() if day > layout.day_of(folder))
+    moved = {folder for _, folder in resumed}
+    for folder in layout.newest_sessions(config.vault, project):
+        day = layout.day_of(folder)
+        while resumed and resumed[-1][0] >= day:
+            yield resumed.pop()
+        if folder not in moved:
+            yield day, folder
+    yield from reversed(resumed)
+
+
+def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
+    """Return the folders of the project's sessions with notes from `since` to `until`, each with the last one's day.
+
+    Only the index knows it: a resumed session lies at the day on which it began.
+    """
+    recall.make_ready(at.config, at.seconds_left / 2)
+    home = f"{layout.TOP}/{at.project}/"
+
+    def in_view(view: View) -> dict[str, str]:
+        created, folder_of = view.numbers("created"), view.folder_of
+        times: dict[int, int] = {}
+        for number in view.within(since, until):
+            folder = folder_of[number]
+            times[folder] = max(times.get(folder, 0), created[number])
+        return {
+            view.folders[folder]: timestamps.local_time(last)[:10]
+            for folder, last in times.items()
+            if view.is_session[folder] and view.folders[folder].startswith(home)
+        }
+
+    return freshness.answered(at.config, in_view) or {}
 
 
 def last_done(visits: list[Visit]) -> Section:
@@ -194,7 +239,9 @@ def session_item(visit: Visit) -> Item | None:
         lead = "It ended with: "
         parts.append(lead + visit.outcome(answers[-1], len(" ".join([*parts, lead]))))
     text = " ".join(parts)
-    return visit.item(visit.page_name, text, room=len(text))
+    day = visit.last_day()
+    marks = (f"last worked on {day}",) if day > layout.day_of("/".join(visit.parts)) else ()
+    return visit.item(visit.page_name, text, *marks, room=len(text))
 
 
 def listed(paths: list[str], chars: int) -> str:

@@ -406,7 +406,7 @@ def test_a_prompt_that_asks_for_days_gets_their_sessions(week: Talk, prompt: str
 
     assert [day for day in range(1, 8) if f"r{day}.py" in given.partition("## Recent")[0]] == days
     if not days:
-        assert "## Sessions on 2026-09-22\n  No session of this project began then." in given
+        assert "## Sessions on 2026-09-22\n  No session of this project was worked on then." in given
         assert "Report 7 is written" in given
 
 
