@@ -11,7 +11,8 @@ from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
 from mdmem.inject.block import Section
 from mdmem.inject.occasion import Occasion
-from mdmem.search.asking.english import LIKELY, SURE
+from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
+from mdmem.search.asking.shape import Shape
 from mdmem.values import Value
 from mdmem.vault import exclusions, journal
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
     from mdmem.config import Config
     from mdmem.project import Project
-    from mdmem.search.asking.shape import Shape
 
 RECALLED = "Notes on what is asked"
 RELATED = "Notes related to this session"
@@ -206,13 +206,26 @@ def _prompt(at: Occasion) -> Offer:
     triggered = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
-        answers = candidates.looked_up(
-            at, triggered.asked.topic, shape=triggered.asked, without_session=not at.was_compacted
-        )
-        _add_recall(at, offer, text, triggered.asked, answers)
+        asked = _about_turn_before(at, triggered.asked, text) or triggered.asked
+        answers = candidates.looked_up(at, asked.topic, shape=asked, without_session=not at.was_compacted)
+        _add_recall(at, offer, text, asked, answers)
     if triggered.once:
         _once(at, offer, text, triggered.once)
     return offer
+
+
+def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
+    """Return what a prompt asks if it only points at what was said before: `why did we do it that way?`; else None.
+
+    It asks about the session's last turn with a topic, which can be new work: so more evidence is needed, and the last
+    sessions are no answer.
+    """
+    if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
+        return None
+    said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK)
+    before = turns.topical(said[:-1])[-1:]
+    topic = turns.query(before, at.config.settings.inject.query_turn_chars)
+    return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
 
 
 def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:

@@ -70,16 +70,20 @@ def texts(
 
 def topical(turns: list[str]) -> list[str]:
     """Drop turns such as "go on with it" or "run the tests", which do not say what is worked on."""
-    telling = [turn for turn in turns if _has_topic(turn)]
+    telling = [turn for turn in turns if len(_own_words(turn)) > 1]
     return telling or turns
 
 
-def _has_topic(turn: str) -> bool:
-    from mdmem.search.text import analysis
-    from mdmem.search.text.stopwords import STOPWORDS
+def only_points(topic: str) -> bool:
+    """Whether a question's topic names nothing and only points at what was said before: `why … it that way?`"""
+    return not _own_words(topic)
 
-    words = {word.lower() for word in analysis.words(turn)}
-    return len(words - STOPWORDS - _FILLER) > 1
+
+def _own_words(text: str) -> set[str]:
+    from mdmem.search.text import analysis
+    from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
+
+    return {word.lower() for word in analysis.words(text)} - STOPWORDS - FOREIGN - _FILLER
 
 
 _FILLER_WORDS = """
@@ -88,6 +92,7 @@ please thanks thank good great nice perfect cool fine right exactly commit push 
 done ready wait stop undo revert make add remove change update rename move show print explain again finish start do
 first second third last same better more less still back keep start use way thing things part bit file files code line
 lines it's lint linter format build compile deploy review summary summarize pass passes fail fails failing passing
+so gemacht fait hecho
 """
 _FILLER = frozenset(_FILLER_WORDS.split())
 

@@ -864,3 +864,39 @@ def test_words_of_what_came_of_it_are_not_the_subject(prompt: str, topic: str) -
 
     assert found is not None
     assert found.topic.split() == topic.split()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade", "topic"),
+    [
+        ("do i prefer tabs or spaces?", LIKELY, "do i tabs or spaces?"),
+        ("what's my preference on commit messages", LIKELY, "my on commit messages"),
+        ("what is our preferred date format?", LIKELY, "what is our preferred date format?"),
+        ("tabs or spaces, what was my preference?", LIKELY, "tabs or spaces, what was my"),
+    ],
+)
+def test_ones_own_preference_is_asked_of_the_past(prompt: str, grade: int, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert (found.grade, found.topic) == (grade, topic)
+
+
+@pytest.mark.parametrize("prompt", ["my preference is tabs, use them", "I'd prefer tabs", "do you prefer tabs?"])
+def test_a_preference_that_is_told_asks_nothing(prompt: str) -> None:
+    assert shape.of(prompt) is None and shape.look_up(prompt) is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "language", "topic"),
+    [
+        ("wieviel coyote time haben wir", "de", "coyote time wir"),
+        ("behind wich feature flag is llvm", "en", "behind which feature flag is llvm"),
+        ("what is still open from the bigquery cost thing", "en", "what is from the bigquery cost"),
+    ],
+)
+def test_other_spellings_and_prepositions_ask_as_well(prompt: str, language: str, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert (found.language, found.topic) == (language, topic)

@@ -431,7 +431,7 @@ def asks_what_is_left(words: list[str]) -> bool:
         return "i" not in used
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
-        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in ("on", "for", "with", "in")
+        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
     if used.isdisjoint(_UNDONE) or used & _MODAL or ("missing" in used and used & _PAST):
         return False
     after = [*words[1:], ""]
@@ -440,6 +440,7 @@ def asks_what_is_left(words: list[str]) -> bool:
 
 _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
+_OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
 

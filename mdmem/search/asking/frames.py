@@ -9,7 +9,7 @@ from mdmem.search.asking import references
 from mdmem.search.asking.orders import word_set
 
 ASKS = word_set("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
-BEFORE_ASKS = word_set("since for in on at by with from to until of under down up")
+BEFORE_ASKS = word_set("since for in on at by with from to until of under down up behind through")
 """Words before a question word: `since when`, `for how long`, `down to how many`."""
 
 _KNOWS = word_set(

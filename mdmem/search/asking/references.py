@@ -102,6 +102,9 @@ _ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left"
 _DO = word_set("do handle solve fix implement")
 
 
+_PREFERENCE = word_set("preference preferences preferred")
+
+
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("way how as like"), _WHO, _DID, _POINTS | _THAT | word_set("the our")),
     (_WHO, _DID, _THAT, _POINTS),
@@ -115,6 +118,9 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("which"), word_set("one ones"), word_set("was were"), _THAT | word_set("they")),
     (word_set("has have did"), word_set("anyone anybody someone somebody")),
     (word_set("anything something what"), word_set("i we"), word_set("should need must"), word_set("know")),
+    (word_set("do did"), word_set("i"), word_set("prefer")),
+    (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
+    (word_set("whats"), word_set("my our"), _PREFERENCE),
 )
 """Runs of words that point to earlier work."""
 

@@ -68,7 +68,7 @@ def _naming(prompt: str) -> Shape | None:
     if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
         return None
     words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
-    if not english.names(words) or words[:2] == ["id", "like"] or not all(map(str.isascii, words)):
+    if not english.names(words) or (words[0] == "id" and words[1] in _WISHES) or not all(map(str.isascii, words)):
         return None
     from mdmem.search.text.stopwords import FOREIGN
 
@@ -77,6 +77,10 @@ def _naming(prompt: str) -> Shape | None:
     about, _, last = topic(prompt).rpartition(" ")
     about = about if about and _bare(last) in english.SOUGHT else f"{about} {last}".strip()
     return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
+
+
+_WISHES = frozenset(["like", "love", "prefer", "rather"])
+"""After `I'd`, these say what is wanted."""
 
 
 def _is_order_behind_label(prompt: str) -> bool:
@@ -355,7 +359,7 @@ summarize summarise recap tell explain all ever dealt encountered faced agreemen
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
 totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
 sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
-yep speaks rid
+yep speaks rid prefer preference preferences
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -389,7 +393,7 @@ def topic(text: str, language: str = "en") -> str:
     """Return a text without the words by which it asks in `language`; "" if nothing is left."""
     words = text.split()
     spoken = LANGUAGES.get(language)
-    own = ("asks", "past", "back", "resumes", "again", "other") if spoken else ()
+    own = ("asks", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
     bare = list(map(_bare, words))
     subject = [

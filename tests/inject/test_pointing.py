@@ -1,0 +1,45 @@
+"""Pointing: a question that only points at what was said before asks about the session's last turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import ask, entries, new_session
+
+
+@pytest.fixture
+def talk(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session in a project with a session about the time zones of videos."""
+    past = Talk(vault, tmp_path / "photos")
+    past.start()
+    past.says("GoPro videos land in the wrong day")
+    past.edits("quirks.py", ["+GOPRO = 'local time'"])
+    past.answers("GoPro writes local time into the field of videos that should be UTC.")
+    return new_session(past, 3)
+
+
+@pytest.mark.parametrize(
+    "question", ["why did we do it that way?", "Why did we do that?", "warum haben wir das so gemacht?"]
+)
+def test_a_question_that_points_is_about_the_turn_before(talk: Talk, question: str) -> None:
+    talk.says("Let's look at the GoPro videos, and their day")
+    talk.answers("They have an entry in quirks.py.")
+
+    (answer,) = entries(ask(talk, question))
+
+    assert "that should be UTC" in answer
+
+
+def test_new_work_before_such_a_question_recalls_nothing(talk: Talk) -> None:
+    talk.says("Add a wishlist page where customers can save products for later")
+    talk.answers("The page is at /wishlist.")
+
+    assert ask(talk, "why did we do it that way?") == ""
+    assert ask(talk, "why did we do that?") == ""
+
+
+def test_in_the_first_prompt_it_is_about_the_last_sessions(talk: Talk) -> None:
+    assert "Recent sessions" in ask(talk, "why did we do that?")
