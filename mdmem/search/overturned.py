@@ -13,6 +13,7 @@ from mdmem.search.asking import corrections
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
 _MAX_CHARS = 3_000
 _LEAST_LETTERS = 3
-_LEAST_SESSIONS = 4
+_LEAST_SESSIONS = 16
+"""In a vault with fewer sessions, hardly any word is rare."""
 _NOTES_EACH = 20
 """A term in more notes than this for each session that may have it is common."""
 _SAID = tuple(map(KINDS.index, ("prompt", "response")))
@@ -86,8 +88,10 @@ class _Later:
             for note in view.each("body", name)
             if created[note] > since and flags[note] // KIND_STEP in _SAID and self._is_shown(note)
         }
+        kind_of = turn_groups.Kinds(view, self._config.vault)
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_READ]:
-            if view.folder_of[note] != self._folder and turn_groups.session_folder(view, note):
+            is_elsewhere = view.folder_of[note] != self._folder and turn_groups.session_folder(view, note) != ""
+            if is_elsewhere and kind_of(note) == turn_groups.WORK:
                 words = analysis.words(self._text(note))
                 if corrections.replaces(words, lambda word: not names.isdisjoint(analysis.terms(word))):
                     return note
@@ -98,6 +102,8 @@ class _Later:
         view, folder_of = self._view, self._view.folder_of
         most = sqrt(max(view.is_session.count(1), _LEAST_SESSIONS))
         for term, count in analysis.counts(text).items():
+            if term in STOPWORDS or term in FOREIGN:
+                continue
             if (count > 1 or term in terms) and len(term) >= _LEAST_LETTERS and not term.isdigit():
                 is_rare = view.count("body", term) <= _NOTES_EACH * most
                 if is_rare and len({folder_of[note] for note in view.each("body", term)}) <= most:

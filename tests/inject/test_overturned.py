@@ -64,6 +64,23 @@ def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path
     assert f"for the API? ({TAKEN_BACK})" in older
 
 
+def test_a_question_about_the_replacement_is_not_taken_for_it(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Which logging library should we use for the API?")
+    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
+    later = new_session(talk, 1)
+    later.says("winston blocks the event loop under load; replace it with pino")
+    later.edits("log.ts", ["-import winston", "+import pino"])
+    later.answers("p99 fell from 310 ms to 95 ms.")
+    asked = new_session(talk, 2)
+    asked.says("Why did we replace winston?")
+    asked.answers("We replaced winston because it blocked the event loop.")
+
+    newer = entries(ask(new_session(talk, 3), "Which logging library did we decide on for the API?"))[0]
+
+    assert "p99 fell" in newer
+
+
 def test_a_later_request_takes_nothing_back(vault: Path, tmp_path: Path) -> None:
     talk = worked(vault, tmp_path)
     talk.says("Add retries to the reminder mails")
