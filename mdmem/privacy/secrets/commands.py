@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
-PAIRS = "pairs"
+PAIRS, VALUES = "pairs", "values"
 SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
 """Where the secret is, relative to a flag and its argument.
 
-WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. URL: `user/secret@host`.
-USER: `user/secret`. SAID: a command that prints it. ODD: the argument, if it mixes letters, digits and signs like a
-password. LAST: the last word of the command. THIRD: the third word after the flag that is not a flag. SURE, FINAL: as
-WORD and LAST, but any word counts. ONLY, END: any word that ends the line, one or two words after the flag.
+WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. VALUES: the same, if it does
+not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
+if it mixes letters, digits and signs like a password. LAST: the last word of the command. THIRD: the third word after
+the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word that ends the line,
+one or two words after the flag.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -65,25 +66,24 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("add-authtoken authtoken", WORD, APART, ("ngrok ",)),
     ("auth", LAST, APART, ("redis-cli auth",)),
     ("set", PAIRS, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "doppler secrets")),
-    ("config:set", PAIRS, APART, ("heroku config", "dokku config", "firebase functions")),
-    ("--set", PAIRS, APART, ("railway variables",)),
+    ("config:set", VALUES, APART, ("heroku config", "dokku config", "firebase functions")),
+    ("--set", VALUES, APART, ("railway variables",)),
     ("set", LAST, APART, ("glab variable",)),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
-    ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter")),
+    ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter", "secret:create")),
     ("put patch", PAIRS, APART, ("vault kv",)),
-    ("write", PAIRS, APART, ("vault write",)),
+    ("write", VALUES, APART, ("vault write",)),
     ("using", WORD, APART, ("db2 connect",)),
     ("::add-mask::", WORD, GLUED, ("::add-mask::",)),
     ("-p", WORD, APART, ("security unlock-keychain",)),
     ("-w", WORD, APART, ("security add-",)),
     ("login", LAST, APART, ("bw login",)),
-    ("set", LAST, APART, ("dotnet user-secrets", "mc alias set")),
+    ("set", LAST, APART, ("dotnet user-secrets", "mc alias set", "convex env")),
     ("set", END, APART, ("dotnet user-secrets",)),
-    ("env:set", LAST, APART, ("netlify env:set",)),
-    ("set", LAST, APART, ("convex env",)),
+    ("netlify", THIRD, APART, ("netlify env:set",)),
     ("install", LAST, APART, ("cloudflared service",)),
     ("input_pw", WORD, APART, ("pdftk",)),
     ("community", SURE, APART, ("snmp-server",)),
@@ -112,9 +112,6 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token")),
     ("config", LAST, APART, ("composer config",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
-    ("mkpasswd", LAST, APART, ("mkpasswd",)),
-    ("--value", WORD, BOTH, ("secret:create",)),
-    ("--key", WORD, BOTH, ("gem push",)),
     ("isql", THIRD, APART, ("isql ", "iusql ")),
     ("iusql", THIRD, APART, ("iusql ",)),
     ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
@@ -256,12 +253,8 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     elif holds in (LAST, FINAL):
         if is_flag or (cluster and flag[1] in word):
             yield from _if_secret(text, *_last_word(text, words, number), WORD if holds == LAST else SURE, flag)
-    elif holds == PAIRS:
-        pairs = [span for span in words[number + 1 :] if "=" in text[slice(*span)] and text[span[0]] != "-"]
-        for span in pairs if is_flag else ():
-            yield from _if_secret(text, *span, PAIR, "--")
-        if is_flag and not pairs:
-            yield from _if_secret(text, *_last_word(text, words, number), WORD, "set")
+    elif holds in (PAIRS, VALUES):
+        yield from _set_values(text, words, number, holds) if is_flag else ()
     elif holds in (ONLY, END):
         from mdmem.privacy.secrets.literals import PROSE
 
@@ -273,6 +266,18 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         yield from _in_next_word(text, words, number, row)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
         yield from _in_same_word(text, start, end, row)
+
+
+def _set_values(text: str, words: list[tuple[int, int]], number: int, holds: str) -> Iterator[tuple[int, int]]:
+    """Yield the secrets in `NAME=… NAME=…`, or the last word."""
+    pairs = [(start, end) for start, end in words[number + 1 :] if "=" in text[start:end] and text[start] != "-"]
+    for start, end in pairs:
+        if holds == PAIRS:
+            yield from _if_secret(text, start, end, PAIR, "--")
+        else:
+            yield from _if_secret(text, text.index("=", start) + 1, end, WORD, "set")
+    if not pairs:
+        yield from _if_secret(text, *_last_word(text, words, number), WORD, "set")
 
 
 def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:

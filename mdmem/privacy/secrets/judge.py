@@ -86,6 +86,7 @@ def after_remark(name: Name, at: int) -> list[Span]:
             name.kind == "password"
             and scan.line_ends(name.text, literal.end + literal.quoted)
             and (values.is_unlike_words(literal.text) or values.has_signs(literal.text) or values.is_rare(literal.text))
+            and not values.names_something(literal.text)
         ),
     )
 

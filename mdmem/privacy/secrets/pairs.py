@@ -323,7 +323,7 @@ RULES: tuple[Rule, ...] = (
     (">", _is_keyed, starts.behind_sign, judge.markup),
     ("|", _always, starts.in_next_cell, judge.beside),
     ("(", _is_called, starts.behind_sign, judge.call),
-    ("(", _is_bare, starts.after_remark, judge.spoken),
+    ("(", _is_bare, starts.after_remark, judge.after_remark),
     (",", _is_argument, starts.behind_comma, judge.argument),
     (",\n", _is_listed_flag, starts.next_item, judge.beside),
     (",", _is_in_tuple, starts.behind_comma, judge.beside),
