@@ -280,6 +280,7 @@ def test_a_title_can_be_read_on_a_narrow_terminal(width: int, monkeypatch: pytes
     assert all(len(line) <= max(width, 55) for line in out.getvalue().splitlines())
     assert len(out.getvalue().splitlines()) == {40: 3, 60: 2, 80: 2}.get(width, 1)
     assert title in out.getvalue() or width < 80
+    assert "acme-notes-app" in out.getvalue()
 
 
 def test_a_session_whose_id_begins_another_is_meant_by_it(tmp_path: Path) -> None:

@@ -221,9 +221,10 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
         write([(indent, ""), *_line(columns, row, widths)] for row in cells)
         return
     widths = _widths(columns[:-1], widest, room)
-    ends = accumulate(width + len(GAP) for width in widths)
-    cut = max(sum(end - len(GAP) <= room for end in ends), 1)
-    last_width = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
+    cut, last_width = _below(widths, room)
+    if 0 <= last_width < LEAST_BELOW and cut < len(widths) and _below(widest[:-1], room)[1] >= 0:
+        widths = list(widest[:-1])  # on a line of their own, these columns have room to be whole
+        cut, last_width = _below(widths, room)
     cuts = [0, cut] if last_width >= LEAST_BELOW else [0, cut, len(columns) - 1]
     widths.append(max(last_width if last_width >= LEAST_BELOW else room - len(GAP), MIN_CHARS))
     write(
@@ -231,6 +232,13 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
         for row in cells
         for start, end in zip(cuts, [*cuts[1:], len(columns)], strict=True)
     )
+
+
+def _below(widths: Sequence[int], room: int) -> tuple[int, int]:
+    """Return how many columns fit on the first line, and the room that the others leave on the second."""
+    ends = accumulate(width + len(GAP) for width in widths)
+    cut = max(sum(end - len(GAP) <= room for end in ends), 1)
+    return cut, room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
 
 
 def _read(count: int, rows: Iterable[Sequence[str]]) -> tuple[list[int], Iterator[list[str]], list[int]]:
