@@ -92,7 +92,7 @@ class _Later:
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_READ]:
             is_elsewhere = view.folder_of[note] != self._folder and turn_groups.session_folder(view, note) != ""
             if is_elsewhere and kind_of(note) == turn_groups.WORK:
-                words = analysis.words(self._text(note))
+                words = analysis.words(self._text(note).partition("```")[0])
                 if corrections.replaces(words, lambda word: not names.isdisjoint(analysis.terms(word))):
                     return note
         return None

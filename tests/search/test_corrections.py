@@ -46,6 +46,7 @@ def test_an_objection_corrects_the_turn_before(prompt: str) -> None:
         "I prefer tabs in GDScript",
         "add a flag to print JSON instead of text",
         "Actually quite nice. What does the report look like?",
+        "Now the report: it lists all orders of the last month by customer, and drafts are still not part of it",
         "Nun zum Exporter: er soll CSV schreiben",
     ],
 )

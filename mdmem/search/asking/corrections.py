@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_WORDS = 40
-"""A correction says so in its first words."""
+MAX_WORDS, FIRST_WORDS = 40, 15
+"""A replacement is named in the first words of a text, an objection made in those of a prompt."""
 
 _LEADING = word_set("ok okay hm hmm oh ah well sorry but and wait ach also mais bon pero ma")
 _NO = word_set("no nope nah nein nee non nao wrong incorrect falsch")
@@ -51,7 +51,7 @@ _RUNS = tuple(
 def corrects(prompt: str) -> bool:
     """Whether a prompt objects to what the turn before it did, in one of a few languages."""
     text = prose.prose(prompt[: prose.HEAD_CHARS])
-    typed = prose.words(text)[:MAX_WORDS]
+    typed = prose.words(text)[:FIRST_WORDS]
     words = [prose.fold(word) for word in typed]
     begin = next((at for at, word in enumerate(words) if word not in _LEADING or word in _STOP), len(words))
     typed, words = typed[begin:], words[begin:]
