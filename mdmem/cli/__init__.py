@@ -58,25 +58,9 @@ def _run_or_explain() -> NoReturn:
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):
             raise
-        from mdmem.cli.terminal import startup
-
-        if not startup.here():
-            print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
-            sys.exit(1)
-        if _output_is_shut():
-            print(f"mdmem: the output cannot be written ({error.strerror or error}).", file=sys.stderr, flush=True)
-            sys.exit(1)
-        if problem := _vault_problem(error):
-            print(f"mdmem: {problem}", file=sys.stderr)
-            sys.exit(VaultError.exit_code)
-        name = str(error.filename or "")
-        where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
-        print(
-            f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may find the cause; `--debug` shows a traceback.",
-            file=sys.stderr,
-            flush=True,
-        )
-        sys.exit(1)
+        message, code = _explained(error)
+        print(f"mdmem: {message}", file=sys.stderr, flush=True)
+        sys.exit(code)
     except Exception as error:  # the last resort: even a bug gets a message
         if debug:
             raise
@@ -87,6 +71,22 @@ def _run_or_explain() -> NoReturn:
             flush=True,
         )
         sys.exit(1)
+
+
+def _explained(error: OSError) -> tuple[str, int]:
+    """Return the message for an error of the system, and the exit status."""
+    from mdmem.cli.terminal import startup
+
+    if not startup.here():
+        return "the folder you are in was deleted. Change to another one, and try again.", 1
+    if _output_is_shut():
+        return f"the output cannot be written ({error.strerror or error}).", 1
+    if problem := _vault_problem(error):
+        return problem, VaultError.exit_code
+    name = str(error.filename or "")
+    place = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
+    cause = f"{error.strerror or error}{place}"
+    return f"{cause}. `mdmem doctor` may find the cause; `--debug` shows a traceback.", 1
 
 
 def _output_is_shut() -> bool:

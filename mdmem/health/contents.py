@@ -49,9 +49,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: front matter, tags, and leftovers of merges."""
     findings = _NoteFindings(scope)
     for folder in shut.every(config.vault) if scope.is_whole else ():
-        quoted_folder = shlex.quote(str(Path(config.vault, folder)))
-        text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
-        findings.add("", warning(text, f"`sudo chown $USER {quoted_folder}; chmod u+rwx {quoted_folder}`"))
+        findings.add("", _unreadable_folder(config, folder))
     yield from _skipped_links(config) if scope.is_whole else ()
     memories = SessionMemories(config)
     marks = array("q")
@@ -86,6 +84,12 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield fine(f"{plural.number(count, 'file')}, all readable")
     elif not findings.count and scope.view is not None:
         yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
+
+
+def _unreadable_folder(config: Config, folder: str) -> HealthFinding:
+    quoted = shlex.quote(str(Path(config.vault, folder)))
+    text = f"The folder {folder} cannot be read, so search keeps what it knows of it, and commits leave it out."
+    return warning(text, f"`sudo chown $USER {quoted}; chmod u+rwx {quoted}`")
 
 
 def _unreadable(config: Config, path: str, failed: OSError) -> HealthFinding:

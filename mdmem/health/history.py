@@ -41,13 +41,8 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
         return
-    if lost := lost_index.problem(repo):
-        text = f"git's index ({repo.git_dir / 'index'}) {lost}; the notes and their history are safe."
-        todo = "`mdmem doctor --fix` or the next commit rebuilds it from the last commit."
-        yield warning(text, todo, partial(commit.restore_index, config))
-        return
-    if lost_commit := _lost_commit(config, repo):
-        yield lost_commit
+    if lost := _lost_index(config, repo) or _lost_commit(config, repo):
+        yield lost
         return
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     result = repository.attempt(
@@ -56,28 +51,44 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if result.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(result)}", todo)
-    for file in _locks(repo):
-        todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
-        if _age(file) > OLD_LOCK_SECONDS:
-            yield warning(f"{file} is old: a git process was killed.", todo)
-        else:
-            yield note(f"{file} is there: a git process is writing, or was killed.", todo)
+    yield from map(_lock, _locks(repo))
     yield from _without_rules(config)
+    yield from _commits(config)
+    text, _, todo = undecided.hint(config).partition("; ")
+    if text:
+        yield note(f"{text}.", todo)
+    if not result.status:
+        yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _lock(file: Path) -> HealthFinding:
+    """Return the finding for a lock of git's."""
+    todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
+    if _age(file) > OLD_LOCK_SECONDS:
+        return warning(f"{file} is old: a git process was killed.", todo)
+    return note(f"{file} is there: a git process is writing, or was killed.", todo)
+
+
+def _commits(config: Config) -> Iterator[HealthFinding]:
+    """Check whether the next commit can be made, and what it would leave out."""
     try:
         yield from _uncommitted(config)
     except BusyError as problem:
         text, _, todo = str(problem).partition(". ")
         yield warning(f"{text}. Nothing is committed.", todo)
     except (GitError, OSError) as problem:
-        yield warning(
-            f"Nothing is committed: {wording.cause(problem)}.",
-            "Fix that; until then notes are stored, but not committed.",
-        )
-    text, _, todo = undecided.hint(config).partition("; ")
-    if text:
-        yield note(f"{text}.", todo)
-    if not result.status:
-        yield fine(f"the repository is intact: {_count(repo)}")
+        todo = "Fix that; until then notes are stored, but not committed."
+        yield warning(f"Nothing is committed: {wording.cause(problem)}.", todo)
+
+
+def _lost_index(config: Config, repo: Repository) -> HealthFinding | None:
+    """Return the finding for a repository whose index is lost or damaged."""
+    problem = lost_index.problem(repo)
+    if not problem:
+        return None
+    text = f"git's index ({repo.git_dir / 'index'}) {problem}; the notes and their history are safe."
+    todo = "`mdmem doctor --fix` or the next commit rebuilds it from the last commit."
+    return warning(text, todo, partial(commit.restore_index, config))
 
 
 def _lost_branch(config: Config) -> HealthFinding | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -30,6 +30,7 @@ MAX_NOTES = 500
 """Maximum number of notes that name an entity, and of notes read when no rule recognizes it."""
 MAX_TURNS = 60
 MAX_SESSIONS = 10
+MAX_CHANGES = 10
 MAX_TOGETHER = 10
 MAX_FIXES = 20
 
@@ -71,10 +72,10 @@ class Knowledge(NamedTuple):
     decisions: list[Decision]
     open_work: list[OpenItem]
     fixes: list[Fix]
-    sessions: Sequence[KnownSession] = ()
-    changed: Sequence[FileChange] = ()
-    links: Sequence[EntityLink] = ()
-    together: Sequence[tuple[str, int]] = ()
+    sessions: list[KnownSession]
+    changed: list[FileChange]
+    links: list[EntityLink]
+    together: list[tuple[str, int]]
 
     @property
     def is_empty(self) -> bool:
@@ -101,22 +102,28 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
     project: only in this one. now: seconds since the epoch.
     """
     entity = entity.strip()
-    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)
-    open_ = work.open_work(config, project, now=now)
+    in_force = decisions.listed(config, project=project, kinds=decisions.KINDS)
+    open_items = work.open_work(config, project, now=now)
 
-    def known(view: View) -> Knowledge:
+    def answer(view: View) -> Knowledge:
+        kind = kind_of(entity)
         naming = decisions.of_project(view, _naming(config, view, entity) - view.internal, project)
+        newest = _newest(view, naming)
         whole = re.compile(rf"(?<!\w){re.escape(entity)}(?!\w)")
-        made = Knowledge(
+        decided = [decision for decision in in_force if view.find(decision.path) in naming]
+        return Knowledge(
             entity,
-            kind_of(entity),
-            [one for one in decided if view.find(one.path) in naming],
-            [one for one in open_ if whole.search(f"{one.text}\n{one.detail}") or _is_of(view, one, naming)],
+            kind,
+            decided,
+            [item for item in open_items if whole.search(f"{item.text}\n{item.detail}") or _is_of(view, item, naming)],
             solved.Finder(config, view).around(naming, MAX_FIXES),
+            sessions=_sessions(view, newest),
+            changed=_changes(view, newest) if kind == "file" else [],
+            links=_links(config, view, decided),
+            together=_together(view, entity, kind, newest),
         )
-        return _with_sessions(config, view, made, naming)
 
-    return freshness.ask(config, known)
+    return freshness.ask(config, answer)
 
 
 def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
@@ -133,21 +140,21 @@ def _naming(config: Config, view: View, entity: str) -> set[int]:
     if kind == "file":
         tails = path_tails(entity)
         return view.notes("facet", f"file:{tails[0]}") if tails else set()
-    found = _NAMING[kind](view, entity)
+    by_index = _NAMING[kind](view, entity)
     if kind in ("number", "commit", "address"):
-        return found
+        return by_index
     written = view.of_kinds(note.WRITTEN)
-    in_text = select.newest_with_phrase(view, config.vault, entity, written if found else None, MAX_NOTES)
-    return found.union(in_text)
+    in_text = select.newest_with_phrase(view, config.vault, entity, written if by_index else None, MAX_NOTES)
+    return by_index.union(in_text)
 
 
 def _by_name(view: View, entity: str) -> set[int]:
     """Return the notes that name a symbol or a package by a rule; for an identifier, all that contain the word."""
-    found = view.notes("facet", *entities.facets([entity.removesuffix("()")]))
+    numbers = view.notes("facet", *entities.facets([entity.removesuffix("()")]))
     terms = dict.fromkeys(analysis.terms(entity))
     if len(terms) > 1 and len(analysis.words(entity)) == 1:
-        found = found.union(*(view.notes(field, next(iter(terms))) for field in ("body", "title")))
-    return found
+        numbers = numbers.union(*(view.notes(field, next(iter(terms))) for field in ("body", "title")))
+    return numbers
 
 
 def _by_commit(view: View, entity: str) -> set[int]:
@@ -161,16 +168,18 @@ def _by_commit(view: View, entity: str) -> set[int]:
 def _by_command(view: View, entity: str) -> set[int]:
     """Return the runs of a command; with arguments, the newest of the runs that have them."""
     program = entities.command_of(entity)
-    found = view.notes("facet", *entities.facets([program])) if program else set()
+    run_numbers = view.notes("facet", *entities.facets([program])) if program else set()
     if entity == program:
-        return found
-    wanted = set(entity.split())
-    return {number for number in _newest(view, found) if wanted <= {*runs.line(view.facts(number)["title"]).split()}}
+        return run_numbers
+    words = set(entity.split())
+    return {
+        number for number in _newest(view, run_numbers) if words <= {*runs.line(view.facts(number)["title"]).split()}
+    }
 
 
 def _by_error(view: View, entity: str) -> set[int]:
     """Return the runs that failed with this error."""
-    return view.with_any(errors.facet(one) for one in errors.signatures(entity))
+    return view.with_any(errors.facet(signature) for signature in errors.signatures(entity))
 
 
 _NAMING = {
@@ -191,41 +200,46 @@ def _newest(view: View, numbers: set[int]) -> list[int]:
 # -- what they say -----------------------------------------------------------------------------------
 
 
-def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int]) -> Knowledge:
+def _sessions(view: View, numbers: list[int]) -> list[KnownSession]:
+    """Return the sessions of these notes, newest first."""
     created = view.numbers("created")
-    numbers = _newest(view, naming)
     pages = view.notes("facet", "kind:session")
-    latest: dict[str, KnownSession] = {}
+    sessions: dict[str, KnownSession] = {}
     for number in numbers:
         facts = view.facts(number)
         session = str(facts.get("session", ""))
-        if session and session not in latest and number not in pages and len(latest) < MAX_SESSIONS:
+        if session and session not in sessions and number not in pages and len(sessions) < MAX_SESSIONS:
             page = next(iter(view.of_session(session) & pages), number)
-            latest[session] = KnownSession(
+            sessions[session] = KnownSession(
                 session,
                 str(view.facts(page)["title"]),
                 str(facts.get("project", "")),
                 timestamps.iso_time(created[number]),
                 str(facts["id"]),
             )
+    return list(sessions.values())
+
+
+def _changes(view: View, numbers: list[int]) -> list[FileChange]:
+    """Return the newest edits among these notes."""
+    created = view.numbers("created")
     edits = solved.edits(view, frozenset(numbers))
-    changed = [
-        FileChange(str(facts["id"]), str(facts["title"]), timestamps.iso_time(created[number]))
-        for number in [one for one in numbers if one in edits and found.kind == "file"][:10]
-        for facts in [view.facts(number)]
-    ]
-    links = [
-        EntityLink(one.id, link.relation, link.id, link.title)
-        for one in found.decisions
-        for link in relations.of_note(config, view, one.path, people.read(config.vault, one.path).meta)
-    ]
-    together = _together(view, found, numbers)
-    return found._replace(
-        sessions=list(latest.values()), changed=changed, links=links[:MAX_SESSIONS], together=together
+    newest = [number for number in numbers if number in edits][:MAX_CHANGES]
+    rows = ((view.facts(number), timestamps.iso_time(created[number])) for number in newest)
+    return [FileChange(str(facts["id"]), str(facts["title"]), time) for facts, time in rows]
+
+
+def _links(config: Config, view: View, decided: list[Decision]) -> list[EntityLink]:
+    """Return the typed links of decisions."""
+    links = (
+        EntityLink(decision.id, link.relation, link.id, link.title)
+        for decision in decided
+        for link in relations.of_note(config, view, decision.path, people.read(config.vault, decision.path).meta)
     )
+    return list(islice(links, MAX_SESSIONS))
 
 
-def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
+def _together(view: View, entity: str, kind: str, numbers: list[int]) -> list[tuple[str, int]]:
     """Count other entities and changed files over the newest turns; of equal counts, the rarer one comes first."""
     turns: dict[tuple[int, int], None] = {}
     for number in numbers:
@@ -234,12 +248,12 @@ def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[st
             turns[view.folder_of[number], turn] = None
     edits = solved.edits(view)
     counted = Counter(chain.from_iterable(set(_named_in(view, edits, *turn)) for turn in turns))
-    own = path_tails(found.entity)[:1]
-    lower = found.entity.lower()
+    own = path_tails(entity)[:1]
+    lower = entity.lower()
     others = [
         (name, count)
         for name, count in counted.items()
-        if name.lower() != lower and (found.kind != "file" or own[0] not in path_tails(name))
+        if name.lower() != lower and (kind != "file" or own[0] not in path_tails(name))
     ]
     return sorted(others, key=lambda item: (-item[1], _spread(view, item[0]), item[0]))[:MAX_TOGETHER]
 

@@ -74,10 +74,10 @@ def add(
         "supersedes": old or None,
         "unverified": unverified or None,
     }
-    made = user_notes.add(config, title, body, kind=kind, now=now, **meta, **more)
-    if old_path and made.path != old_path and not proposed:
-        user_notes.set_keys(config, old_path, {"superseded_by": made.id})
-    return made
+    written = user_notes.add(config, title, body, kind=kind, now=now, **meta, **more)
+    if old_path and written.path != old_path and not proposed:
+        user_notes.set_keys(config, old_path, {"superseded_by": written.id})
+    return written
 
 
 def supersede(config: Config, old: str, new: str) -> None:
@@ -109,11 +109,13 @@ def listed(
     paths = freshness.ask(config, lambda view: noted_as(view, kinds, project))
     if about:
         paths = _about(config, paths, about)
-    found = {path: _read(config, path) for path in paths}
-    newer = _newer(found)
-    titles = {str(parsed.meta.get("id", "")): str(parsed.meta.get("title", "")) for parsed in found.values()}
-    found_decisions = [_decision(path, parsed, newer, titles) for path, parsed in found.items() if _is_shown(parsed)]
-    return [decision for decision in found_decisions if every or not decision.superseded_by]
+    parsed_by_path = {path: _read(config, path) for path in paths}
+    newer = _newer(parsed_by_path)
+    titles = {str(parsed.meta.get("id", "")): str(parsed.meta.get("title", "")) for parsed in parsed_by_path.values()}
+    all_decisions = [
+        _decision(path, parsed, newer, titles) for path, parsed in parsed_by_path.items() if _is_shown(parsed)
+    ]
+    return [decision for decision in all_decisions if every or not decision.superseded_by]
 
 
 def _read(config: Config, path: str) -> note.Parsed:
@@ -145,9 +147,9 @@ def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
     """Return the paths of notes of these kinds, or tagged with them, newest first; not of internal memories."""
     written = view.of_kinds(note.WRITTEN)
     tagged = view.with_any(f"tag:{kind}" for kind in kinds)
-    kept = of_project(view, (written & tagged) - view.internal, project)
+    numbers = of_project(view, (written & tagged) - view.internal, project)
     created = view.numbers("created")
-    return [view.path(number) for number in sorted(kept, key=lambda n: (created[n], view.path(n)), reverse=True)]
+    return [view.path(number) for number in sorted(numbers, key=lambda n: (created[n], view.path(n)), reverse=True)]
 
 
 def _about(config: Config, paths: list[str], about: str) -> list[str]:
@@ -165,10 +167,10 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
     return list(dict.fromkeys([*(path for path in paths if path in in_file), *best]))
 
 
-def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
+def _newer(parsed_by_path: Mapping[str, note.Parsed]) -> dict[str, str]:
     """Return id -> id of the note that replaces it; either of the two may say so."""
     newer = {}
-    for parsed in filter(_is_shown, found.values()):
+    for parsed in filter(_is_shown, parsed_by_path.values()):
         meta = parsed.meta
         name = str(meta.get("id", ""))
         if meta.get("superseded_by"):
@@ -260,8 +262,8 @@ def missing(config: Config, text: str) -> list[str]:
 
 
 def _quotes(text: str) -> Iterator[str]:
-    found = [*_QUOTED.findall(text), *_BLOCK.findall(text)]
-    yield from (quote for quote in found[:MAX_QUOTES] if len(quote.split()) >= MIN_WORDS)
+    quotes = [*_QUOTED.findall(text), *_BLOCK.findall(text)]
+    yield from (quote for quote in quotes[:MAX_QUOTES] if len(quote.split()) >= MIN_WORDS)
 
 
 def _turn(config: Config, name: str) -> str:

@@ -20,25 +20,23 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5)
 
     error: output, a line of it, or just a name such as `KeyError`. project: only this one; "" for all.
     """
-    wanted = errors.signatures(error) or [
-        line for line in (errors.normalized(one) for one in error.splitlines()) if line
-    ]
-    if error.strip() and not wanted:
+    signatures = errors.signatures(error) or list(filter(None, map(errors.normalized, error.splitlines())))
+    if error.strip() and not signatures:
         return []
-    near = _near(config, error) if wanted else []
+    similar_runs = _similar_runs(config, error) if signatures else []
 
-    def found(view: View) -> list[Fix]:
+    def answer(view: View) -> list[Fix]:
         among = view.of_project(project) - view.internal if project else AllBut(view, view.internal)
         finder = Finder(config, view, among)
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
-        return finder.around(named, limit) if named else finder.find(wanted, near, limit)
+        return finder.around(named, limit) if named else finder.find(signatures, similar_runs, limit)
 
-    return freshness.ask(config, found)
+    return freshness.ask(config, answer)
 
 
-def _near(config: Config, error: str) -> list[str]:
+def _similar_runs(config: Config, error: str) -> list[str]:
     """Return the paths of failed runs that share words with an error."""
     words = " ".join(re.findall(r"\w+", "\n".join(list(errors.telling(error))[:5]) or error[:500]))
     options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False)
-    found = engine.search(config, words, options, state="failed")
-    return [hit.path for hit in found.hits]
+    result = engine.search(config, words, options, state="failed")
+    return [hit.path for hit in result.hits]

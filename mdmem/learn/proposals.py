@@ -177,8 +177,8 @@ class _Finder:
 
     def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
         name = str(older.meta.get("id", ""))
-        made = self._made(number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}")
-        yield from _unless_dismissed(newer.meta, made)
+        proposal = self._made(number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}")
+        yield from _unless_dismissed(newer.meta, proposal)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
         written = self._view.of_kinds(decisions.KINDS)
@@ -193,8 +193,10 @@ class _Finder:
         for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
             if decisions.is_in_force(parsed):
                 title = str(self._view.facts(number)["title"])
-                made = self._made(number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin")
-                yield from _unless_dismissed(parsed.meta, made)
+                proposal = self._made(
+                    number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin"
+                )
+                yield from _unless_dismissed(parsed.meta, proposal)
 
     def archived(self) -> Iterator[Proposal]:
         """Yield notes that were injected often and never cited."""
@@ -212,14 +214,14 @@ class _Finder:
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
-                made = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
-                yield from _unless_dismissed(decisions.noted(self._config, self._view, number), made)
+                proposal = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
+                yield from _unless_dismissed(decisions.noted(self._config, self._view, number), proposal)
 
 
-def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Proposal]:
+def _unless_dismissed(meta: Mapping[str, Any], proposal: Proposal) -> Iterator[Proposal]:
     dismissed = meta.get("dismissed")
-    if not (isinstance(dismissed, list) and made.noted in map(str, dismissed)):
-        yield made
+    if not (isinstance(dismissed, list) and proposal.noted in map(str, dismissed)):
+        yield proposal
 
 
 # -- what accepting does ---------------------------------------------------------------------------
@@ -287,8 +289,8 @@ _ID_CHARS = 10
 
 def citing(view: View, name: str) -> set[str]:
     """Return the sessions whose answers cite a note."""
-    found = view.notes("facet", f"link:{name}".lower()) & view.notes("facet", "kind:response")
-    return {str(view.facts(number).get("session", "")) for number in found}
+    citing_notes = view.notes("facet", f"link:{name}".lower()) & view.notes("facet", "kind:response")
+    return {str(view.facts(number).get("session", "")) for number in citing_notes}
 
 
 def cited(view: View) -> Iterator[tuple[int, int]]:

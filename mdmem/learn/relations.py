@@ -34,8 +34,8 @@ class TypedLink(NamedTuple):
 
 def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -> list[TypedLink]:
     """Return the typed links from and to a note, each once."""
-    found = [*_forward(view, meta), *_backward(config, view, path, str(meta.get("id", "")))]
-    return list({(one.relation, one.id): one for one in found}.values())[:MOST]
+    typed_links = [*_forward(view, meta), *_backward(config, view, path, str(meta.get("id", "")))]
+    return list({(link.relation, link.id): link for link in typed_links}.values())[:MOST]
 
 
 def _forward(view: View, meta: Mapping[str, object]) -> Iterator[TypedLink]:
@@ -51,9 +51,9 @@ def _backward(config: Config, view: View, path: str, name: str) -> Iterator[Type
         return
     naming = view.notes("facet", f"link:{name}".lower()) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
-        other = view.path(number)
-        meta = people.read(config.vault, other).meta if other != path else {}
+        other_path = view.path(number)
+        meta = people.read(config.vault, other_path).meta if other_path != path else {}
         facts = view.facts(number)
         for key in LINK_KEYS:
             if name in ids(meta.get(key)):
-                yield TypedLink(INVERSE[key], str(facts["id"]), str(facts["title"]), other)
+                yield TypedLink(INVERSE[key], str(facts["id"]), str(facts["title"]), other_path)

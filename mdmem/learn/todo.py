@@ -52,24 +52,24 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
         else:
             _take(tasks, parsed, path, at)
             _take_blockers(waits, parsed)
-    last = max(lists, key=lambda one: one[:2], default=None)
-    items = list(_items(last[2], last[1], last[0])) if last else []
+    latest = max(lists, key=lambda entry: entry[:2], default=None)
+    items = list(_items(latest[2], latest[1], latest[0])) if latest else []
     return [*items, *(_waiting(tasks, name, waits.get(name, set())) for name in tasks)]
 
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
     """Add the blockers that a TaskUpdate names."""
-    found = _TASK.match(str(parsed.meta.get("title", "")))
-    if found is None:
+    task = _TASK.match(str(parsed.meta.get("title", "")))
+    if task is None:
         return
     for how, names in _WAITS.findall(parsed.body):
         for name in names.split(", "):
-            one, other = (found["number"], name) if how == "Blocked by" else (name, found["number"])
-            waits.setdefault(one, set()).add(other)
+            blocked, blocker = (task["number"], name) if how == "Blocked by" else (name, task["number"])
+            waits.setdefault(blocked, set()).add(blocker)
 
 
 def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
-    open_ = [tasks[other].id for other in sorted(blockers) if other in tasks and not tasks[other].is_done]
+    open_ = [tasks[blocker].id for blocker in sorted(blockers) if blocker in tasks and not tasks[blocker].is_done]
     return tasks[name]._replace(blocked_by=tuple(open_))
 
 
@@ -82,15 +82,15 @@ def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
     """Update the session's tasks from a TaskCreate or TaskUpdate."""
     title = str(parsed.meta.get("title", ""))
-    found = _TASK.match(title)
-    if found is None:
+    match = _TASK.match(title)
+    if match is None:
         if title.startswith("Task: "):  # without a number, no update can be matched to it
             tasks[title] = Listed(title[6:], False, path, str(parsed.meta.get("id", "")), at)
         return
-    known = tasks.get(found["number"])
-    subject = found["subject"] or found["again"] or (known.text if known else "")
+    task = tasks.get(match["number"])
+    subject = match["subject"] or match["again"] or (task.text if task else "")
     status = str(parsed.meta.get("status", ""))
-    is_done = status in OVER or (not status and known is not None and known.is_done)
+    is_done = status in OVER or (not status and task is not None and task.is_done)
     if subject:
-        where = (known.path, known.id) if known else (path, str(parsed.meta.get("id", "")))
-        tasks[found["number"]] = Listed(subject, is_done, *where, at)
+        path_and_id = (task.path, task.id) if task else (path, str(parsed.meta.get("id", "")))
+        tasks[match["number"]] = Listed(subject, is_done, *path_and_id, at)

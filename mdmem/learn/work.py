@@ -70,8 +70,8 @@ def in_view(config: Config, view: View, project: str, now: float) -> list[OpenIt
 
 def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
     """Return the finished items of lists, latest first, with the time they were finished; does not update the index."""
-    found = freshness.ask(config, lambda view: list(_Project(config, view, project, now).done()))
-    return sorted(found, key=lambda item: (item.created, item.key), reverse=True)
+    items = freshness.ask(config, lambda view: list(_Project(config, view, project, now).done()))
+    return sorted(items, key=lambda item: (item.created, item.key), reverse=True)
 
 
 def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
@@ -100,8 +100,8 @@ def _marked(meta: Mapping[str, object]) -> list[str]:
 
 
 def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
-    own = view.of_session(session) & pages if session else set()
-    return any(decisions.noted(config, view, page).get("superseded_by") for page in own)
+    pages_of_session = view.of_session(session) & pages if session else set()
+    return any(decisions.noted(config, view, page).get("superseded_by") for page in pages_of_session)
 
 
 class _Project:
@@ -121,9 +121,9 @@ class _Project:
         return [*self._tasks(), *self._task_notes(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
-        every = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
-        found = self._notes.intersection(every)
-        return sorted(found, key=lambda number: (self._created[number], self._view.name(number)))
+        all_runs = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
+        numbers = self._notes.intersection(all_runs)
+        return sorted(numbers, key=lambda number: (self._created[number], self._view.name(number)))
 
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,
               created: str = "") -> OpenItem:  # fmt: skip
@@ -197,8 +197,8 @@ class _Project:
                 failing.pop((project, command), None)
                 failing[project, command] = number
             else:
-                for other in [key for key in failing if key[0] == project and runs.closes(command, key[1])]:
-                    del failing[other]
+                for closed_key in [key for key in failing if key[0] == project and runs.closes(command, key[1])]:
+                    del failing[closed_key]
         for number in failing.values():
             meta = people.readable(self._config.vault, view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
