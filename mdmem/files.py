@@ -126,7 +126,7 @@ def read_own(path: str, limit: int) -> bytes:
     """
     fd = open_to_read(path)
     try:
-        return _all(fd, limit, path)
+        return _read_all(fd, limit, path)
     finally:
         os.close(fd)
 
@@ -164,7 +164,7 @@ def read_any(path: str, limit: int, *, follow: bool = True, from_end: bool = Fal
             raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
         if from_end:
             os.lseek(fd, max(0, facts.st_size - limit), os.SEEK_SET)
-        return _all(fd, limit, path)
+        return _read_all(fd, limit, path)
     finally:
         os.close(fd)
 
@@ -259,7 +259,7 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def cut(path: str) -> None:
+def drop_last_byte(path: str) -> None:
     """Remove the last byte of a file if possible; this works on a full disk too."""
     try:
         fd = open_to_append(path)
@@ -366,7 +366,7 @@ def _check_owner(status: os.stat_result, path: str) -> None:
         raise PermissionError(system.code("EPERM"), "This belongs to another user.", path)
 
 
-def _all(fd: int, limit: int, path: str) -> bytes:
+def _read_all(fd: int, limit: int, path: str) -> bytes:
     pieces = []
     try:
         while limit > 0 and (piece := os.read(fd, min(limit, 1 << 20))):

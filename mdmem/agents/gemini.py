@@ -130,20 +130,20 @@ def _tool(payload: dict[str, Any]) -> str:
 def result(tool: str, response: Any) -> tuple[str | None, Any]:
     """Return a run's error (or None) and what the model saw of its result, without the host's additions."""
     if not isinstance(response, dict):
-        return _outcome(tool, bare(response))
+        return _outcome(tool, unwrapped(response))
     error = response.get("error")
-    shown = bare(response.get("llmContent", response.get("returnDisplay")))
+    shown = unwrapped(response.get("llmContent", response.get("returnDisplay")))
     if not error:
         return _outcome(tool, shown)
     return message_of(error) or text(shown), shown
 
 
-def bare(shown: Any) -> Any:
+def unwrapped(shown: Any) -> Any:
     """Return a string or a list of text parts without the wrapper element that marks untrusted content."""
     if isinstance(shown, list):
-        return [bare(part) for part in shown]
+        return [unwrapped(part) for part in shown]
     if isinstance(shown, dict):
-        return {**shown, "text": bare(shown["text"])} if type(shown.get("text")) is str else shown
+        return {**shown, "text": unwrapped(shown["text"])} if type(shown.get("text")) is str else shown
     begin, end = _WRAPPER
     if type(shown) is str and shown.lstrip().startswith(begin) and shown.rstrip().endswith(end):
         return shown.strip()[len(begin) : -len(end)].strip("\n")

@@ -65,7 +65,7 @@ def _read_response(event: Event, response: dict[str, Any]) -> None:
     """Extract output, exit code and diff from a response, without the elements that OpenCode puts around an output."""
     facts = mapping(response.get("metadata"))
     output = response.get("output")
-    shown = _bare(event.tool, output) if type(output) is str else output
+    shown = _unwrapped(event.tool, output) if type(output) is str else output
     code, diff = facts.get("exit"), text(facts.get("diff"))
     event.error = failure(code, text(shown))
     event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
@@ -76,7 +76,7 @@ def _read_response(event: Event, response: dict[str, Any]) -> None:
         event.tool_response = {"output": shown, "exit_code": code}
 
 
-def _bare(tool: str, output: str) -> str:
+def _unwrapped(tool: str, output: str) -> str:
     """Return a file's text without line numbers, or a sub-agent's answer, without OpenCode's elements around them."""
     if tool == "task" and "<task_result>" in output:
         return output.partition("<task_result>")[2].rpartition("</task_result>")[0].strip("\n")

@@ -67,7 +67,7 @@ def reported(text: str) -> tuple[str, str]:
     return _between(head, "<tool-use-id>", "</tool-use-id>"), result.rpartition("</result>")[0].strip()
 
 
-def ended(text: str) -> tuple[str, str, int | None]:
+def ended_command(text: str) -> tuple[str, str, int | None]:
     """Return a background command's id, its status and its exit code, if known, from a notification."""
     if not text.lstrip().startswith("<task-notification>"):
         return "", "", None

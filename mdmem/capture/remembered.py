@@ -54,7 +54,7 @@ def learn_from(at: Capture) -> bool:
     if at.live and event.tool:
         from mdmem.capture.tools import files_on_disk
 
-        texts |= files_on_disk.beside(event, at.rules.tags)
+        texts |= files_on_disk.not_shown(event, at.rules.tags)
     values = _excluded_values(at, run)
     if not (privacy.may_hold_private(texts, at.rules) or privacy.may_name_secret(texts, at.rules)):
         return learn(at, (), values)

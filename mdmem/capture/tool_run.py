@@ -34,7 +34,7 @@ def keep(at: Capture) -> Outcome:
     if at.live:
         from mdmem.capture.tools import files_on_disk
 
-        files_read = files_on_disk.beside(event, at.rules.tags)
+        files_read = files_on_disk.not_shown(event, at.rules.tags)
         source |= files_read
         if files_read and goes_on(event.tool_response):
             _learn_of(files_read, at)

@@ -36,7 +36,7 @@ def show(given_vault: str | None) -> None:
     else:
         render.write([[], [(_not_heard(), "yellow")]])
     render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
-    render.write(list(_given(settings)))
+    render.write(list(_latest_injections(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
 
 
@@ -82,7 +82,7 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         why = f"{project_and_day}: {open_work.LABELS[item.kind].lower()}"
         yield [("  ", ""), (render.safe(item.text), ""), (f"  {render.safe(why)}", "dim")]
     try:
-        waiting = start_page.asked(view, review_queue.waiting(settings, view).numbers)
+        waiting = start_page.review_size(view, review_queue.waiting(settings, view).numbers)
     except MdmemError:
         waiting = ""
     if waiting:
@@ -90,7 +90,7 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         yield [(waiting, "bold"), (" not reviewed yet: `mdmem review`", "")]
 
 
-def _given(settings: Config) -> Iterator[list[Piece]]:
+def _latest_injections(settings: Config) -> Iterator[list[Piece]]:
     """Yield the lines about the latest injections."""
     log = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
     if log:

@@ -252,7 +252,9 @@ def _start_run(settings: Config, imported: ImportedFiles, stopped: Callable[[], 
     from mdmem.transcripts.importer import Import
 
     deleted = None if imported.again else deletions.find_all(settings)
-    return Import(settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
+    return Import(
+        settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(settings)
+    )
 
 
 def _follow(

@@ -259,12 +259,12 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
                     steps = work.delete(settings, [item for item in screen.all if item.change != "deleted"])
                     return ReviewDecision(Counter([answer]), steps)
             else:
-                return ReviewDecision(Counter([answer]), _kept(settings, screen, answer))
+                return ReviewDecision(Counter([answer]), _steps_to_keep(settings, screen, answer))
         except MdmemError as error:
             warn(str(error))
 
 
-def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
+def _steps_to_keep(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
     """Return the steps that keep a session's notes; first let the user edit one, if that was the answer."""
     from mdmem.history import review as work
 
@@ -329,11 +329,11 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
         had = note.parse(work.text_of(settings, item)).meta.get("tags")
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed]))
     elif answer == "superseded":
-        changes["superseded_by"] = _known(settings, click.prompt("Replaced by which note (id)"))
+        changes["superseded_by"] = _note_id(settings, click.prompt("Replaced by which note (id)"))
     return [work.decide(settings, item, **changes)]
 
 
-def _known(settings: Config, name: str) -> str:
+def _note_id(settings: Config, name: str) -> str:
     """Return the id of the note that the user named."""
     from mdmem.history import find
 

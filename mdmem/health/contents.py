@@ -48,7 +48,7 @@ OLD_SECONDS = 3600
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: front matter, tags, and leftovers of merges."""
     findings = _NoteFindings(scope)
-    for folder in shut.every(config.vault) if scope.is_whole else ():
+    for folder in shut.folders(config.vault) if scope.is_whole else ():
         findings.add("", _unreadable_folder(config, folder))
     yield from _skipped_links(config) if scope.is_whole else ()
     memories = SessionMemories(config)

@@ -96,7 +96,7 @@ def _lost_branch(config: Config) -> HealthFinding | None:
     git_folders = dot_git.locate(Path(config.vault))
     if not git_folders or not lost_head.is_lost(*git_folders):
         return None
-    text = f"{lost_head.said(git_folders[0])} Nothing is committed; the notes are safe."
+    text = f"{lost_head.message(git_folders[0])} Nothing is committed; the notes are safe."
     branch = lost_head.branch(*git_folders)
     if not branch:
         command = f"echo 'ref: refs/heads/BRANCH' > {shlex.quote(str(git_folders[0] / 'HEAD'))}"
@@ -116,7 +116,7 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
     branch = checked_out.lost(repo)
     if not branch:
         return None
-    text = f"{checked_out.said(repo, branch)} Nothing is committed; the notes are safe."
+    text = f"{checked_out.message(repo, branch)} Nothing is committed; the notes are safe."
     oid = checked_out.logged(repo, branch)
     if not oid:
         return error(text, "Restore .git from a backup or a remote.")

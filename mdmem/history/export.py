@@ -104,7 +104,7 @@ def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None
         return None
     if not people.is_captured(parsed):
         path = people.clean_path(rules, path, data)  # by what the note says before that is taken out
-        data = people.shown(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
+        data = people.clean_text(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
         parsed = note.parse(data)
     return Exported(path, data, parsed)
 

@@ -138,7 +138,7 @@ class GoneSession(NamedTuple):
         return f"The session {self.name} was {how} on {when}. `mdmem undo {self.oid[:8]}` restores its notes."
 
 
-def gone(config: Config, name: str) -> GoneSession | None:
+def deleted_session(config: Config, name: str) -> GoneSession | None:
     """Find a deleted session whose id, or folder's tag, begins with `name`; None when history has none.
 
     Raises VaultError or GitError when the vault is not a repository that git can read.

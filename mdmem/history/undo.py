@@ -150,7 +150,7 @@ def _refuse_deleted(config: Config, target: str) -> None:
     entries = chain.from_iterable(disk.walk(config.vault, folder) for folder in folders)
     if any(journal.numbers(layout.split(entry.path)[1]) for entry in entries):
         return
-    if deleted := forget.gone(config, target):
+    if deleted := forget.deleted_session(config, target):
         raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {deleted.sentence}")
 
 

@@ -186,7 +186,7 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
     failed = max((at for at, run in enumerate(runs) if run.failed), default=-1)
     next_at = failed + 1
     if failed >= 0:
-        next_at += _again(runs[failed].command, [run.command for run in runs[next_at:]])
+        next_at += _index_of_repetition(runs[failed].command, [run.command for run in runs[next_at:]])
         yield from _run(runs[failed], 2)
         for run in () if has_changes else runs[failed + 1 : next_at][-MAX_BETWEEN:]:
             yield from _run(run, 0)
@@ -220,7 +220,7 @@ def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
     yield from (f"  {line.strip()[:150]}" for line in lines)
 
 
-def _again(failed: str, later: list[str]) -> int:
+def _index_of_repetition(failed: str, later: list[str]) -> int:
     """Return the index of the later command that repeats the failed one, even reworded; `len(later)` if none does."""
     from mdmem.search import runs
 

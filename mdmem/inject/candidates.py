@@ -107,7 +107,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
             candidates.append(Candidate(answer, None, why if answer not in chosen else "no room"))
             continue
         is_first = not count or (count == 1 and answer in taken_back)
-        item, left_out = _shown(at, answer, terms, int(chars * (FIRST_SHARE if is_first else SECOND_SHARE)))
+        item, left_out = _item_of(at, answer, terms, int(chars * (FIRST_SHARE if is_first else SECOND_SHARE)))
         if item is not None and answer in taken_back:
             item.marks = (TAKEN_BACK, *item.marks)
         count += item is not None
@@ -174,7 +174,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     )
 
 
-def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
+def _item_of(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
     hit = answer.hits[0]
     just_now = timestamps.iso_time(at.now - _JUST_SECONDS)
     if hit.session == at.record.id and hit.kind == "prompt" and hit.created > just_now:

@@ -34,7 +34,7 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     """
     if asked.language == "error":
         return None
-    period = periods.named(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
+    period = periods.period_in(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
     if period is None or _has_topic(asked, period):
         return None
     items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(visit))]

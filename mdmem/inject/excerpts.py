@@ -150,7 +150,7 @@ def _joined(told: Sequence[tuple[str, str]]) -> str:
         pieces.append(f"{label}: {sentence}" if label and label != above else sentence)
         above = label
     *others, last = pieces or [""]
-    return " ".join([*map(_ended, others), last])
+    return " ".join([*map(_with_full_stop, others), last])
 
 
 def unlinked(text: str) -> str:
@@ -166,7 +166,7 @@ def first(body: str) -> str:
     return next((sentence for _, sentence in sentences(lines)), "")
 
 
-def _ended(sentence: str) -> str:
+def _with_full_stop(sentence: str) -> str:
     return sentence if sentence.rstrip("*_").endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{sentence}."
 
 

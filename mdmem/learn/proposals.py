@@ -70,7 +70,7 @@ def accept(config: Config, key: str, *, now: float) -> Proposal:
         NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
-    proposal = _named(config, key, now)
+    proposal = _waiting_with_key(config, key, now)
     KINDS[proposal.kind].accept(config, proposal, now)
     return proposal
 
@@ -82,7 +82,7 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
         NotFoundError: when no open proposal has this key.
         UsageError, VaultError, BusyError, OSError: when a note cannot be written.
     """
-    proposal = _named(config, key, now)
+    proposal = _waiting_with_key(config, key, now)
     if proposal.kind == "note":
         user_notes.set_keys(config, proposal.path, {"status": "dismissed"})
     else:
@@ -92,7 +92,7 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
     return proposal
 
 
-def _named(config: Config, key: str, now: float) -> Proposal:
+def _waiting_with_key(config: Config, key: str, now: float) -> Proposal:
     proposal_key = key.strip("[]#")
     _, notices = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
     match = next((proposal for proposal in waiting(config, now=now) if proposal.key == proposal_key), None)
@@ -122,7 +122,7 @@ class _Finder:
             if parsed.meta:
                 yield number, parsed
 
-    def _made(self, number: int, kind: str, title: str, why: str, *, other: str = "", noted: str = "") -> Proposal:
+    def _proposal(self, number: int, kind: str, title: str, why: str, *, other: str = "", noted: str = "") -> Proposal:
         facts = self._view.facts(number)
         name = str(facts["id"])
         return Proposal(
@@ -149,7 +149,7 @@ class _Finder:
                 )
                 remarks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
                 reason = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *remarks])
-                yield self._made(number, "note", str(parsed.meta.get("title", "")) or statement, reason)
+                yield self._proposal(number, "note", str(parsed.meta.get("title", "")) or statement, reason)
 
     def wordings(self) -> Iterator[Proposal]:
         """Yield sentences in prompts that sound like a decision or a rule."""
@@ -159,7 +159,7 @@ class _Finder:
             if parsed.meta.get("dismissed"):
                 continue
             for kind, sentence in list(wordings.worded_rules(parsed.body))[:1]:
-                yield self._made(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
+                yield self._proposal(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
 
     def superseding(self) -> Iterator[Proposal]:
         """Yield decisions in force with the same subject as an earlier one."""
@@ -177,7 +177,9 @@ class _Finder:
 
     def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
         name = str(older.meta.get("id", ""))
-        proposal = self._made(number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}")
+        proposal = self._proposal(
+            number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}"
+        )
         yield from _unless_dismissed(newer.meta, proposal)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
@@ -193,7 +195,7 @@ class _Finder:
         for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
             if decisions.is_in_force(parsed):
                 title = str(self._view.facts(number)["title"])
-                proposal = self._made(
+                proposal = self._proposal(
                     number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin"
                 )
                 yield from _unless_dismissed(parsed.meta, proposal)
@@ -206,7 +208,9 @@ class _Finder:
             if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # reviewed ones count as edited
                 title = str(self._view.facts(number)["title"])
                 why = f"given {times[number]} times, never cited: archive it"
-                yield from _unless_dismissed(parsed.meta, self._made(number, "archive", title, why, noted="archive"))
+                yield from _unless_dismissed(
+                    parsed.meta, self._proposal(number, "archive", title, why, noted="archive")
+                )
 
     def stale(self) -> Iterator[Proposal]:
         """Yield open work older than `work.STALE_DAYS`."""
@@ -214,7 +218,7 @@ class _Finder:
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
-                proposal = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
+                proposal = self._proposal(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
                 yield from _unless_dismissed(decisions.noted(self._config, self._view, number), proposal)
 
 

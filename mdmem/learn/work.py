@@ -163,7 +163,7 @@ class _Project:
             project = str(self._view.facts(numbers[0]).get("project", ""))
             by_path = {self._view.path(number): number for number in numbers}
             for listed in todo.of_session(self._config, by_path):
-                identity = (project, _plain(listed.text))
+                identity = (project, _plain_text(listed.text))
                 if identity not in latest or latest[identity][0] <= listed.at:
                     latest[identity] = (listed.at, by_path[listed.path], listed)
         for at, number, listed in latest.values():
@@ -217,10 +217,10 @@ class _Project:
         candidates = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
         for number in self._notes & self._view.notes("facet", "kind:prompt") if candidates else ():
             facts = self._view.facts(number)
-            prompt_key = (str(facts.get("project", "")), _plain(str(facts["title"])))
+            prompt_key = (str(facts.get("project", "")), _plain_text(str(facts["title"])))
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
         for item in candidates:
-            is_asked_again = last_asked.get((item.project, _plain(item.text)), 0) > timestamps.epoch(item.created)
+            is_asked_again = last_asked.get((item.project, _plain_text(item.text)), 0) > timestamps.epoch(item.created)
             if not is_asked_again and not self._is_done(item):
                 yield item
 
@@ -246,7 +246,7 @@ class _Project:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
             title = str(self._view.facts(number)["title"])
-            words = _plain(title)
+            words = _plain_text(title)
             question = shape.of(title)
             if words in _DISMISSED or words.startswith("/") or (question is not None and question.grade == SURE):
                 return None  # a question about earlier work opens none
@@ -262,8 +262,8 @@ class _Project:
 
 def says_little(text: str) -> bool:
     """Whether a prompt only agrees, thanks or stops, so that nobody will search for it."""
-    return _plain(text) in _DISMISSED | _GO_ON
+    return _plain_text(text) in _DISMISSED | _GO_ON
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return " ".join(text.lower().split()).strip(" .!?…")

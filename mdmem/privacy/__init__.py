@@ -161,7 +161,7 @@ def as_typed(prompt: str) -> str:
 
     typed: list[str] = []
     copied = 0
-    for at, end in secrets.every(prompt, "[PRIVATE]"):
+    for at, end in secrets.occurrences(prompt, "[PRIVATE]"):
         before, after = prompt[max(0, at - _TYPED_REACH) : at], prompt[end : end + _TYPED_REACH].partition("\n")[0]
         is_first = not copied and not before.strip() and not prompt[:at].strip()
         if is_first or (sections.begins_sentence(before) and after.strip(" \t:.,;!?…-")):

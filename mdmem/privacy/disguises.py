@@ -159,7 +159,7 @@ def in_ascii(low: str) -> str:
     return low.translate(forms) if forms else low
 
 
-def bare(low: str) -> str:
+def visible_ascii(low: str) -> str:
     """Return the same as `in_ascii`, but without the invisible characters.
 
     The last result is cached, because each step of cleaning asks for it again.

@@ -26,7 +26,7 @@ _IN_RUNS = b"+/-_="
 
 
 def _blank_but(signs: bytes) -> bytes:
-    """Return a translation table that blanks every byte except letters, digits and `kept`."""
+    """Return a translation table that blanks every byte except letters, digits and `signs`."""
     table = bytearray(b" " * 256)
     for code in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + signs:
         table[code] = code

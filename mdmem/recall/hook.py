@@ -47,14 +47,14 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
     out = hook.stored(delivery)
     try:
         if "--report" not in words:
-            out = merged(out, _given(delivery, out, SECONDS - (time.monotonic() - started)))
+            out = merged(out, _injection(delivery, out, SECONDS - (time.monotonic() - started)))
     except BaseException as error:  # noqa: BLE001 - the note is stored; the agent continues without memories
         hook_process.log_failure("inject failed", error, vault)
     return out
 
 
-def _given(delivery: Delivery, message: bytes, room: float) -> bytes:
-    """Return the injection for the event, b"" for none. At its deadline, write `said` and end the process."""
+def _injection(delivery: Delivery, message: bytes, room: float) -> bytes:
+    """Return the injection for the event, b"" for none. At its deadline, write `message` and end the process."""
     event, settings = delivery.event, delivery.settings
     if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
@@ -84,15 +84,15 @@ def merged(message: bytes, injection: bytes) -> bytes:
         return message or injection
     from mdmem.agents import payload
 
-    return payload.encode(_joined(payload.decode(message), payload.decode(injection))).encode() + b"\n"
+    return payload.encode(_merged_objects(payload.decode(message), payload.decode(injection))).encode() + b"\n"
 
 
-def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Merge two objects; for a common key, objects are merged, messages joined, and otherwise `other` wins."""
+def _merged_objects(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Merge two objects; for a common key, objects are merged, messages joined, and otherwise `second` wins."""
     whole = {**first, **second}
     for key in first.keys() & second.keys():
         if isinstance(first[key], dict) and isinstance(second[key], dict):
-            whole[key] = _joined(first[key], second[key])
+            whole[key] = _merged_objects(first[key], second[key])
         elif key in _MESSAGES and first[key] != second[key]:
             whole[key] = f"{first[key]}\n{second[key]}"
     return whole

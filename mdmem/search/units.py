@@ -88,7 +88,7 @@ def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
         widened_unit for word, terms in words for widened_unit in _widened(view, word, terms, with_typos=is_short)
     )
     units = map(_with_alike, widened) if len(words) <= MAX_ALIKE else widened
-    return [*units, *dict.fromkeys(_joined(view, words))]
+    return [*units, *dict.fromkeys(_written_as_one(view, words))]
 
 
 def unit(term: str, weight: float = 1.0) -> Unit:
@@ -169,7 +169,7 @@ def _one_typo_away(view: KnownWords, word: str) -> list[str]:
     return []
 
 
-def _joined(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
+def _written_as_one(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
     """Yield units for two or three adjacent words that some note writes as one."""
     for size in (2, 3):
         for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):

@@ -88,7 +88,7 @@ def lines(page: FoundNotes) -> Iterator[str]:
         yield "Nothing found."
         yield from page["hints"]
         return
-    yield f"{shown(len(page['entries']), page)}. `get_notes` reads them whole."
+    yield f"{extent(len(page['entries']), page)}. `get_notes` reads them whole."
     yield from page["hints"]
 
 
@@ -102,7 +102,7 @@ def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
             yield f"  > {entry['line']}"
 
 
-def shown(count: int, page: Mapping[str, Any], what: str = "") -> str:
+def extent(count: int, page: Mapping[str, Any], what: str = "") -> str:
     """Return how much of an answer a page has, and how to get the next. what: a noun with a space before it."""
     next_page = f"; continue with offset {page['next_offset']}" if page["next_offset"] is not None else ""
     return f"{count} of {page['total']}{what}{next_page}"

@@ -96,4 +96,4 @@ def prompts_text(page: FoundPrompts) -> list[str]:
             f"- {prompt['date']} [mem:{prompt['id']}] session {prompt['session']}, prompt {prompt['prompt']}{project}"
         )
         lines += [f"  > {line}" for line in prompt["text"].split("\n")]
-    return [*(lines or ["Nothing found."]), f"{entries.shown(len(page['entries']), page)}.", *page["hints"]]
+    return [*(lines or ["Nothing found."]), f"{entries.extent(len(page['entries']), page)}.", *page["hints"]]

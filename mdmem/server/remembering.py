@@ -185,13 +185,13 @@ def _part(at: Access, ordered: Sequence[Memory], relevance: dict[str, float], of
     page = ordered[offset : offset + limit]
     chars = max(ROOM_CHARS // (len(page) or 1), LEAST_CHARS)
     return {
-        "memories": [_shown(at, memory, relevance.get(memory.id), chars) for memory in page],
+        "memories": [_as_object(at, memory, relevance.get(memory.id), chars) for memory in page],
         "total": len(ordered),
         "next_offset": entries.next_offset(len(ordered), offset, limit),
     }
 
 
-def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> dict[str, Any]:
+def _as_object(at: Access, memory: Memory, relevance: float | None, chars: int) -> dict[str, Any]:
     """Return a memory as a tool shows it. relevance: 0 to 1, None without a query."""
     content = at.text(memory.content.strip("\n"))
     weight = memory.meta.get("weight")
@@ -221,7 +221,7 @@ def memories_text(page: Memories) -> list[str]:
         facts = f"{memory['memory_id']}, {timestamps.readable(memory['created'])}, version {memory['version']}{deleted}"
         lines += ["", f"## {memory['title']}{relevance}", facts]
         lines += [memory["content"], *(["(continues)"] if memory["truncated"] else [])]
-    return [*lines, "", f"{entries.shown(len(page['memories']), page, ' memories')}."]
+    return [*lines, "", f"{entries.extent(len(page['memories']), page, ' memories')}."]
 
 
 def stored_text(stored: StoredMemory) -> list[str]:

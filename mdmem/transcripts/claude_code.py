@@ -266,7 +266,7 @@ class ClaudeReader:
 
     def _ended(self, words: str) -> Iterator[SavedEvent]:
         """Yield a background command again, with its end as a notification reports it."""
-        run_id, status, code = prompts.ended(words)
+        run_id, status, code = prompts.ended_command(words)
         if run_id not in self._background_commands:
             return
         tool, tool_input = self._background_commands.pop(run_id)

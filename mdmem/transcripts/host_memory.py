@@ -151,13 +151,13 @@ def _supersede(config: Config, record: _FollowRecord) -> int:
     for path, folder, note_id in record.of("file"):
         if os.path.lexists(path) or not Path(path).parent.parent.is_dir():
             continue
-        name = _named(config, folder, note_id)
+        name = _unedited_path(config, folder, note_id)
         if name:
             count += user_notes.set_keys(config, name, {"superseded_by": SUPERSEDED})
     return count
 
 
-def _named(config: Config, folder: str, note_id: str) -> str:
+def _unedited_path(config: Config, folder: str, note_id: str) -> str:
     """Return the path of the note with an id; "" if it is missing, edited by a person, or superseded."""
     for path, parsed in _notes(config, folder):
         if parsed.meta.get("id") == note_id:

@@ -116,7 +116,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     """
     notes = packed.parse(data)
     own_meta = _head_meta(folder, notes, journal.page_of(notes, folder))
-    header, body, _ = front_matter.split(packed.rest(data).decode("utf-8", "replace"))
+    header, body, _ = front_matter.split(packed.without_notes(data).decode("utf-8", "replace"))
     meta = {key: value for key, value in front_matter.read(header or "")[0].items() if own_meta.get(key) != value}
     if note.is_made_id(meta.get("id")):
         del meta["id"]  # made from the folder's former name

@@ -48,7 +48,7 @@ def is_at_home(path: str) -> bool:
     return path.startswith((HOME, EDITOR_SETTINGS)) or path.endswith(TYPES)
 
 
-def named(root: str, text: str, settings: Settings) -> list[str]:
+def with_words(root: str, text: str, settings: Settings) -> list[str]:
     """Return the attachments whose names contain all these words, sorted by path."""
     words = text.casefold().split()
     return sorted(

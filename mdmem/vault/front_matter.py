@@ -137,7 +137,7 @@ EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "
 """Keys that mdmem may have written on two machines: the value that sorts first wins."""
 
 
-def united(header: str) -> str:
+def without_repeated_keys(header: str) -> str:
     """Remove repeated keys from a page's front matter: plain git keeps all lines when it merges pages.
 
     Lists are joined. Front matter with a repeated key that a person may have changed is returned as it is.
@@ -165,7 +165,7 @@ def read(header: str) -> tuple[dict[str, Any], str | None]:
     """Parse front matter; return the values and a problem (or None). Never raises."""
     meta = _read_plain(header)
     if meta is None:
-        meta = _read_plain(united(header))
+        meta = _read_plain(without_repeated_keys(header))
     if meta is not None:
         return meta, None
     try:

@@ -35,7 +35,7 @@ def parse(data: bytes) -> dict[str, bytes]:
     return {name: text for name, text in map(_read, data.split(MARK)[1:]) if name}
 
 
-def rest(data: bytes) -> bytes:
+def without_notes(data: bytes) -> bytes:
     """Return an archive without the notes that `parse` returns: its head, and what somebody wrote there."""
     head, *sections = unix_lines(data).split(MARK)
     names = [_read(section)[0] for section in sections]

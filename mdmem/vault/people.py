@@ -78,7 +78,7 @@ def on_page(vault: str, page: note.Parsed) -> str:
     return "\n".join(line for line in lines if line not in template_lines and not line.startswith("# ")).strip()
 
 
-def shown(vault: str, text: str) -> str:
+def clean_text(vault: str, text: str) -> str:
     """Return the cleaned text of a note; what hooks stored is not cleaned again."""
     from mdmem.vault import note
 
@@ -103,7 +103,7 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
 
 
 def quoted(vault: str, text: str, most: int = 0) -> str:
-    """Clean a note's text to quote a line from; faster than `shown`, as it does not parse captured notes.
+    """Clean a note's text to quote a line from; faster than `clean_text`, as it does not parse captured notes.
 
     most: number of characters needed (0: all). Of a very long text only twice as many are cleaned, and the end is
     dropped, so that no secret is cut in two. A text that may contain a tag is cleaned whole, as a tag can hide

@@ -41,7 +41,7 @@ def _is_shut(folder: str) -> bool:
     return False
 
 
-def every(root: str) -> list[str]:
+def folders(root: str) -> list[str]:
     """Return the vault's folders that cannot be read, in order."""
     shut: list[str] = []
     for folder, names, _ in os.walk(root):

@@ -33,7 +33,7 @@ def folder() -> str:
 
 def load(name: str, vault: str = "") -> str:
     """Return a template ("notes/prompt.md"), the vault's own if it has one; a minimal one if none can be read."""
-    vaults_own = _own(name, vault) if vault else None
+    vaults_own = _own_template(name, vault) if vault else None
     if vaults_own is not None:
         return vaults_own[:MAX_BYTES].decode("utf-8", "replace")
     try:
@@ -43,7 +43,7 @@ def load(name: str, vault: str = "") -> str:
         return "# {{title}}\n\n{{page}}\n" if name == "notes/session.md" else "{{body}}\n"
 
 
-def _own(name: str, vault: str) -> bytes | None:
+def _own_template(name: str, vault: str) -> bytes | None:
     """Read the vault's own template without following links: a shared vault could link to any file."""
     try:
         return disk.read_file(vault, f"templates/{name}")

@@ -135,17 +135,17 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         return term
     name_or_path = name.strip().rstrip("/")
     terms = candidates(view, name_or_path) or _of_note(config, view, name_or_path)
-    if not terms and (gone := _gone(config, name_or_path)):
+    if not terms and (gone := _deletion_message(config, name_or_path)):
         raise NotFoundError(gone)
     return only(terms, name)
 
 
-def _gone(config: Config, name: str) -> str:
+def _deletion_message(config: Config, name: str) -> str:
     """Return the message for a deleted session: how and when, and how to restore it; "" for any other."""
     from mdmem.history import forget
 
     try:
-        deleted = forget.gone(config, name)
+        deleted = forget.deleted_session(config, name)
     except MdmemError:
         return ""
     return deleted.sentence if deleted else ""

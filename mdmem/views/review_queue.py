@@ -55,7 +55,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
 def _unseen(view: View, repo: Repository, base: str, head: str) -> array[int]:
     terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
     hidden = view.with_any(terms)
-    seen = _seen(repo, base, head)
+    seen = _unchanged(repo, base, head)
     if seen:
         for first in range(0, view.size, _AT_ONCE):
             paths = view.some_paths(first, min(first + _AT_ONCE, view.size))
@@ -66,7 +66,7 @@ def _unseen(view: View, repo: Repository, base: str, head: str) -> array[int]:
 
 
 @lru_cache(maxsize=1)
-def _seen(repo: Repository, base: str, head: str) -> array[int]:
+def _unchanged(repo: Repository, base: str, head: str) -> array[int]:
     """Return the notes that are unchanged since the last review, as sorted hashes of their paths.
 
     A server keeps them in memory, where the paths of a large vault would take thirty times as much.

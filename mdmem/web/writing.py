@@ -63,7 +63,9 @@ def _opened(request: PageRequest) -> OpenNote:
     return request.note(request.form.get("note", ""))
 
 
-def _done(request: PageRequest, text: str, to: str, undo_commit: str = "", *, bad: bool = False) -> Response:
+def _back_with_message(
+    request: PageRequest, text: str, to: str, undo_commit: str = "", *, bad: bool = False
+) -> Response:
     request.browser.messages.append(Message(text, undo_commit, bad))
     return request.back(request.form.get("back") or to)
 
@@ -72,7 +74,7 @@ def _pin(request: PageRequest) -> Response:
     opened = _opened(request)
     is_pinned = request.form.get("pinned") == "yes"
     user_notes.set_keys(request.config, opened.path, {"pinned": True if is_pinned else None})
-    return _done(request, "Pinned." if is_pinned else "Unpinned.", address.note(opened.id, opened.path))
+    return _back_with_message(request, "Pinned." if is_pinned else "Unpinned.", address.note(opened.id, opened.path))
 
 
 def _tag(request: PageRequest) -> Response:
@@ -81,7 +83,7 @@ def _tag(request: PageRequest) -> Response:
     words = [tags] if remove else user_notes.typed_tags(tags)  # a tag written by hand may have spaces and commas
     (user_notes.remove_tags if remove else user_notes.add_tags)(request.config, opened.path, words)
     text = f"{'Removed' if remove else 'Added'} {plural.number(len(words), 'tag')}."
-    return _done(request, text, address.note(opened.id, opened.path))
+    return _back_with_message(request, text, address.note(opened.id, opened.path))
 
 
 def _add(request: PageRequest) -> Response:
@@ -101,7 +103,9 @@ def _add(request: PageRequest) -> Response:
         )
     except (MdmemError, OSError) as error:
         return notes.new_form(request, {**form, "text": text}, str(error))
-    return _done(request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path))
+    return _back_with_message(
+        request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path)
+    )
 
 
 def _edit(request: PageRequest) -> Response:
@@ -116,7 +120,9 @@ def _edit(request: PageRequest) -> Response:
         return _not_saved(request, text, error)
     known = gate.IN_HISTORY if _is_in_history(request, opened, text) else ""
     kept_out = _kept_out(request, opened.path, text)
-    return _done(request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known))
+    return _back_with_message(
+        request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known)
+    )
 
 
 def _kept_out(request: PageRequest, path: str, typed: str) -> str:
@@ -159,8 +165,10 @@ def _forget(request: PageRequest) -> Response:
     _keep(request, opened)
     done = forget.apply(config, forget.plan(config, [opened.path]), upkeep.updater(config))
     if not done.changed:
-        return _done(request, f"{opened.path} was changed in the meantime and is left unchanged.", "/", bad=True)
-    return _done(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
+        return _back_with_message(
+            request, f"{opened.path} was changed in the meantime and is left unchanged.", "/", bad=True
+        )
+    return _back_with_message(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
 
 
 def _keep(request: PageRequest, opened: OpenNote) -> None:
@@ -189,7 +197,7 @@ def _undo(request: PageRequest) -> Response:
     planned = undo.plan(request.config, commit)
     done = undo.apply(request.config, planned, upkeep.updater(request.config))
     count = plural.number(len(done.changed), "file")
-    return _done(request, f"Undone: {count} as before.", "/", bad=not done.changed)
+    return _back_with_message(request, f"Undone: {count} as before.", "/", bad=not done.changed)
 
 
 # -- review ----------------------------------------------------------------------------------------
@@ -211,7 +219,9 @@ def _review(request: PageRequest) -> Response:
         raise UsageError(f"{decision!r:.40} is not a decision.")
     done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", upkeep.updater(request.config))
     words = {"keep": "Kept", "pin": "Kept and pinned", "drop": "Dropped"}[decision]
-    return _done(request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else "")
+    return _back_with_message(
+        request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else ""
+    )
 
 
 def _propose(request: PageRequest) -> Response:
@@ -221,13 +231,13 @@ def _propose(request: PageRequest) -> Response:
         raise UsageError(f"{request.form.get('decision', '')!r:.40} is not a decision.")
     one = decide(request.config, request.form.get("key", ""), now=time.time())
     words = "Accepted" if decide is proposals.accept else "Dismissed"
-    return _done(request, f"{words} “{one.title}”.", "/review")
+    return _back_with_message(request, f"{words} “{one.title}”.", "/review")
 
 
 def _close(request: PageRequest) -> Response:
     """Close a piece of open work."""
     item = work.mark_done(request.config, request.form.get("key", ""), now=time.time())
-    return _done(request, f"Closed “{item.text}”.", "/open")
+    return _back_with_message(request, f"Closed “{item.text}”.", "/open")
 
 
 def _reviewed(request: PageRequest) -> Response:
@@ -237,7 +247,7 @@ def _reviewed(request: PageRequest) -> Response:
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
         raise UsageError("The page is out of date. Reload it.")
     review.finish(request.config, seen, [], "Review\n")
-    return _done(request, "Everything is marked as reviewed.", "/review")
+    return _back_with_message(request, "Everything is marked as reviewed.", "/review")
 
 
 ACTIONS: dict[str, Callable[[PageRequest], Response]] = {

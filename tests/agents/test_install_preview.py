@@ -130,7 +130,7 @@ def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> 
     assert found["severity"] == "warning" and "/hooks" in found["todo"] and "/hooks" not in found["text"]
 
     hooks, settings = home / ".codex" / "hooks.json", home / ".codex" / "config.toml"
-    own = dict(trust._own(str(hooks), hooks.read_text("utf-8")))
+    own = dict(trust._own_hooks(str(hooks), hooks.read_text("utf-8")))
     tables = [f'[hooks.state."{key}"]\ntrusted_hash = "{known}"\n' for key, known in own.items()]
     settings.write_text("".join(tables[1:]), encoding="utf-8")
     assert f"1 of mdmem's {len(own)} hooks were never reviewed" in ask("status").stdout
@@ -145,7 +145,7 @@ def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> 
 def test_the_hash_of_a_hook_is_the_one_that_codex_lists(home: Path) -> None:
     handler = {"type": "command", "command": "exec python -c 'from mdmem.capture.hook import main'", "timeout": 10}
     text = json.dumps({"hooks": {"StopFailure": [{"hooks": [handler]}], "PostToolUse": [{"hooks": [handler]}]}})
-    (only,) = trust._own("/home/ana/.codex/hooks.json", text)
+    (only,) = trust._own_hooks("/home/ana/.codex/hooks.json", text)
     listed = "90ab71cc474665b7bd2b60e38181b0ec971d05abd8a616953d10b778edcba3e3"  # by Codex 0.169, in `hooks/list`
     assert only == ("/home/ana/.codex/hooks.json:post_tool_use:0:0", f"sha256:{listed}")
 

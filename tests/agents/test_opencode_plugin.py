@@ -12,7 +12,7 @@ import pytest
 
 from mdmem import agents
 from mdmem.agents.install import plugin_file, registration
-from mdmem.agents.install.known import known
+from mdmem.agents.install.known import row_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="needs Node.js to run the plugin as OpenCode would")
 
@@ -79,7 +79,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, A
         "commit": f"""cat >/dev/null; echo '"commit"' >>'{log}'""",
     }
     monkeypatch.setattr(plugin_file, "command", lambda verb, *_, **__: lines[verb])
-    text = plugin_file.render(known("opencode"), "")
+    text = plugin_file.render(row_of("opencode"), "")
     (tmp_path / "mdmem.mjs").write_text(text, "utf-8")
     (tmp_path / "play.mjs").write_text(PLAY, "utf-8")
     done = subprocess.run(["node", "play.mjs"], cwd=tmp_path, capture_output=True, timeout=240)

@@ -46,7 +46,7 @@ HAND_WRITTEN = """\
 
 
 def settings(home: Path, agent: str = "claude-code") -> Path:
-    path = Path(registration.known(agent).settings("user", "", os.environ))
+    path = Path(registration.row_of(agent).settings("user", "", os.environ))
     assert path.is_relative_to(home)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -251,7 +251,7 @@ def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_is_not_installed_does_not_look_so_after_uninstall(home: Path, agent: str) -> None:
     """`mdmem doctor` and `mdmem install` take an agent's settings folder for the agent."""
-    folder = Path(registration.known(agent).module.folder(os.environ))
+    folder = Path(registration.row_of(agent).module.folder(os.environ))
     registration.register(agent)
     registration.unregister(agent)
     assert not folder.exists()
@@ -360,7 +360,7 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
-    module = registration.known(agent).module
+    module = registration.row_of(agent).module
 
     assert {verb for _, verb, _, _ in module.HOOKS} - {"inject"} == {"hook", "commit"}
     assert all(timeout > 0 for _, _, _, timeout in module.HOOKS)
@@ -481,7 +481,7 @@ def test_in_and_out_again_leaves_every_byte_of_any_settings_file(
     data: dict[str, Any], indent: int | str | None, plain: bool, end: str
 ) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=plain) + end
-    skeleton = registration.known("claude-code").skeleton
+    skeleton = registration.row_of("claude-code").skeleton
 
     inside = entries.merged(text, "x", WANTED, skeleton)
 
@@ -669,7 +669,7 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
     monkeypatch.setattr(launcher, "_is_windows", lambda: True)
     monkeypatch.setattr(command_line, "_is_windows", lambda: True)
 
-    lists = entries.lists_for(registration.known("claude-code"), "C:\\my notes", shared=False)
+    lists = entries.lists_for(registration.row_of("claude-code"), "C:\\my notes", shared=False)
 
     (handler,) = lists["Stop"][0]["hooks"][:1]
     assert handler["command"] == sys.executable, "pythonw.exe where there is one"

@@ -225,7 +225,7 @@ def test_a_session_by_year_is_forgotten_undone_and_purged_like_any_other(day: Da
 
     day.run("forget", SECOND[:8], "--yes")
     assert not list(disk.walk(settings.vault, BY_YEAR))
-    gone = forget.gone(settings, SECOND[:8])
+    gone = forget.deleted_session(settings, SECOND[:8])
     assert gone is not None
     assert BY_YEAR.rpartition("/")[2] not in (day.vault / "journal/notes-app/project.md").read_text()
     day.run("undo", gone.oid[:8], "--yes")

@@ -191,7 +191,7 @@ def test_files_are_found_by_the_words_of_their_names(vault: Path, ask: Ask) -> N
     assert ask("search", "map", "harbour").stdout == "file  notes/img/Harbour map 2.png\n"
     assert '"path": "plan.canvas"' in ask("search", "plan", "--json").stdout
     assert "script" not in ask("search", "script").stdout
-    assert attachments.named(str(vault), "", config.load(str(vault)).settings) == []
+    assert attachments.with_words(str(vault), "", config.load(str(vault)).settings) == []
 
 
 @pytest.fixture

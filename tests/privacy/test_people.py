@@ -188,7 +188,7 @@ def test_of_a_very_long_note_only_what_can_be_quoted_is_cleaned(
 def test_a_captured_note_is_shown_as_it_was_stored_until_somebody_edits_it(vault: Path) -> None:
     captured = "---\nkind: observation\ntitle: a\ndigest: 00000000\n---\n\n[private] walrus\n"
 
-    assert "walrus" not in people.shown(str(vault), captured), "its digest does not fit, so somebody edited it"
+    assert "walrus" not in people.clean_text(str(vault), captured), "its digest does not fit, so somebody edited it"
 
 
 @pytest.mark.parametrize("sign", ["[PRIVATE] ", "[private] ", "[private]: ", "[PRIVATE]: "])

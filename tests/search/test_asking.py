@@ -148,7 +148,7 @@ def test_other_prompts_code_quotations_and_commands_do_not_ask(prompt: str) -> N
     ],
 )
 def test_what_is_asked_about_is_the_prompt_without_the_phrase(prompt: str, topic: str) -> None:
-    found = prose.asked(prompt)
+    found = prose.recall_phrase(prompt)
 
     assert found is not None
     assert found.topic == topic
@@ -156,9 +156,9 @@ def test_what_is_asked_about_is_the_prompt_without_the_phrase(prompt: str, topic
 
 def test_accents_case_and_apostrophes_do_not_matter() -> None:
     for prompt in ("WEISST DU NOCH?", "weißt du noch?", "weisst du noch"):
-        assert prose.asked(prompt)
+        assert prose.recall_phrase(prompt)
     for prompt in ("quest ce quon a decide ?", "Qu'est-ce qu'on a décidé ?", "qu’est-ce qu’on a de\u0301cide\u0301"):
-        assert prose.asked(prompt)
+        assert prose.recall_phrase(prompt)
 
 
 def test_a_prompt_whose_accents_are_characters_of_their_own_is_about_the_same() -> None:
@@ -174,11 +174,11 @@ def test_every_phrase_of_the_table_is_found_as_it_stands() -> None:
     for language, rows in phrases.ASKING.items():
         for row in rows:
             words = [part.split("/")[0] for part in row.split(" ") if part != "*"]
-            found = prose.asked(f"so {' '.join(words)} x")
+            found = prose.recall_phrase(f"so {' '.join(words)} x")
             assert found is not None, (language, row)
     for rows in phrases.UNSPACED.values():
         for part in "/".join(rows).split("/"):
-            assert prose.asked(part), part
+            assert prose.recall_phrase(part), part
 
 
 @pytest.mark.parametrize("language", [name for name in phrases.ASKING if name != "en"])
@@ -197,15 +197,15 @@ def test_a_question_at_either_end_of_a_long_prompt_is_seen_and_one_deep_inside_a
     paste = "The quick brown fox jumps over it.\n" * 3_000
     question = "What did we decide about foxes?"
 
-    assert prose.asked(f"{question}\n{paste}")
-    assert prose.asked(f"{paste}\n{question}")
-    assert not prose.asked(f"{paste}{question}\n{paste}")
+    assert prose.recall_phrase(f"{question}\n{paste}")
+    assert prose.recall_phrase(f"{paste}\n{question}")
+    assert not prose.recall_phrase(f"{paste}{question}\n{paste}")
 
 
 @given(st.text())
 def test_no_prompt_makes_the_scan_fail(prompt: str) -> None:
-    prose.asked(prompt)
-    prose.asked(f"do you remember {prompt}")
+    prose.recall_phrase(prompt)
+    prose.recall_phrase(f"do you remember {prompt}")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_of_a_huge_prompt_no_more_than_its_ends_are_looked_at(unit: str) -> None
     prompt = unit * (1_000_000 // len(unit))
 
     assert len(prose.prose(prompt)) <= prose.HEAD_CHARS + prose.TAIL_CHARS + 1
-    prose.asked(prompt)
+    prose.recall_phrase(prompt)
 
 
 @pytest.mark.parametrize(

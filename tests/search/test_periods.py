@@ -54,7 +54,7 @@ TODAY = date(2026, 11, 27)
     ],
 )
 def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
-    found = periods.named(text, TODAY)
+    found = periods.period_in(text, TODAY)
 
     assert found is not None
     assert (str(found.first), str(found.last)) == (first, last)
@@ -68,7 +68,7 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
      "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
 def test_a_text_without_a_past_period_names_none(text: str) -> None:
-    assert periods.named(text, TODAY) is None
+    assert periods.period_in(text, TODAY) is None
 
 
 WORDS = [
@@ -96,13 +96,13 @@ WORDS = [
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)), st.dates(date(1970, 1, 1), date(2200, 1, 1))
 )
 def test_a_period_never_ends_in_the_future(text: str, today: date) -> None:
-    found = periods.named(text, today)
+    found = periods.period_in(text, today)
 
     assert found is None or found.first <= found.last <= today
 
 
 def test_only_in_french_hier_is_yesterday() -> None:
-    found = periods.named("qu'a-t-on fait hier ?", TODAY, "fr")
+    found = periods.period_in("qu'a-t-on fait hier ?", TODAY, "fr")
     assert found is not None
     assert str(found.first) == str(found.last) == "2026-11-26"
-    assert periods.named("was haben wir hier gemacht?", TODAY, "de") is None
+    assert periods.period_in("was haben wir hier gemacht?", TODAY, "de") is None

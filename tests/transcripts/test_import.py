@@ -188,7 +188,7 @@ def test_a_purged_note_stays_away_though_nothing_names_it_any_more(vault: Path) 
     purge.apply(settings, purge.plan(settings, find.id_in(gone.name), kind="id"))
     shutil.rmtree(settings.state_dir)
 
-    assert not +bring(TOOLS, again=True, purged=purge_record.known(settings)).added
+    assert not +bring(TOOLS, again=True, purged=purge_record.was_purged(settings)).added
     assert not list(vault.rglob("*-bash-*"))
 
 

@@ -28,7 +28,7 @@ class _Span(NamedTuple):
 
 def has_comments(text: str) -> bool:
     """Whether a document has `//` or `/* */` comments, which JSON lacks but some programs accept."""
-    return _bare(text) != text
+    return _without_comments(text) != text
 
 
 def loads(text: str) -> Any:
@@ -37,7 +37,7 @@ def loads(text: str) -> Any:
     Raises ValueError when it is not JSON; the message names line and column.
     """
     try:
-        return json.loads(_bare(text), parse_constant=_refuse)
+        return json.loads(_without_comments(text), parse_constant=_refuse)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -92,7 +92,7 @@ def remove(text: str, path: Path) -> str:
     return text[: spans[0].start] + _comments(text, spans[0].end, next_start).lstrip() + text[next_start:]
 
 
-def _bare(text: str) -> str:
+def _without_comments(text: str) -> str:
     """Return a document with comments replaced by blanks."""
     if "//" not in text and "/*" not in text:
         return text
@@ -105,7 +105,7 @@ def _bare(text: str) -> str:
 
 def _comments(text: str, start: int, end: int) -> str:
     """Return the text between two values, without its comma, if it has a comment; else ""."""
-    part, bare = text[start:end], _bare(text)[start:end]
+    part, bare = text[start:end], _without_comments(text)[start:end]
     if part == bare:
         return ""
     comma = bare.find(",")
@@ -117,7 +117,7 @@ def _refuse(name: str) -> Any:
 
 
 def _find(text: str, path: Path) -> _Span:
-    text = _bare(text)
+    text = _without_comments(text)
     start = _skip(text, 0)
     try:
         span = _span(text, start, start)

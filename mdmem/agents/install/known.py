@@ -319,7 +319,7 @@ def title(agent: str) -> str:
     return AGENTS[agent].title if agent in AGENTS else agent
 
 
-def known(agent: str) -> KnownAgent:
+def row_of(agent: str) -> KnownAgent:
     """Return the row of the agent called `agent`. Raises UsageError when there is no such agent."""
     if agent not in AGENTS and agent in CLIENTS:
         tip = f"`mdmem install {agent} --mcp` registers the MCP server with it."

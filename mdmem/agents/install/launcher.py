@@ -159,11 +159,11 @@ def text(users: list[str], registered: str = "") -> str:
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(code_)} "$@" ;;\n' for verb, code_ in codes.items())
     rescue = shlex.quote(rescue)
-    first, message_if_gone = _with_perl(program), _gone(program, users)
+    first, message_if_gone = _with_perl(program), _message_if_gone(program, users)
     return _SHELL.format(users=lines, python=python, gone=message_if_gone, rescue=rescue, first=first, cases=cases)
 
 
-def _gone(program: str, users: list[str]) -> str:
+def _message_if_gone(program: str, users: list[str]) -> str:
     """Return the lines that tell the user that the interpreter is gone, for agents that show messages."""
     names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
     events = "|".join(f"*{shlex.quote(name)}*" for name in names)

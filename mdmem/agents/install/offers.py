@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mdmem.agents.install import json_text, settings_file
-from mdmem.agents.install.known import ROWS, SettingsOffer, known, located
+from mdmem.agents.install.known import ROWS, SettingsOffer, located, row_of
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -70,11 +70,11 @@ def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
 
 
 def _path(agent: str, offer: SettingsOffer, scope: str) -> str:
-    return located(offer.file or known(agent).settings, scope)
+    return located(offer.file or row_of(agent).settings, scope)
 
 
 def _open(agent: str, offer: SettingsOffer, scope: str) -> tuple[SettingsFile, SettingsChange]:
-    title, path = known(agent).title, _path(agent, offer, scope)
+    title, path = row_of(agent).title, _path(agent, offer, scope)
     if not path:
         raise UsageError(f"{title} has no settings of that kind for the scope {scope!r}.")
     return SettingsFile(path), SettingsChange(agent, title, scope, path, "unchanged")

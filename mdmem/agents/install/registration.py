@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, trust
 from mdmem.agents.install.command_line import command, vault_of
-from mdmem.agents.install.known import ROWS, KnownAgent, known, located
+from mdmem.agents.install.known import ROWS, KnownAgent, located, row_of
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 
-__all__ = ["SCOPES", "SettingsChange", "Status", "command", "known", "register", "status", "survey", "unregister"]
+__all__ = ["SCOPES", "SettingsChange", "Status", "command", "register", "row_of", "status", "survey", "unregister"]
 
 SCOPES = ("user", "project", "local")
 
@@ -143,8 +143,8 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
 
     Raises UsageError when there is no such agent or scope.
     """
-    path = _path(known(agent), scope)
-    row = Status(agent, known(agent).title, scope, path, "absent")
+    path = _path(row_of(agent), scope)
+    row = Status(agent, row_of(agent).title, scope, path, "absent")
     try:
         known_agent, file = open_settings(agent, scope)
         command_lines = _command_lines(known_agent, file)
@@ -178,7 +178,7 @@ def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
         UsageError: when there is no such agent or scope.
         ConfigError: when the file cannot be read, or has comments that the agent does not accept.
     """
-    known_agent = known(agent)
+    known_agent = row_of(agent)
     file = SettingsFile(_path(known_agent, scope))
     if not known_agent.plugin and not known_agent.mcp.takes_comments and json_text.has_comments(file.text or ""):
         raise ConfigError(

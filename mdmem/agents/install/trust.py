@@ -46,7 +46,7 @@ def unreviewed(agent: str, hooks_file: str, text: str) -> str:
     if agent != codex.NAME:
         return ""
     try:
-        hashes = dict(_own(hooks_file, text))
+        hashes = dict(_own_hooks(hooks_file, text))
         state = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml")).text or ""
         noted = {key: _noted_hash(state, key) for key in _noted(state, hooks_file) if key in hashes}
     except (ConfigError, ValueError):
@@ -66,7 +66,7 @@ _UNHEARD = frozenset(["StopFailure"])
 """Events unknown to Codex 0.169, which lists no hooks of theirs for review."""
 
 
-def _own(hooks_file: str, text: str) -> Iterator[tuple[str, str]]:
+def _own_hooks(hooks_file: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield Codex's key for each of mdmem's hooks, and the hash that it records when the present form is reviewed."""
     for event, groups in entries.parsed(text, hooks_file).get("hooks", {}).items():
         for at, group in enumerate(groups if event not in _UNHEARD else ()):

@@ -38,7 +38,7 @@ _MOST_SHOWN = 1000
 _MOST_CHANGED = 4
 
 
-def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
+def not_shown(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the files that may hold private tags which the run itself does not show.
 
     files_after: files that were edited. files_shown: files of which the run may show a part.
@@ -95,7 +95,7 @@ def _looks(text: str) -> bytes:
     """Return a text with look-alike letters as ASCII: tags may be written in other alphabets."""
     from mdmem.privacy import disguises
 
-    return disguises.bare(lower(text)).encode()
+    return disguises.visible_ascii(lower(text)).encode()
 
 
 def _replaces(tool_input: dict[str, Any]) -> bool:

@@ -40,7 +40,7 @@ def _count_text(matches: int | None, files: int | None) -> str:
     """Return a title's suffix with the number of results, or "" if the agent did not say."""
     if matches is None and files is None:
         return ""
-    return f" ({_some(matches, 'match', 'es') if matches is not None else _some(files or 0, 'file')})"
+    return f" ({_count(matches, 'match', 'es') if matches is not None else _count(files or 0, 'file')})"
 
 
 def _path_lines(output: str) -> list[Any]:
@@ -82,7 +82,7 @@ def grep(run: Run) -> RunFacts:
     if files_found or filenames:
         files = max(files or 0, len(files_found))
     matches = said_matches or number(run.result, "numMatches") or _matches(run, content, hits)
-    shown_hits = [_shown(run, name, hits.get(name)) for name in files_found[: run.limits.max_files]]
+    shown_hits = [_hit_line(run, name, hits.get(name)) for name in files_found[: run.limits.max_files]]
     about = f'"{short(pattern, 60)}"' + (f" in {path(run, searched)}" if searched else "")
     meta = {
         "files": few(paths(run, files_found) or ([path(run, searched)] if searched else [])),
@@ -170,15 +170,15 @@ def _is_line_number(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) < 9
 
 
-def _shown(run: Run, name: str, hit: _Hit | None) -> str:
+def _hit_line(run: Run, name: str, hit: _Hit | None) -> str:
     if not hit:
         return path(run, name)
     numbers = ", ".join(hit.numbers[:_MAX_SHOWN_LINES]) + ", …" * (len(hit.numbers) > _MAX_SHOWN_LINES)
     lines = f" (line{'s' * (hit.count > 1)} {numbers})" if numbers else ""
-    return f"{path(run, name)}: {_some(hit.count, 'match', 'es')}{lines}"
+    return f"{path(run, name)}: {_count(hit.count, 'match', 'es')}{lines}"
 
 
-def _some(count: int, what: str, plural: str = "s") -> str:
+def _count(count: int, what: str, plural: str = "s") -> str:
     return f"{count:,} {what}{plural if count != 1 else ''}"
 
 
@@ -215,6 +215,6 @@ def web_search(run: Run) -> RunFacts:
     summary = "\n\n".join(summaries) or ("" if links else answer(run.response))
     meta = {"pattern": short(query, 200), "matches": len(links) if "results" in run.result else None}
     about = short(query, 90)
-    count = f" ({_some(len(links), 'page')})" if links else ""
+    count = f" ({_count(len(links), 'page')})" if links else ""
     parts = [Part(lines=links), Part("Summary", summary, "markdown")]
     return RunFacts(f'WebSearch "{about}"{count}', about, meta, parts)

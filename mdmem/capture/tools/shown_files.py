@@ -63,7 +63,7 @@ def of(
         *[os.path.join(event.cwd, tool_input[key]) for key in _FOLDER_KEYS if type(tool_input.get(key)) is str],
     ]
     folders += [root] if root else []  # git names files from there
-    named_paths = _named([*folders, *folders_of(event.cwd, words)], [*input_paths, *words, *_listed(output)])
+    named_paths = _existing_files([*folders, *folders_of(event.cwd, words)], [*input_paths, *words, *_listed(output)])
     is_open = (
         name == "Grep"
         or (name[:5] == "mcp__" and input_paths != [] and not named_paths)
@@ -88,7 +88,7 @@ def _root(cwd: str) -> str:
     return project.identify(cwd).worktree
 
 
-def _named(folders: list[str], names: list[str]) -> list[str]:
+def _existing_files(folders: list[str], names: list[str]) -> list[str]:
     """List the paths of files among names; those of another machine by their last part in the first of the folders."""
     folders = list(dict.fromkeys(folders))
     files: dict[str, None] = {}

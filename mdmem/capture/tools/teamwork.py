@@ -59,7 +59,7 @@ def task_update(run: Run) -> RunFacts:
     news = status.replace("_", " ") or f"updated {', '.join(fields[:5])}".strip()
     subject = short(text(run.input, "subject"), 80)
     title = f"{name} {news}" + (f": {subject}" if subject else "")
-    waits = [_joined(run.input.get(key), words) for key, words in _BLOCKERS.items()]
+    waits = [_listed_numbers(run.input.get(key), words) for key, words in _BLOCKERS.items()]
     parts = [Part(lines=list(filter(None, waits))), Part(text=text(run.input, "description"), language="markdown")]
     return RunFacts(title, title, {"status": status}, parts)
 
@@ -68,7 +68,7 @@ _BLOCKERS = {"addBlockedBy": "Blocked by task", "addBlocks": "Blocks task"}
 """Key of a task update -> the words before the numbers of the other tasks."""
 
 
-def _joined(names: Any, words: str) -> str:
+def _listed_numbers(names: Any, words: str) -> str:
     numbers = [short(str(name), 20) for name in items(names)[:20] if isinstance(name, (str, int))]
     return f"{words} {', '.join(numbers)}" if numbers else ""
 

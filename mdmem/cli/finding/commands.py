@@ -111,7 +111,7 @@ def search(
         guess = {"guess": _guess(settings, query.text)} if deep else {}
         result = hits.run(settings, query, sort=sort, limit=limit, offset=offset, collapse=not every, **guess)
     by_name = not (at or offset or any(given.values()))
-    files = hits.named(settings, text, limit) if by_name else []
+    files = hits.files_with_words(settings, text, limit) if by_name else []
     hits.show(settings, result, files, offset=offset, as_json=as_json)
 
 

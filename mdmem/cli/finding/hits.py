@@ -45,9 +45,9 @@ def show(
         print_remarks(result, NOTHING if result.total else _nothing(settings), offset=offset, skips=True)
 
 
-def named(settings: Config, text: str, limit: int) -> list[str]:
+def files_with_words(settings: Config, text: str, limit: int) -> list[str]:
     """Return the files beside notes whose names contain the words."""
-    return attachments.named(settings.vault, text, settings.settings)[:limit]
+    return attachments.with_words(settings.vault, text, settings.settings)[:limit]
 
 
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:

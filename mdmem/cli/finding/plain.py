@@ -35,7 +35,7 @@ def run(line: Sequence[str]) -> bool:
         result = hits.run(
             settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
         )
-        files = [] if filters or how["offset"] else hits.named(settings, text, limit)
+        files = [] if filters or how["offset"] else hits.files_with_words(settings, text, limit)
         hits.show(settings, result, files, offset=how["offset"], as_json=how["as_json"])
     finally:
         if end:

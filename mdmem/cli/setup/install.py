@@ -210,10 +210,10 @@ def install(vault: str | None, /, **given: Any) -> None:
     asked = InstallRequest(**given)
     with_unit = unit.NAME in asked.agents
     asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
-    names = list(asked.agents) if asked.agents or with_unit else _found(asked)
+    names = list(asked.agents) if asked.agents or with_unit else _detected(asked)
     settings = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
-        mcp_registration.client_of(name) if asked.with_mcp else known.known(name)
+        mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:
@@ -231,7 +231,7 @@ def install(vault: str | None, /, **given: Any) -> None:
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
 
 
-def _found(asked: InstallRequest) -> list[str]:
+def _detected(asked: InstallRequest) -> list[str]:
     """Return the agents and clients found on this machine, after asking unless --all is given."""
     from mdmem.agents.install import known, mcp_registration
 

@@ -30,7 +30,7 @@ def words() -> list[str]:
 
     Raises MdmemError when there is none.
     """
-    if named := _named():
+    if named := _command():
         return shlex.split(named)
     found = next((path for name in _IN_TERMINAL if (path := shutil.which(name))), None)
     if found is None:
@@ -38,7 +38,7 @@ def words() -> list[str]:
     return [found]
 
 
-def _named() -> str:
+def _command() -> str:
     return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
@@ -74,7 +74,7 @@ _SET = "Set $EDITOR to your editor."
 
 
 def _check(line: list[str], tip: str) -> None:
-    if not _named() and Path(line[0]).name in _IN_TERMINAL and not sys.stdin.isatty():
+    if not _command() and Path(line[0]).name in _IN_TERMINAL and not sys.stdin.isatty():
         raise MdmemError(f"{line[0]} needs a terminal, and there is none. {tip}")
     if shutil.which(line[0]) is None:
         raise MdmemError(f"{line[0]} could not be started ({os.strerror(errno.ENOENT)}). {tip}")

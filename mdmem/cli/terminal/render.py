@@ -35,7 +35,7 @@ def as_json(value: Any) -> str:
 
     A named tuple becomes an object, and a number that JSON lacks, such as infinity, a string.
     """
-    value = _plain(value)
+    value = _jsonable(value)
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if text.isascii() or "\\ud" not in ascii(text) else json.dumps(value, default=str)
 
@@ -53,13 +53,13 @@ def print_array(values: Iterable[Any]) -> None:
     print("]")
 
 
-def _plain(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_jsonable(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -26,7 +26,7 @@ def branch(repo: Repository) -> str:
             raise GitError(f"A git bisect is in progress in {repo.root}. End it with: {git} bisect reset")
         raise GitError(f"No branch is checked out in {repo.root}. Go back with: {git} switch -")
     if _is_lost(repo, name):
-        raise GitError(f"{said(repo, name)} No note is lost; `mdmem doctor` says what to do.")
+        raise GitError(f"{message(repo, name)} No note is lost; `mdmem doctor` says what to do.")
     return name
 
 
@@ -36,7 +36,7 @@ def lost(repo: Repository) -> str:
     return name if name and _is_lost(repo, name) else ""
 
 
-def said(repo: Repository, name: str) -> str:
+def message(repo: Repository, name: str) -> str:
     """Return the sentence about a branch that has lost its last commit."""
     short = name.removeprefix("refs/heads/")
     return f"The branch {short} in {repo.root} has lost its last commit, as after a power cut."

@@ -76,7 +76,7 @@ def rewritten(
             _filter(
                 copy, [*options, "--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])]
             )
-        yield Rewritten(copy, _moved(copy))
+        yield Rewritten(copy, _rewritten_commits(copy))
     finally:
         shutil.rmtree(copy, ignore_errors=True)
 
@@ -232,7 +232,7 @@ def _listed(copy: Path, lines: list[str] | tuple[str, ...]) -> str:
     return str(file)
 
 
-def _moved(copy: Path) -> dict[str, str]:
+def _rewritten_commits(copy: Path) -> dict[str, str]:
     """Read which commits were rewritten; filter-repo accumulates the map over several runs."""
     file = copy / "filter-repo" / "commit-map"
     rows = [line.split() for line in file.read_text("ascii").splitlines()[1:]] if file.is_file() else []

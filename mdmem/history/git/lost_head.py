@@ -23,7 +23,7 @@ def is_lost(git_dir: Path, common_dir: Path) -> bool:
     return _HEAD.fullmatch(_read(head)) is None and (head.exists() or log.exists() or bool(_tips(common_dir)))
 
 
-def said(git_dir: Path) -> str:
+def message(git_dir: Path) -> str:
     """Return the sentence about a lost HEAD."""
     return f"{git_dir / 'HEAD'} is missing or damaged, as after a power cut."
 

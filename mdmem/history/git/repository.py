@@ -87,7 +87,7 @@ def open_vault(root: str | Path) -> Repository:
             " changes no note."
         )
     if lost_head.is_lost(*folders):
-        raise GitError(f"{lost_head.said(folders[0])} No note is lost; `mdmem doctor` says what to do.")
+        raise GitError(f"{lost_head.message(folders[0])} No note is lost; `mdmem doctor` says what to do.")
     repo = Repository(root, *folders)
     _make_private(repo)
     return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))

@@ -117,7 +117,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
     return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
 
 
-def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
+def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
     """Plan what another machine purged: texts, and notes, given by the hashes of their ids."""
     repo = repository.open_vault(config.vault)
     known_paths = _paths_ever(config, repo)

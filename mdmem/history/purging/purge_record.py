@@ -22,7 +22,7 @@ TRAILER = "Mdmem-Purged"
 """Trailer with the id of a rewritten commit; `mdmem sync` never brings these back."""
 
 NOTE_TRAILER = "Mdmem-Purged-Note"
-"""Trailer with the hash of the id of a purged note: see `known`."""
+"""Trailer with the hash of the id of a purged note: see `was_purged`."""
 
 TEXT_TRAILER = "Mdmem-Purged-Text"
 """Trailer with a purged text: a key, its length in bytes, its digest."""
@@ -42,7 +42,7 @@ class PurgeRecord(NamedTuple):
     texts: list[str]
 
 
-def known(config: Config) -> Callable[[str], bool]:
+def was_purged(config: Config) -> Callable[[str], bool]:
     """Return a function that tells whether a note's id was purged: an import must not restore it."""
     try:
         repo = repository.open_vault(config.vault)

@@ -273,10 +273,10 @@ def _names_something(tag: Tag, text: str) -> bool:
 def _without_tags(part: str) -> str:
     """Return a part of a sentence with other tags turned into plain words, and without backticks."""
     words = [word.strip("`") for word in part.replace("code block", "block").replace("in code", "in text").split()]
-    return " ".join([_bare(word) for word in words])
+    return " ".join([_bare_word(word) for word in words])
 
 
-def _bare(word: str) -> str:
+def _bare_word(word: str) -> str:
     inner = word.rstrip(".,;:?!")
     is_tag = inner[:1] + inner[-1:] in ("<>", "[]") and inner[1:-1].strip("/").isalpha()
     return inner[1:-1].strip("/") if is_tag else word

@@ -118,7 +118,7 @@ def has_any(text: str, words: Iterable[str]) -> bool:
     return False
 
 
-def every(text: str, *signs: str) -> Iterator[tuple[int, int]]:
+def occurrences(text: str, *signs: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each occurrence of these signs, sign by sign, in ascending order for each."""
     for sign in signs:
         at = text.find(sign)
@@ -144,12 +144,12 @@ _LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
 
 def may_hold_chosen(text: str) -> bool:
     """Whether a text may hold a password as people choose them (`loose.chosen`): a check that never misses one."""
-    for at, end in every(text, "!"):
+    for at, end in occurrences(text, "!"):
         if text[at - 1 : at].isalnum():
             around = text[max(0, at - LONGEST_CHOSEN) : end + LONGEST_CHOSEN].encode("ascii", "replace")
             if len(around.translate(None, _DIGITS)) < len(around):
                 return True
-    for at, end in every(text, "@"):
+    for at, end in occurrences(text, "@"):
         if text[at - 1 : at].isalpha() and (text[end : end + 3].isdecimal() or not text[at - 3 : at].isalnum()):
             return True
     return False

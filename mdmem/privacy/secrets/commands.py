@@ -411,7 +411,7 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
     """Find the secret in `echo … | sudo -S …`."""
     from mdmem.privacy.secrets import scan
 
-    for at, after in secrets.every(low, *PIPED):
+    for at, after in secrets.occurrences(low, *PIPED):
         judged[0] += 1
         if judged[0] > limits.MOST_NAMES:
             raise limits.FloodError
@@ -433,7 +433,7 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
 
 def _sent(text: str) -> Iterator[Span]:
     """Find the secret in `send "…\\r"`, the answer of an expect script to a password prompt."""
-    for at, start in secrets.every(text, *_SENDS):
+    for at, start in secrets.occurrences(text, *_SENDS):
         end = text.find(text[start - 1], start, start + _LONGEST_WORD)
         typed = text[start:end] if end > 0 else ""
         core = typed.removesuffix("\\n").removesuffix("\\r")

@@ -37,14 +37,14 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _behind(text: str, signs: tuple[str, ...], closing: str) -> Iterator[Span]:
-    for _, start in secrets.every(text, *signs):
+    for _, start in secrets.occurrences(text, *signs):
         core = text[start : start + _LONGEST].partition(closing)[0]
         if core.strip() and "\n" not in core and not values.is_placeholder(core):
             yield start, start + len(core), "password"
 
 
 def _sent(text: str) -> Iterator[Span]:
-    for _, start in secrets.every(text, *SENT):
+    for _, start in secrets.occurrences(text, *SENT):
         end = start
         while chunk := text[end : end + _LONGEST]:
             after_run = chunk.lstrip(BASE64)
@@ -64,7 +64,7 @@ def _relays(text: str) -> Iterator[Span]:
 
 def _answers(text: str) -> Iterator[Span]:
     """Find what a client sends after a server's `334 …`: a password in base64, or the response to a challenge."""
-    for at, begin in secrets.every(text, _CHALLENGE):
+    for at, begin in secrets.occurrences(text, _CHALLENGE):
         end = line_end(text, at)
         challenge = _bare(text[begin:end].strip())
         head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
@@ -89,7 +89,7 @@ def _bare(word: str) -> str:
 
 def _vaults(text: str) -> Iterator[Span]:
     """Find the lines below `$ANSIBLE_VAULT;1.1;AES256`."""
-    for header, _ in secrets.every(text, _VAULT):
+    for header, _ in secrets.occurrences(text, _VAULT):
         end = at = line_end(text, header) + 1
         first = 0
         for _ in range(_MOST_LINES):

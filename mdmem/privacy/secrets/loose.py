@@ -215,7 +215,7 @@ def has_long_word(text: str, start: int, end: int) -> bool:
 
 def of_users(text: str) -> Iterator[Span]:
     """Find the password in `root/…` and `admin:…@host` for common users, unless the pair is part of a path."""
-    for at, start in secrets.every(text, *USERS):
+    for at, start in secrets.occurrences(text, *USERS):
         word = _word(text, start)
         before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
         ends = ("@",) if text[start - 1] == ":" else ("", "\n", "\r", ",", " ", ")")
@@ -226,7 +226,7 @@ def of_users(text: str) -> Iterator[Span]:
 
 def of_hosts(text: str) -> Iterator[Span]:
     """Find the password in `user@host:…`. Values with signs of paths do not count, nor do ports, which are numbers."""
-    for at, _ in secrets.every(text, "@"):
+    for at, _ in secrets.occurrences(text, "@"):
         host = text[at + 1 : at + 1 + _LONGEST]
         begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
         sign = next((sign for sign in (":", " / ") if text.startswith(sign, begin)), "")
@@ -244,7 +244,7 @@ def chosen(text: str) -> Iterator[Span]:
     In code, a word with `!` is a cell of a sheet, a macro or a value that is not null, and one with `@` a version.
     """
     judged_to = 0
-    for at, _ in sorted(secrets.every(text, "!", "@")):
+    for at, _ in sorted(secrets.occurrences(text, "!", "@")):
         before, ahead = text[max(judged_to, at - _LONGEST) : at], text[at : at + _LONGEST]
         start = at - len(before) + len(before.rstrip(_CHOSEN))
         end = at + len(ahead) - len(ahead.lstrip(_CHOSEN))
@@ -285,7 +285,7 @@ def of_addresses(text: str) -> Iterator[Span]:
 
     Without that, `label:ana@example.org` is a mail address.
     """
-    for at, after in secrets.every(text, "@"):
+    for at, after in secrets.occurrences(text, "@"):
         if not 0 <= text.rfind(":", max(0, at - _LONGEST), at) < at - _SHORTEST_AT:
             continue
         word = (text[max(0, at - _LONGEST) : at].split() or [""])[-1]
@@ -337,7 +337,7 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
     Raises:
         FloodError: there are more than `limits.MOST_NAMES` such labels.
     """
-    for begin, at in limits.counted(secrets.every(low, *LOGINS), limits.MOST_NAMES):
+    for begin, at in limits.counted(secrets.occurrences(low, *LOGINS), limits.MOST_NAMES):
         start = _behind_user(text, skip_blank(text, at))
         word = _word(text, start) if start else ""
         if text.startswith("//", start + len(word)):
@@ -350,7 +350,7 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
 
 def pairs(text: str) -> Iterator[Span]:
     """Find the password in `(user/…)`."""
-    for at, _ in secrets.every(text, "(") if "/" in text else ():
+    for at, _ in secrets.occurrences(text, "(") if "/" in text else ():
         slash = text.find("/", at + 2, at + 2 + _LONGEST_USER)
         user = text[at + 1 : slash] if slash > 0 else ""
         if user.replace(".", "").isalnum():

@@ -112,7 +112,7 @@ def _key_blocks(text: str) -> Iterator[Span]:
 
 def _cut_keys(text: str) -> Iterator[Span]:
     """Find private keys whose beginning was cut off, as by `tail`, and SSH2 keys, which have four dashes."""
-    for at, _ in secrets.every(text, _END):
+    for at, _ in secrets.occurrences(text, _END):
         head = text[max(0, at - _LONGEST_BODY) : at]
         is_private = "PRIVATE KEY" in text[at : at + 48]
         rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
@@ -124,7 +124,7 @@ def _cut_keys(text: str) -> Iterator[Span]:
             size += len(row) + 1
         if size - len(head.rpartition("\n")[2]) > _SHORTEST_CUT:
             yield at - size, at, "private-key"
-    for at, _ in secrets.every(text, _SSH2):
+    for at, _ in secrets.occurrences(text, _SSH2):
         end = text.find("---- END", at, at + _LONGEST_BLOCK)
         yield at, end if end >= 0 else _body_end(text, line_end(text, at)), "private-key"
 
@@ -135,7 +135,7 @@ _SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
 
 
 def _putty_keys(text: str) -> Iterator[Span]:
-    for at, _ in secrets.every(text, _PUTTY):
+    for at, _ in secrets.occurrences(text, _PUTTY):
         yield at, _body_end(text, line_end(text, at)), "private-key"
 
 
@@ -176,7 +176,7 @@ _KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 
 def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """Find the secret in `scheme://user:password@host`, also with `@` or `/` in it, and in `scheme://token@host`."""
-    addresses = (end for _, end in secrets.every(text, "://") if text.find("@", end, end + _LONGEST_WORD) >= 0)
+    addresses = (end for _, end in secrets.occurrences(text, "://") if text.find("@", end, end + _LONGEST_WORD) >= 0)
     for begin in limits.counted(addresses, limits.MOST_NAMES):
         span = _userinfo(text, begin)
         if span and not text.startswith(marks, span[0]):
@@ -216,7 +216,7 @@ _NO_PASSWORDS = ("", "x-oauth-basic", "X")
 
 def _dsn_passwords(text: str) -> Iterator[Span]:
     """Find the password in `user:password@tcp(host:3306)/database`, as in Go's database drivers."""
-    for at, _ in secrets.every(text, "@tcp(", "@unix("):
+    for at, _ in secrets.occurrences(text, "@tcp(", "@unix("):
         before = text[max(0, at - _LONGEST_WORD) : at].split()[-1:]
         user, colon, password = (before[0] if before else "").rpartition("=")[2].lstrip("\"'`(").partition(":")
         if user and colon and len(password) > 2 and not values.is_placeholder(password):
@@ -225,7 +225,7 @@ def _dsn_passwords(text: str) -> Iterator[Span]:
 
 def _wifi_codes(text: str) -> Iterator[Span]:
     """Find the password in `WIFI:S:name;T:WPA;P:…;;`, the text of a QR code."""
-    for at, _ in secrets.every(text, "WIFI:"):
+    for at, _ in secrets.occurrences(text, "WIFI:"):
         line = text[at : at + _LONGEST_WORD].partition("\n")[0]
         begin = line.find(";P:") + 3
         secret = line[begin:].partition(";")[0] if begin > 2 else ""
@@ -235,7 +235,7 @@ def _wifi_codes(text: str) -> Iterator[Span]:
 
 def _imap_logins(text: str) -> Iterator[Span]:
     """Find the password in `A001 LOGIN user password`, as in IMAP."""
-    for at, begin in secrets.every(text, " LOGIN "):
+    for at, begin in secrets.occurrences(text, " LOGIN "):
         tag = text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2].split()[-1:]
         line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
         user, _, password = line.partition('" "' if line[:1] == '"' else " ")
@@ -250,7 +250,7 @@ _LONGEST_TAG = 24
 
 def _oracle_users(text: str, low: str) -> Iterator[Span]:
     """Find the password in `jdbc:oracle:thin:user/password@host` and `CONNECT user/password@name`."""
-    for _, begin in secrets.every(low, "oracle:thin:", "connect ", "conn "):
+    for _, begin in secrets.occurrences(low, "oracle:thin:", "connect ", "conn "):
         address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
         user, slash, password_and_host = address.partition("/")
         size = password_and_host.rfind("@")
@@ -260,7 +260,7 @@ def _oracle_users(text: str, low: str) -> Iterator[Span]:
 
 def _easy_connect(text: str) -> Iterator[Span]:
     """Find the password in `user/password@//host:1521/service` and `user/password@host:1521/service`."""
-    for at, after in secrets.every(text, "@//", ":1521", ":1522"):
+    for at, after in secrets.occurrences(text, "@//", ":1521", ":1522"):
         begin = max(0, at - _LONGEST_WORD)
         head, at_sign, host = text[begin : at + (text[at] == "@")].rpartition("@")
         user, slash, password = (head.split() or [""])[-1].lstrip("\"'`(=").partition("/")
@@ -276,7 +276,7 @@ _HOST = WORD + "."
 
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
     """Find the argument with this index in a call: `getConnection(url, "bob", "…")`."""
-    for _, begin in secrets.every(low, call):
+    for _, begin in secrets.occurrences(low, call):
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
             written = arguments[number].strip().lstrip("@bN")
@@ -290,7 +290,7 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
 
 def _chap_lines(text: str) -> Iterator[Span]:
     """Find the secret in `client * … *`, a line of PPP's chap-secrets."""
-    for at, _ in secrets.every(text, '* "', "*\t"):
+    for at, _ in secrets.occurrences(text, '* "', "*\t"):
         start = text.rfind("\n", max(0, at - _LONGEST_WORD), at) + 1
         row = text[start : at + _LONGEST_WORD].partition("\n")[0]
         fields = row.split()
@@ -301,7 +301,7 @@ def _chap_lines(text: str) -> Iterator[Span]:
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
-    for _, begin in secrets.every(low, address):
+    for _, begin in secrets.occurrences(low, address):
         address_part = text[begin : begin + _LONGEST_WORD]
         end = begin + len(address_part) - len(address_part.lstrip(alphabet))
         if end - begin >= 16 and "0" in shape(text[begin:end]):
@@ -310,7 +310,7 @@ def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
 
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
-    for at, begin in secrets.every(text, ":5432:", ":6432:", ":*:"):
+    for at, begin in secrets.occurrences(text, ":5432:", ":6432:", ":*:"):
         fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 2)
         host = text[max(0, at - 64) : at].rpartition("\n")[2]
         is_row = len(fields) == 3 and ":" not in fields[2].replace("\\:", "")

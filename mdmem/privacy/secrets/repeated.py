@@ -85,7 +85,7 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
 
 def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that are not inside a longer word: start, end, kind."""
-    for at, end in secrets.every(text, *values):
+    for at, end in secrets.occurrences(text, *values):
         if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
             yield at, end, "repeated-secret"
 

@@ -134,7 +134,7 @@ def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
 
 def _records(text: str) -> Iterator[Span]:
     """Find the secrets in psql's expanded output, which has a line `name | value` for each column."""
-    for _, head in secrets.every(text, "-[ RECORD "):
+    for _, head in secrets.occurrences(text, "-[ RECORD "):
         at = literals.line_end(text, head) + 1
         for _ in range(_MOST_ROWS):
             row = text[at : literals.line_end(text, at)]
@@ -152,7 +152,7 @@ def _records(text: str) -> Iterator[Span]:
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in `INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
-    for _, after in secrets.every(low, "insert into"):
+    for _, after in secrets.occurrences(low, "insert into"):
         opened = text.find("(", after, after + 128)
         closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
         rows = low.find("values", closed, closed + 32) if closed >= 0 else -1
@@ -193,7 +193,7 @@ def _next_field(text: str, at: int) -> int:
 
 def _blocks(text: str, low: str) -> Iterator[Span]:
     """Find the values of the indented lines in `passwords:⏎  bob: …`."""
-    for at, end in secrets.every(low, "passwords:", "secrets:", "chpasswd:"):
+    for at, end in secrets.occurrences(low, "passwords:", "secrets:", "chpasswd:"):
         if not text[end : literals.line_end(text, end)].strip():
             yield from _members(text, at, "secret" if low[at] == "s" else "password")
 
@@ -201,7 +201,7 @@ def _blocks(text: str, low: str) -> Iterator[Span]:
 def _codes(text: str, low: str) -> Iterator[Span]:
     """Find the codes on the lines below `Recovery codes:`, or on the same line: `backup_codes = ['…', …`."""
     searched_to = 0
-    for at, start in secrets.every(low, "code"):
+    for at, start in secrets.occurrences(low, "code"):
         if at < searched_to or not low[max(0, at - 12) : at].rstrip(" _-").endswith(_OF_CODES):
             continue
         searched_to = literals.line_end(text, at)
@@ -256,7 +256,7 @@ def _kubernetes(text: str, low: str) -> Iterator[Span]:
     """Find all values below `data:` in a manifest with `kind: Secret`, or in such an item of a list of manifests."""
     for kind in ("kind: secret", 'kind: "secret"', "kind: 'secret'"):
         done = 0
-        for at, _ in secrets.every(low, kind):
+        for at, _ in secrets.occurrences(low, kind):
             if at < done:
                 continue
             depth = len(low[max(0, at - _DEEPEST) : at].rpartition("\n")[2])
@@ -284,7 +284,7 @@ _LONGEST_MANIFEST = 64 * 1024
 
 def _kubernetes_json(text: str, low: str, block: str) -> Iterator[Span]:
     """Find every value in a block of `{"data": {…}, "kind": "Secret"}`, or of each item in a list of secrets."""
-    for _, at in secrets.every(low, block):
+    for _, at in secrets.occurrences(low, block):
         name = _string_behind("{", text, at)
         while name and (value := _string_behind(":", text, name[1] + 1)):
             if value[1] - value[0] >= _SHORTEST_MEMBER:

@@ -51,7 +51,7 @@ def message(prompt: str) -> str:
     last_message = ""
     for line in prompt.splitlines() if len(prompt) <= MAX_MESSAGE_CHARS else ():
         raw_words = line.split()
-        words = _plain(raw_words)
+        words = _plain_words(raw_words)
         first = next((at for at, word in enumerate(words) if word in _FAILURES), None)
         if len(words) < 3 or first is None:
             continue
@@ -67,13 +67,13 @@ def message(prompt: str) -> str:
     return last_message
 
 
-def _plain(raw_words: list[str]) -> list[str]:
+def _plain_words(raw_words: list[str]) -> list[str]:
     return [word.strip("'\"`.,:;!?()*").lower().replace("’", "'") for word in raw_words]
 
 
 def _is_message(raw_words: list[str]) -> bool:
     """Whether a sentence ends in what a program could not do: `Host key verification failed.`"""
-    words = _plain(raw_words)
+    words = _plain_words(raw_words)
     is_named = raw_words[0][:1].isupper() and words[0] not in _NOT_NAMED
     return len(words) > 2 and words[-1] in _STATED and is_named and (_PEOPLE | _CONDITIONS).isdisjoint(words)
 

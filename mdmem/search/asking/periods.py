@@ -23,7 +23,7 @@ class Period(NamedTuple):
     words: frozenset[str]
 
 
-def named(text: str, today: date, language: str = "") -> Period | None:
+def period_in(text: str, today: date, language: str = "") -> Period | None:
     """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
 
     A month or day without a year is the latest one that is not in the future, a weekday the latest one before today.

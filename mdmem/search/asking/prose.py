@@ -34,7 +34,7 @@ class Asked(Value):
     topic: str
 
 
-def asked(prompt: str) -> Asked | None:
+def recall_phrase(prompt: str) -> Asked | None:
     """Return the first phrase of `prompt` that asks to recall something, or None.
 
     Code, quotations, pasted text and slash commands do not count.
@@ -61,7 +61,7 @@ def is_command(prompt: str) -> bool:
 def topic(phrase: Asked) -> str:
     """Return the subject: the prompt without all phrases that ask ("what did we do last time")."""
     text = phrase.topic
-    while len(text) < HEAD_CHARS and (more := asked(text)) and len(more.topic) < len(text):
+    while len(text) < HEAD_CHARS and (more := recall_phrase(text)) and len(more.topic) < len(text):
         text = more.topic
     return text
 

@@ -75,7 +75,7 @@ def _naming(prompt: str) -> Shape | None:
     if not FOREIGN.isdisjoint(words):
         return None
     about, _, last = topic(prompt).rpartition(" ")
-    about = about if about and _bare(last) in english.SOUGHT else f"{about} {last}".strip()
+    about = about if about and _folded_word(last) in english.SOUGHT else f"{about} {last}".strip()
     return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
 
 
@@ -101,7 +101,7 @@ MAX_NAMING_CHARS = 100
 def _shape_of(prompt: str) -> Shape | None:
     if prose.is_command(prompt):
         return None
-    phrase = prose.asked(prompt)
+    phrase = prose.recall_phrase(prompt)
     if phrase:
         own_phrase = _own_part(prompt, phrase)
         about, resumes = _without_resuming(topic(prose.topic(own_phrase)), resumes=_goes_on(phrase, prompt))
@@ -149,7 +149,7 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
 
     is_asking = english.ends([prose.fold(word) for word in prose.words(clause)])
     for part in ([clause] if is_asking else []) + [" ".join(sentences[begin : at + 1]) for begin in range(at, -1, -1)]:
-        if sum(_bare(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
+        if sum(_folded_word(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
             return part
     return text
 
@@ -159,9 +159,9 @@ def _own_part(prompt: str, phrase: prose.Asked) -> prose.Asked:
     text = prose.prose(prompt)
     if len(text) <= LONG_CHARS:
         return phrase
-    sentence = next((candidate for candidate, _ in prose.sentences(text) if prose.asked(candidate)), "")
+    sentence = next((candidate for candidate, _ in prose.sentences(text) if prose.recall_phrase(candidate)), "")
     part = _asking_part(text, " ".join(sentence.split()), phrase.language)
-    return (prose.asked(part) if part != text else None) or phrase
+    return (prose.recall_phrase(part) if part != text else None) or phrase
 
 
 def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str) -> bool:
@@ -183,8 +183,8 @@ def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str
 def _without_resuming(topic: str, *, resumes: bool) -> tuple[str, bool]:
     """Return a topic without words of resuming ("where did we leave off"), and whether it resumes work."""
     words = topic.split()
-    remaining = [word for word in words if _bare(word) not in LEFT_OFF]
-    if all(_bare(word) in FILLERS for word in remaining):
+    remaining = [word for word in words if _folded_word(word) not in LEFT_OFF]
+    if all(_folded_word(word) in FILLERS for word in remaining):
         return "", resumes or len(remaining) < len(words)
     if resumes:
         topic = " ".join(remaining)
@@ -395,7 +395,7 @@ def topic(text: str, language: str = "en") -> str:
     spoken = LANGUAGES.get(language)
     own = ("asks", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
-    bare = list(map(_bare, words))
+    bare = list(map(_folded_word, words))
     subject = [
         typed
         for typed, before, word, after in zip(words, ["", *bare], bare, [*bare[1:], ""], strict=False)
@@ -446,5 +446,5 @@ _NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt"])
 _BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
 
 
-def _bare(word: str) -> str:
+def _folded_word(word: str) -> str:
     return prose.fold(word.strip(".,:;?!¿¡\"'()[]…"))

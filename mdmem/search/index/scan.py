@@ -286,7 +286,7 @@ def differences(view: View | None, seen: Seen) -> Diff:
     if seen.shallow is None and seen.deep is None:
         walk = Comparison(view, seen)
         return Diff([entry for entry, _ in walk], list(walk.gone()))
-    known = _known(view, seen)
+    known = _indexed_notes(view, seen)
     files = []
     for entry in seen.entries:
         note = known.pop(entry.path, None)
@@ -350,7 +350,7 @@ def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int
     return lambda note: (times[note], sizes[note], inodes[note])
 
 
-def _known(view: View, seen: Seen) -> dict[str, int]:
+def _indexed_notes(view: View, seen: Seen) -> dict[str, int]:
     """Return the indexed notes of the scanned part, by path."""
     if seen.shallow is not None:
         notes = [note for folder in _packed_in(view, seen.shallow, seen.unchanged) for note in view.members_of(folder)]

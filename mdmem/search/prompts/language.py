@@ -245,7 +245,7 @@ def _joined(op: str, parts: list[PromptTerm]) -> PromptTerm:
 
 
 def _excluding(tree: PromptTerm | None, excluded: list[PromptTerm]) -> PromptTerm | None:
-    """Return a node that excludes `gone`."""
+    """Return a tree without what matches one of `excluded`."""
     if not excluded:
         return tree
     without = _joined("or", excluded)

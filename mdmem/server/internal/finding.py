@@ -110,16 +110,16 @@ def _by_discovery(ask: Ask) -> list[Memory]:
 
 def _by_property(ask: Ask) -> list[Memory]:
     """Order by one key of the front matter: numbers before texts; memories without it come last."""
-    having = [memory for memory in ask.memories if _plain(memory.meta.get(ask.field)) is not None]
+    having = [memory for memory in ask.memories if _sort_key(memory.meta.get(ask.field)) is not None]
     names = {memory.id for memory in having}
     is_time = ask.field in ("created", "updated")
-    ordered = _by(lambda _, memory: _plain(getattr(memory, ask.field) if is_time else memory.meta.get(ask.field)))(
+    ordered = _by(lambda _, memory: _sort_key(getattr(memory, ask.field) if is_time else memory.meta.get(ask.field)))(
         ask._replace(memories=having)
     )
     return ordered + [memory for memory in ask.memories if memory.id not in names]
 
 
-def _plain(value: Any) -> tuple[bool, float, str] | None:
+def _sort_key(value: Any) -> tuple[bool, float, str] | None:
     if isinstance(value, str):
         return True, 0.0, value
     return (False, float(value), "") if isinstance(value, (bool, int, float)) else None

@@ -214,7 +214,7 @@ class _Pictures:
         if by_name:
             yield posixpath.normpath(text)
             if "/" not in text:
-                paths = attachments.named(self._config.vault, text, self._config.settings)
+                paths = attachments.with_words(self._config.vault, text, self._config.settings)
                 yield from (path for path in paths if path.rpartition("/")[2] == text)
 
     def _copy(self, path: str) -> str:

@@ -27,7 +27,7 @@ class ListedDay(NamedTuple):
 def days(listing: Listing) -> list[ListedDay]:
     """Return every day with sessions that may be named, newest first; a session's day is that of its folder."""
     days_by_name: dict[str, ListedDay] = {}
-    for session in listing.named(listing.sessions):
+    for session in listing.nameable(listing.sessions):
         days_by_name.setdefault(listed.day(session), ListedDay(listed.day(session), [])).sessions.insert(0, session)
     return [days_by_name[name] for name in sorted(days_by_name, reverse=True)]
 

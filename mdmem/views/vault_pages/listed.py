@@ -48,7 +48,7 @@ class Listing:
         self._has_date: dict[str, bool] = {}
         self._staying_titles: dict[str, str] = {}  # session page -> the note that gives its title; "" if that may leave
         self.sessions = sorted(map(_without_facts, sessions.each(view)), key=lambda row: row.started, reverse=True)
-        self.days = frozenset(day(session) for session in self.named(self.sessions))
+        self.days = frozenset(day(session) for session in self.nameable(self.sessions))
         """The days with sessions that may be named."""
         self._day_pages = generated.places_of_days(self.root, self.days)
 
@@ -101,7 +101,7 @@ class Listing:
         """Whether a note outside the project's folder belongs to it."""
         return note.parse(disk.readable(self.root, path) or b"").meta.get("project") == project
 
-    def named(self, sessions: Iterable[SessionRow]) -> Iterable[SessionRow]:
+    def nameable(self, sessions: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and it and the note of its title may leave."""
         return (
             session

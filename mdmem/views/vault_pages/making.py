@@ -97,7 +97,7 @@ def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[
     for session in listing.sessions:
         if layout.session_of(session.page):
             by_project.setdefault(layout.project_of(session.page), []).append(session)
-    open_work_items = open_work.every(listing)
+    open_work_items = open_work.all_items(listing)
     for name, sessions in by_project.items():
         with listing.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
@@ -118,7 +118,7 @@ def _sessions(
     items_of: dict[str, list[OpenItem]] = {}
     for item in open_items:
         items_of.setdefault(item.session, []).append(item)
-    for session, neighbors in _with_neighbors(sessions, {session.page for session in listing.named(sessions)}):
+    for session, neighbors in _with_neighbors(sessions, {session.page for session in listing.nameable(sessions)}):
         own_items = items_of.get(session.session, [])
         left_open = ((item.kind, item.text, item.path) for item in own_items)
         named = (has_page, *_named_by(listing, session, neighbors), *left_open)
@@ -215,7 +215,7 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
             return disk.create(folder, name, new, durable=config.durable)
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
-    new = generated.replaced(_with_markers(path, _united(old)), lines)
+    new = generated.replaced(_with_markers(path, _with_valid_front_matter(old)), lines)
     if new == old or _drops_what_is_shut(config.vault, path, old, lines):
         return False
     with disk.open_folder(config.vault, tuple(parts)) as folder:
@@ -231,10 +231,12 @@ def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> b
     return any(shut.hold(posixpath.normpath(posixpath.join(folder, target))) for target in lost)
 
 
-def _united(data: bytes) -> bytes:
+def _with_valid_front_matter(data: bytes) -> bytes:
     """Return a page with valid front matter, if a merge by plain git has left keys twice."""
     header = front_matter.split(data.decode("utf-8", "surrogateescape"))[0] or ""
-    old, new = (text.encode("utf-8", "surrogateescape") for text in (header, front_matter.united(header)))
+    old, new = (
+        text.encode("utf-8", "surrogateescape") for text in (header, front_matter.without_repeated_keys(header))
+    )
     return data.replace(old, new, 1)
 
 

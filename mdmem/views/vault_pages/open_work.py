@@ -16,7 +16,7 @@ _CAPTURED = frozenset(map(KINDS.index, ("prompt", "observation", "response")))
 LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Interrupted"}
 
 
-def every(listing: Listing) -> list[OpenItem]:
+def all_items(listing: Listing) -> list[OpenItem]:
     """Return all open work, whether or not a page may name it.
 
     "Now" is the time of the newest captured note, so that every machine finds the same.

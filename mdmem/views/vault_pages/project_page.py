@@ -36,7 +36,7 @@ def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[s
         listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
         open_work.section(open_items, folder),
         listed.section("Files touched most", _files(listing, names)),
-        *_months(list(listing.named(sessions_here)), folder),
+        *_months(list(listing.nameable(sessions_here)), folder),
     ]
     generated_lines = [line for part in parts for line in part]
     return ["", *generated_lines] if generated_lines else []

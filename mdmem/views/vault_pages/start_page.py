@@ -27,7 +27,7 @@ MAX_WAITING = 50
 
 def lines(listing: Listing, open_items: list[OpenItem]) -> list[str]:
     """Return the generated part of the start page. open_items: the open work of all projects."""
-    latest = islice(listing.named(listing.sessions), MAX_SESSIONS)
+    latest = islice(listing.nameable(listing.sessions), MAX_SESSIONS)
     parts = [
         listed.section("Projects", list(islice(_projects(listing), MAX_PROJECTS))),
         listed.section("Last sessions", [listed.session_line(session, project=True) for session in latest]),
@@ -58,7 +58,7 @@ def _days(listing: Listing) -> Iterator[str]:
     """Yield the days with sessions, newest first, with the number of sessions."""
     for name in sorted(listing.days, reverse=True):
         sessions = [session for session in listing.sessions if listed.day(session) == name]
-        count = sum(1 for _ in listing.named(sessions))
+        count = sum(1 for _ in listing.nameable(sessions))
         yield f"- {listed.link(name, listing.day_page(name))}: {plural.number(count, 'session')}"
 
 
@@ -72,12 +72,12 @@ def _review(listing: Listing) -> list[str]:
     last_review = max(generated.last_review(old), review_queue.last_review(listing.config), key=timestamps.epoch)
     mark = [generated.review_mark(last_review), ""] if last_review else []
     numbers = list(islice(review_queue.since(listing, last_review), MAX_WAITING + 1))
-    waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else asked(listing.view, numbers)
+    waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else review_size(listing.view, numbers)
     lines = [f"- {waiting}{f' since {last_review[:10]}' if last_review else ''}: `mdmem review`"] if waiting else []
     return [*listed.section("Review", lines), *mark]
 
 
-def asked(view: View, numbers: Iterable[int]) -> str:
+def review_size(view: View, numbers: Iterable[int]) -> str:
     """Return what a review of these notes asks about: `2 sessions and 1 note`; "" for nothing."""
     counts = zip(review_queue.screens(view, numbers), ("session", "note"), strict=True)
     return " and ".join(plural.number(count, noun) for count, noun in counts if count)

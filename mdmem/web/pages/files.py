@@ -176,5 +176,5 @@ def _places(config: Config, path_or_name: str, base: str) -> list[str]:
     direct_paths = [path_or_name, *([f"{base}/{path_or_name}"] if base else [])]
     if "/" in path_or_name or any(disk.read_path(config.vault, path) is not None for path in direct_paths):
         return direct_paths
-    paths_with_name = attachments.named(config.vault, path_or_name, config.settings)
+    paths_with_name = attachments.with_words(config.vault, path_or_name, config.settings)
     return [path for path in paths_with_name if path.rpartition("/")[2] == path_or_name]

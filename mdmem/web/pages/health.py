@@ -62,7 +62,7 @@ def health(request: PageRequest) -> Response:
         growth=growth(view),
         private=len(view.notes("facet", "is:private")),
         redacted=len(view.notes("facet", "is:redacted")),
-        heard=_heard(request.config),
+        heard=_last_events(request.config),
         injection_ms=median(seconds) * 1000 if seconds else 0.0,
         tokens=sum(map(injections.tokens, injected)),
         times=len(injected),
@@ -88,7 +88,7 @@ def growth(view: View) -> Growth | None:
     return Growth(points, iso_time(first), iso_time(last), total, sum(view.counts(None).kinds.values()))
 
 
-def _heard(config: Config) -> list[tuple[str, str]]:
+def _last_events(config: Config) -> list[tuple[str, str]]:
     """Return the time of each agent's last event, newest first."""
     events = storing.last_heard(config).items()
     return [(known.title(name), iso_time(event.when)) for name, event in sorted(events, key=lambda item: -item[1].when)]

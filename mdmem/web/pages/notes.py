@@ -51,11 +51,11 @@ def show(request: PageRequest) -> Response:
         tags=user_notes.tags_of(meta.get("tags")),
         row=fresh,
         html=_html(opened, base),
-        asked=_asked(request, fresh),
+        asked=_prompt_of(request, fresh),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=alike,
-        given=_given(request, opened),
+        given=_injections_of(request, opened),
         editors=editors(request, opened),
         kept_in=archives.file_of(request.config, opened.path),
         is_page=meta.get("kind") in note.PAGES,
@@ -80,7 +80,7 @@ def value_text(value: Any) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
+def _prompt_of(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
     """Return the prompt that a captured note answers."""
     if row is None or not row.session or not row.prompt or row.kind in ("prompt", *note.PAGES):
         return None
@@ -90,7 +90,7 @@ def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
     return next((prompt for prompt in prompt_rows if prompt.prompt == row.prompt), None)
 
 
-def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
+def _injections_of(request: PageRequest, opened: OpenNote) -> list[Injection]:
     log = [row for row in injections.log(request.config) if opened.id in map(str, row.get("ids", ()))]
     return injections.read(request.view, log[-RELATED:][::-1])
 

@@ -19,7 +19,7 @@ SIZE = 40
 
 def open_work(request: PageRequest) -> Response:
     """Show the open work, newest first."""
-    all_items = _every(request.view, request.config)
+    all_items = _all_items(request.view, request.config)
     project = request.query.get("project", "")
     items = [item for item in all_items if project in ("", item.project)]
     part = shared.part(len(items), request.number("page"), SIZE)
@@ -34,5 +34,5 @@ def open_work(request: PageRequest) -> Response:
 
 
 @cached_with_view
-def _every(view: View, config: Config) -> list[OpenItem]:
+def _all_items(view: View, config: Config) -> list[OpenItem]:
     return work.in_view(config, view, "", time.time())
