@@ -58,7 +58,7 @@ def test_the_lines_with_ids_run_on_the_sample_vault_as_it_says(home: Path, tmp_p
     todo = "\n".join(["set -e", *begin, *lines, "mdmem diff", "mdmem backup ~/all.bundle"])
     env = {"HOME": str(home), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(["/bin/sh", "-c", todo], cwd=REPO, env=env, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "Nothing has changed.\n")
 
 
 def _unknown(line: str) -> str:
