@@ -86,6 +86,8 @@ def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
         "bunyan is replaced by winston",
         "winston logs each request",
         "remove the report that winston writes",
+        "remove the winston debug logs",
+        "drop winston metrics from the dashboard",
         " ".join(["so"] * corrections.MAX_WORDS + ["replace winston"]),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mdmem.search.asking import prose
 from mdmem.search.asking.orders import word_set
+from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,8 +113,10 @@ def _is_replaced(words: list[str], at: int) -> bool:
     start = next((place for place in range(at, 0, -1) if words[place - 1] not in _SMALL), 0)
     end = next((place for place in range(at + 1, len(words)) if words[place] not in _IS), len(words))
     before, behind = words[max(start - 1, 0) : start], words[end : end + 1]
-    if not _REPLACES.isdisjoint(before) or (end > at + 1 and not _GOES.isdisjoint(behind)):
+    if end > at + 1 and not _GOES.isdisjoint(behind):
         return True
+    if not _REPLACES.isdisjoint(before):  # `remove redis debug logs` removes no redis
+        return all(word in STOPWORDS or word in FOREIGN for word in behind)
     is_from = not _FROM.isdisjoint(words[max(start - 1, 0) : at])
     if is_from and not _MOVES.isdisjoint(words[max(start - _FAR, 0) : start]):
         return True
