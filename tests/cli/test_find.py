@@ -147,7 +147,7 @@ def test_a_search_for_people_shows_rank_date_kind_title_citation_and_place(day: 
     assert place.strip().startswith("journal/api/")
     assert "Uploads are retried" in snippet
     assert "\x1b" not in done.stdout
-    assert done.stderr.startswith("1 of ")
+    assert re.fullmatch(r"1 of \d results; --limit 0 shows all, --offset 1 the next ones\n", done.stderr)
 
 
 def test_pages_follow_each_other_and_limit_0_is_everything(day: Day) -> None:

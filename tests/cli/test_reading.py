@@ -83,7 +83,7 @@ def test_a_list_goes_on_where_the_last_one_ended(day: Day) -> None:
 def test_results_past_the_last_one_are_said_to_be_none(day: Day, words: tuple[str, ...]) -> None:
     done = day.run(*words, "--offset", "5000")
     assert done.stdout == ""
-    assert re.search(r"(?m)^Only \d (note|prompt)s match; --offset 5000 skips all of them\.$", done.stderr)
+    assert re.search(r"(?m)^Only \d (note|prompt|result)s match; --offset 5000 skips all of them\.$", done.stderr)
 
 
 @pytest.mark.parametrize("command", ["sessions", "log"])

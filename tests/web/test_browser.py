@@ -278,7 +278,7 @@ def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
     page.keyboard.type("parser kind:response")
     page.wait_for_url("**kind%3Aresponse")
     assert page.locator("a.hit").count() < before
-    assert f"{page.locator('a.hit').count()} note" in str(page.locator("#heard").text_content())
+    assert f"{page.locator('a.hit').count()} result" in str(page.locator("#heard").text_content())
 
     page.keyboard.press("ArrowDown")
     title = page.evaluate("document.activeElement.textContent")

@@ -631,7 +631,7 @@ def test_memories_of_ghosts_are_nobodys_to_see(web: Web, cookie: str) -> None:
 
     for path in ("/note/ghostnote1", "/note/internal/ghost/g.md", "/edit/ghostnote1", "/body/ghostnote1"):
         assert web.served.ask(path, headers={"Cookie": cookie})[0] == 404
-    assert "0 notes" in get(web, cookie, "/search?q=whisper&part=1")
+    assert "0 results" in get(web, cookie, "/search?q=whisper&part=1")
 
 
 def test_what_is_not_there_is_a_page_that_says_so(web: Web, cookie: str) -> None:

@@ -134,4 +134,4 @@ def print_remarks(
         print(f"Did you mean: {render.safe(result.suggestion)}", file=sys.stderr, flush=True)
     if not result.total:
         print(nothing, file=sys.stderr, flush=True)
-    extent.tell("note", len(result.hits), result.total, offset=offset, skips=skips, whole=bool(result.total))
+    extent.tell("result", len(result.hits), result.total, offset=offset, skips=skips, whole=bool(result.total))
