@@ -361,22 +361,22 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
     scans: list[Iterable[tuple[int, int, str]]] = []
-    if len(text) > _LONG or may_hold_token(text):
+    has_token = len(text) > _LONG or may_hold_token(text)
+    if has_token:
         from mdmem.privacy.secrets import tokens
 
         scans.append(tokens.find(text))
-        if "@" in text:
-            from mdmem.privacy.secrets import loose
+    if has_token and has_any(text, secrets.CODED):
+        from mdmem.privacy.secrets import spelled
 
-            scans.append(loose.of_hosts(text))
-    if secrets.may_log_in(text):
+        scans.append(spelled.in_base64(text, marks))
+    has_host, has_login, has_chosen = has_token and "@" in text, secrets.may_log_in(text), secrets.may_hold_chosen(text)
+    if has_host or has_login or has_chosen:
         from mdmem.privacy.secrets import loose
 
-        scans += [loose.of_addresses(text), loose.of_mails(text)]
-    if secrets.may_hold_chosen(text):
-        from mdmem.privacy.secrets import loose
-
-        scans.append(loose.chosen(text))
+        scans += [loose.of_hosts(text)] if has_host else []
+        scans += [loose.of_addresses(text), loose.of_mails(text)] if has_login else []
+        scans += [loose.chosen(text)] if has_chosen else []
     if job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS):
         from mdmem.privacy.secrets import nearby
 

@@ -20,6 +20,7 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "<DigestValue>HjY8ilZAIEM2tBbPn5mYO1ieIX4=</DigestValue>",
         "-----BEGIN PUBLIC KEY-----\\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQ\\nwd3H7jPGwj8bLUmore7bX\\n",
         'pack("x4Ix4x4x4x4x4x4x4x4Ix4x4x4I", $values)',
+        "DB_PASSWORD=$SECRET\nPORT=3000\nA_TOKEN=${TOKEN}\nMODE=x1y2z3\n",
         "the specifiers aAbBcdHIjmMpSUwWxXyYZ of strftime",
         "Setting up libsecret-1-0:amd64 (0.20.5-3) ...",
         "Encrypt_key      [32]uint8\n",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -622,3 +624,21 @@ def test_an_answer_that_an_agent_notes_is_masked_and_the_question_is_not() -> No
 def test_an_answer_about_a_secret_stays(question: str, answer: str) -> None:
     for value in ({"answers": {question: answer}}, f'"{question}"="{answer}"', f'"{question}"'):
         assert clean(value, origin="prompt").value == value
+
+
+SETTINGS = b"APP=shop\nDB_HOST=localhost\nDB_PASSWORD=%b\nPORT=3000\nDEBUG=false\nMODE=x\n"
+
+
+@pytest.mark.parametrize("content", [SETTINGS, b'{"user": "bob", "password": "%b"}', b"db:\n  api_token: %b\n"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.encodebytes, base64.urlsafe_b64encode])
+def test_base64_of_settings_with_a_password_is_masked(content: bytes, encode: Callable[[bytes], bytes]) -> None:
+    text = f"$ base64 .env\n{encode(content % b'velvetocean77').decode().strip()}\n"
+
+    assert clean(text, origin="tool").value == "$ base64 .env\n[REDACTED]\n"
+
+
+@pytest.mark.parametrize("content", [b"how to reset the password of an account", SETTINGS % b"", SETTINGS % b"$SECRET"])
+def test_base64_of_a_text_without_a_password_stays(content: bytes) -> None:
+    text = f"$ base64 notes\n{base64.b64encode(content).decode()}\n"
+
+    assert clean(text, origin="tool").value == text

@@ -263,6 +263,8 @@ def _is_form_field(name: Name) -> bool:
 
 def _is_label(name: Name) -> bool:
     before = name.line_before()
+    if before[-1:] in ("$", "{", "=", "%"):
+        return False  # PASSWORD=$SECRET
     return name.weight > WEAK and len(before) <= 40 and not any(sign in before for sign in ",;|\t")
 
 
