@@ -21,6 +21,7 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "-----BEGIN PUBLIC KEY-----\\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQ\\nwd3H7jPGwj8bLUmore7bX\\n",
         'pack("x4Ix4x4x4x4x4x4x4x4Ix4x4x4I", $values)',
         "DB_PASSWORD=$SECRET\nPORT=3000\nA_TOKEN=${TOKEN}\nMODE=x1y2z3\n",
+        "Tokens (JWT): RS256",
         "the specifiers aAbBcdHIjmMpSUwWxXyYZ of strftime",
         "Setting up libsecret-1-0:amd64 (0.20.5-3) ...",
         "Encrypt_key      [32]uint8\n",

@@ -12,6 +12,7 @@ _WORDS = frozenset(
     optional required missing invalid incorrect wrong empty unset set reset change changed changeme expired valid
     field prompt input output value values name username user login hash hashed encrypted plaintext protected based
     policy manager auth authentication authorization bearer basic digest jwt oauth oauth2 sha1 sha256 sha512 md5
+    rs256 hs256 es256 eddsa
     bcrypt base64 utf8 hidden masked redacted private removed omitted include inherit same-origin omit readonly
     the a an in for from to and or is was of on with not be this that it its as by at if usage count limit type
     xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
