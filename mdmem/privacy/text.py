@@ -367,9 +367,9 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
         scans.append(tokens.find(text))
     if has_token and has_any(text, secrets.CODED):
-        from mdmem.privacy.secrets import spelled
+        from mdmem.privacy.secrets import repeated
 
-        scans.append(spelled.in_base64(text, marks))
+        scans.append(repeated.in_base64(text, marks))
     has_host, has_login, has_chosen = has_token and "@" in text, secrets.may_log_in(text), secrets.may_hold_chosen(text)
     if has_host or has_login or has_chosen:
         from mdmem.privacy.secrets import loose

@@ -1,4 +1,4 @@
-"""Repeated secrets: finds a known secret where it occurs again, for example without its name.
+"""Repeated secrets: finds a known secret where it occurs again, for example without its name, and named ones in base64.
 
 Only distinctive values are searched for: at least eight characters, not a word or a number.
 """
@@ -96,3 +96,14 @@ def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, s
         if view:
             for start, end, kind in find(view.text, values):
                 yield *view.origin(start, end), kind
+
+
+def in_base64(text: str, marks: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """Find base64 and the like of a text with a named secret, such as a file of settings."""
+    view = encoded.decoded(text)
+    low = view.text.replace("\u0130", "I").lower() if view else ""
+    if view and secrets.may_name(low):
+        from mdmem.privacy.secrets import pairs
+
+        for start, end, kind in pairs.find(view.text, low, marks):
+            yield *view.origin(start, end), kind

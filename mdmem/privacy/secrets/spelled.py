@@ -1,9 +1,8 @@
-"""Spelled secrets: tokens with blanks, or the separators of a list, between their characters; pairs in base64."""
+"""Spelled secrets: tokens with blanks, or the separators of a list, between their characters."""
 
 from __future__ import annotations
 
-from mdmem.privacy import encoded
-from mdmem.privacy.secrets import SHORTEST_TOKEN, may_name, pairs
+from mdmem.privacy.secrets import SHORTEST_TOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +33,3 @@ def _in_run(text: str, run: list[int], tokens: Callable[[str], Spans]) -> Iterat
     if len(run) >= SHORTEST_TOKEN:
         for start, end, kind in tokens("".join([text[at] for at in run])):
             yield run[start], run[end - 1] + 1, kind
-
-
-def in_base64(text: str, marks: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
-    """Find base64 and the like of a text with a named secret, such as a file of settings."""
-    view = encoded.decoded(text)
-    low = view.text.replace("\u0130", "I").lower() if view else ""
-    if view and may_name(low):
-        for start, end, kind in pairs.find(view.text, low, marks):
-            yield *view.origin(start, end), kind
