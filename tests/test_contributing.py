@@ -24,7 +24,7 @@ install.make_vault(config.load())
 told = {"session_id": "s1", "cwd": home, "hook_event_name": "UserPromptSubmit", "prompt": "Where is the parser?"}
 hook.run(["aria"], json.dumps(told).encode(), None, os.environ)
 assert any("Where is the parser?" in path.read_text() for path in Path(home, "mdmem").rglob("*prompt*.md"))
-assert known.known("aria").title == "Aria"
+assert known.row_of("aria").title == "Aria"
 """,
     "tool": """
 from mdmem.capture.tools.limits import Limits

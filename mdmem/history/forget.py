@@ -55,16 +55,17 @@ def plan(
     named_paths = [path for name in names for path in _paths(config, name)]
     paths = dict.fromkeys(named_paths) if names else (entry.path for entry in disk.walk(config.vault))
     words = links.as_compared(matching)
-    read = (_target(config, path) for path in paths)
-    return sorted(
-        target
-        for target, data in read
-        if (not project or target.project == project)
-        and (not since or target.created >= since)
-        and (not until or (target.created and target.created < until))
-        and not (words and words not in links.as_compared(data.decode("utf-8", "replace")))
-        and (names or target.kind not in note.PAGES or _is_left_over(config, target.path))
-    )
+    targets: list[Target] = []
+    for target, data in (_target(config, path) for path in paths):
+        if project and target.project != project:
+            continue
+        if target.created < since or (until and not (target.created and target.created < until)):
+            continue
+        if words and words not in links.as_compared(data.decode("utf-8", "replace")):
+            continue
+        if names or target.kind not in note.PAGES or _is_left_over(config, target.path):
+            targets.append(target)
+    return sorted(targets)
 
 
 def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:

@@ -116,7 +116,9 @@ RUNS = ("CommandExecution", "FileChange", "McpToolCall")
 def run_of(item: dict[str, Any], tool_input: Any, cwd: str) -> ItemRun | None:
     """Return a completed item's tool run, or None. tool_input: the input of the call with the same id."""
     kind = text(item.get("type"))
-    return _ran(item) if kind == RUNS[0] else _patched(item, tool_input, cwd) if kind == RUNS[1] else _served(item)
+    if kind == "CommandExecution":
+        return _ran(item)
+    return _patched(item, tool_input, cwd) if kind == "FileChange" else _served(item)
 
 
 def _ran(item: dict[str, Any]) -> ItemRun | None:

@@ -23,7 +23,9 @@ def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
     block_span = _find(text, note_id)
     if block_span is not None:
         return text[: block_span[0]] + block + text[block_span[1] :]
-    gap = "" if text.endswith("\n\n") else "\n" if not text or text.endswith("\n") else "\n\n"
+    gap = "\n\n"
+    if not text or text.endswith("\n"):
+        gap = "" if text.endswith("\n\n") else "\n"
     return f"{text}{gap}{block}\n"
 
 

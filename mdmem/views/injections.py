@@ -67,7 +67,9 @@ class Injection(NamedTuple):
 def tokens(row: dict[str, Any]) -> int:
     """Return the approximate number of tokens of a logged block."""
     count, chars = row.get("tokens"), row.get("chars")
-    return count if isinstance(count, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
+    if isinstance(count, int):
+        return count
+    return chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
 
 
 def is_miss(row: dict[str, Any]) -> bool:

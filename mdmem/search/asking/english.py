@@ -139,7 +139,9 @@ def judge(words: list[str], *, asks: bool) -> int:
     ours = wh and not used.isdisjoint(_WE)
     done = used & _PAST or used & _WE
     spoken = back or ours or (past and (wh or (done and not used & (_HERE | _YOU)))) or "now" in used
-    return max(grade, LIKELY if spoken or _asks_why(words, used) else NOT if used & _HERE else POSSIBLE)
+    if spoken or _asks_why(words, used):
+        return max(grade, LIKELY)
+    return grade if used & _HERE else max(grade, POSSIBLE)
 
 
 def _of_clause(words: list[str]) -> int:
@@ -434,8 +436,7 @@ def asks_what_is_left(words: list[str]) -> bool:
         return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
     if used.isdisjoint(_UNDONE) or used & _MODAL or ("missing" in used and used & _PAST):
         return False
-    after = [*words[1:], ""]
-    return any(word in _UNDONE and after[at] in _BEHIND_UNDONE for at, word in enumerate(words))
+    return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
 _ANYTHING = _words("what whats anything any")

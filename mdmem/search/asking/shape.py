@@ -331,8 +331,11 @@ def _in_language(
         return LIKELY, resumes
     if again and not here:
         return (LIKELY if past else POSSIBLE), resumes
-    grade = (POSSIBLE if we else NOT) if here else LIKELY if past or we else POSSIBLE
-    return (grade, resumes) if asking and (asks or leads) else (NOT, False)
+    if not (asking and (asks or leads)):
+        return NOT, False
+    if here:
+        return (POSSIBLE if we else NOT), resumes
+    return (LIKELY if past or we else POSSIBLE), resumes
 
 
 def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool]:
@@ -343,8 +346,8 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
     past = has(parts.past) or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
-    likely = past or resumes or back or (has(parts.why) and not has(parts.here))
-    return (LIKELY if likely else POSSIBLE, resumes) if asks or resumes or back else (NOT, False)
+    grade = LIKELY if past or resumes or back or (has(parts.why) and not has(parts.here)) else POSSIBLE
+    return (grade, resumes) if asks or resumes or back else (NOT, False)
 
 
 # -- what it is about ------------------------------------------------------------------------------

@@ -194,7 +194,9 @@ class _PromptReader:
         phrase = bare[len(sign) :].strip('"').replace('""', '"')
         if not analysis.words(phrase):
             return "", None
-        return sign, PromptTerm("first" if first else "prefix" if begins else "phrase", phrase)
+        if first:
+            return sign, PromptTerm("first", phrase)
+        return sign, PromptTerm("prefix" if begins else "phrase", phrase)
 
     def _near(self) -> PromptTerm:
         parts: list[PromptTerm] = []

@@ -86,12 +86,14 @@ def spent(config: Config, now: float) -> int:
 
 def _as_markdown(config: Config, text: str, given_marks: list[str]) -> str:
     """Return a model's text without markup, and without citations of notes that it was not given."""
+
+    def cleaned(part: str) -> str:
+        if not _CITATION.fullmatch(part):
+            return markdown.plain(part)
+        return part if citations.marks(part)[0] in given_marks else ""
+
     parts = _CITATION.split(Gate(config).stored(text))
-    cleaned = (
-        (part if citations.marks(part)[0] in given_marks else "") if _CITATION.fullmatch(part) else markdown.plain(part)
-        for part in parts
-    )
-    return _GAP.sub("", " ".join(filter(None, cleaned)))
+    return _GAP.sub("", " ".join(filter(None, map(cleaned, parts))))
 
 
 # -- what is sent ----------------------------------------------------------------------------------

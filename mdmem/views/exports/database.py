@@ -46,8 +46,8 @@ def write(notes: Iterable[Exported], target: Path) -> None:
 def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
     meta = note.parsed.meta
     body = _text(journal.unmarked(note.parsed.body))
-    tags = meta.get("tags")
-    tag_names = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
+    tags = meta.get("tags") or []
+    tag_names = map(str, tags if isinstance(tags, list) else [tags])
     texts = {key: _text(meta.get(key)) for key in ("id", "project", "session", "tool")}
     numbers = {key: _as_int(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
