@@ -97,7 +97,7 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
-    chosen, taken_back = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker))
+    chosen, changed = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]
@@ -106,10 +106,10 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         if answer not in chosen or count >= limit:
             candidates.append(Candidate(answer, None, why if answer not in chosen else "no room"))
             continue
-        is_first = not count or (count == 1 and answer in taken_back)
+        is_first = not count or (count == 1 and answer in changed)
         item, left_out = _item_of(at, answer, terms, int(chars * (FIRST_SHARE if is_first else SECOND_SHARE)))
-        if item is not None and answer in taken_back:
-            item.marks = (TAKEN_BACK, *item.marks)
+        if item is not None and answer in changed and candidates and candidates[-1].item is not None:
+            item.marks = (CHANGED_LATER, *item.marks)
         count += item is not None
         candidates.append(Candidate(answer, item, left_out))
     return candidates
@@ -122,16 +122,16 @@ def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess:
     return same or evidence.chosen(None if guess else shape, _persons_first(answers))
 
 
-TAKEN_BACK = "taken back or replaced later"
+CHANGED_LATER = "changed later: see the entry above"
 _LATER_OF = 2
-"""Number of the best answers of which it is asked whether they were taken back later."""
+"""Number of the best answers of which it is known whether they were taken back later."""
 
 
 def _with_later(
     kept: Sequence[Answer], answers: Sequence[Answer], later: Callable[[SearchHit], SearchHit | None]
 ) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers with what took back the best of them before each, and those that were taken back."""
-    ordered, taken_back = list(kept), []
+    """Return the answers, the best of them behind what took them back, and those that were taken back."""
+    ordered, changed = list(kept), []
     for first in kept[:_LATER_OF]:
         hit = later(first.hits[0]) if first.folder else None
         if hit is not None:
@@ -140,8 +140,8 @@ def _with_later(
             newer = next(known, None) or Answer(folder, first.score, False, False, (hit,), 0.0, 0.0, 0)
             ordered = [one for one in ordered if one is not newer]
             ordered.insert(ordered.index(first), newer)
-            taken_back.append(first)
-    return ordered, taken_back
+            changed.append(first)
+    return ordered, changed
 
 
 def _turn_of(hit: SearchHit) -> tuple[int, ...]:

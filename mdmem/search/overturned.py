@@ -1,10 +1,12 @@
 """Overturned: finds the later turns in which a person took back what a turn did or decided.
 
-Such a turn seldom repeats the question's words: `no, use time based splits instead`, `replace winston by pino`.
+Such a turn seldom repeats the question's words: `no, use time based splits instead`, `replace winston by pino`. In any
+language, its edits remove the lines that the earlier turn added.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
-_MAX_CHARS = 3_000
+_MAX_CHARS, _MAX_DIFF_CHARS = 3_000, 20_000
+_MAX_SENTENCE_CHARS = 200
 _LEAST_LETTERS = 3
 _LEAST_SESSIONS = 16
 """In a vault with fewer sessions, hardly any word is rare."""
@@ -36,7 +39,7 @@ _SAID = tuple(map(KINDS.index, ("prompt", "response")))
 
 
 def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) -> SearchHit | None:
-    """Return a note of the last turn that took back what the turn of `hit` did or decided, or None.
+    """Return a note of the last turn that took back or changed again what the turn of `hit` did or decided, or None.
 
     terms: the question's terms.
     """
@@ -47,15 +50,15 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
             return None
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
         found = _Later(config, view, note, among)
-        last = found.corrected()
-        last = last if last is not None else found.replaced(terms)
+        steps = (found.corrected, found.rewritten, partial(found.replaced, terms))
+        last = next((last for step in steps if (last := step()) is not None), None)
         return None if last is None else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
 
     return freshness.answered(config, in_view)
 
 
 class _Later:
-    """What was said after a turn. among: the notes that may be shown (None: all)."""
+    """What was said and changed after a turn. among: the notes that may be shown (None: all)."""
 
     def __init__(self, config: Config, view: View, note: int, among: Set[int] | None) -> None:
         self._config, self._view, self._among = config, view, among
@@ -64,6 +67,9 @@ class _Later:
         flags = view.numbers("flags")
         members = view.members[self._folder] if turn_groups.session_folder(view, note) else ()
         self._spoken = [one for one in members if flags[one] // KIND_STEP in _SAID and self._is_shown(one)]
+        self._edits = [
+            one for one in members if self._is_edit(one) and self._turn_of(one) == (self._folder, self._turn)
+        ]
 
     def corrected(self) -> int | None:
         """Return the prompt of the last of the turns that, one after the other, took back the turn before."""
@@ -75,11 +81,35 @@ class _Later:
             turn += 1
         return found
 
+    def rewritten(self) -> int | None:
+        """Return the last edit whose turn removed at least half of the lines that the turn added."""
+        view, created = self._view, self._view.numbers("created")
+        added: dict[str, set[str]] = {}
+        for note in sorted(self._edits, key=lambda one: journal.numbers(view.name(one))):
+            for file in self._files(note):
+                added[file] = (added.get(file, set()) - self._lines(note, "-")) | self._lines(note, "+")
+        since = max((created[note] for note in self._edits), default=0)
+        later = {
+            note: file
+            for file in added
+            for note in view.each("facet", f"file:{file}".lower())
+            if created[note] >= since and self._is_edit(note) and self._is_shown(note) and file in self._files(note)
+        }
+        removed: dict[tuple[int, int], int] = {}
+        for note in sorted(later, key=created.__getitem__, reverse=True)[:MAX_READ]:
+            turn = self._turn_of(note)
+            removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._lines(note, "-"))
+            if turn != (self._folder, self._turn) and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
+                return note
+        return None
+
     def replaced(self, terms: Collection[str]) -> int | None:
         """Return the last note of another session that says that something the turn was about is replaced."""
         view = self._view
         own = [note for note in self._spoken if journal.numbers(view.name(note))[:1] == (self._turn,)]
-        names = set(self._names("\n".join(map(self._text, own)), terms))
+        said = [self._text(note) for note in sorted(own, key=self._is_prompt)]
+        ended = analysis.terms(f"{said[0] if said else ''} ".partition(". ")[0][:_MAX_SENTENCE_CHARS])
+        names = set(self._names("\n".join(said), {*terms, *ended}))
         created, flags = view.numbers("created"), view.numbers("flags")
         since = max((created[note] for note in own), default=0)
         notes = {
@@ -98,7 +128,7 @@ class _Later:
         return None
 
     def _names(self, text: str, terms: Collection[str]) -> Iterator[str]:
-        """Yield the rare terms that a turn is about: those that it repeats, and the question's."""
+        """Yield the rare terms that a turn is about: those that it repeats, and `terms`."""
         view, folder_of = self._view, self._view.folder_of
         most = sqrt(max(view.is_session.count(1), _LEAST_SESSIONS))
         for term, count in analysis.counts(text).items():
@@ -109,9 +139,25 @@ class _Later:
                 if is_rare and len({folder_of[note] for note in view.each("body", term)}) <= most:
                     yield term
 
-    def _text(self, note: int) -> str:
+    def _text(self, note: int, chars: int = _MAX_CHARS) -> str:
         parsed = people.readable(self._config.vault, self._view.path(note))
-        return "" if people.keeps_private(parsed.meta) else parsed.body[:_MAX_CHARS]
+        return "" if people.keeps_private(parsed.meta) else parsed.body[:chars]
+
+    def _lines(self, edit: int, sign: str) -> set[str]:
+        """Return the lines that an edit added (`+`) or removed (`-`), without short ones such as brackets."""
+        lines = self._text(edit, _MAX_DIFF_CHARS).splitlines()
+        changed = (line[1:].strip() for line in lines if line[:1] == sign and line[:3] != 3 * sign)
+        return {line for line in changed if sum(map(str.isalnum, line)) >= _LEAST_LETTERS}
+
+    def _files(self, note: int) -> list[str]:
+        return [str(file) for file in self._view.facts(note).get("files", [])[:1]]
+
+    def _turn_of(self, note: int) -> tuple[int, int]:
+        return self._view.folder_of[note], (*journal.numbers(self._view.name(note)), 0)[0]
+
+    def _is_edit(self, note: int) -> bool:
+        name = self._view.name(note)
+        return bool(journal.numbers(name)) and turn_groups.source(name).startswith(turn_groups.EDITS)
 
     def _is_prompt(self, note: int) -> bool:
         return self._view.numbers("flags")[note] // KIND_STEP == _SAID[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmem.inject.candidates import TAKEN_BACK
+from mdmem.inject.candidates import CHANGED_LATER
 from tests.helpers.talk import Talk
 from tests.inject.test_inject import ask, entries, new_session
 
@@ -29,8 +29,8 @@ def test_a_corrected_answer_is_given_behind_its_correction(vault: Path, tmp_path
     newer, older = entries(ask(new_session(talk, 3), "What did we decide about cross validation?"))
 
     assert "TimeSeriesSplit with a gap of 30 days" in newer
-    assert TAKEN_BACK not in newer
-    assert f"random folds ({TAKEN_BACK})" in older
+    assert CHANGED_LATER not in newer
+    assert f"random folds ({CHANGED_LATER})" in older
 
 
 def test_the_last_of_several_corrections_is_given(vault: Path, tmp_path: Path) -> None:
@@ -61,7 +61,54 @@ def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path
     newer, older = entries(ask(new_session(talk, 3), "Which logging library did we decide on for the API?"))
 
     assert "p99 fell" in newer
-    assert f"for the API? ({TAKEN_BACK})" in older
+    assert f"for the API? ({CHANGED_LATER})" in older
+
+
+def test_a_turn_whose_lines_a_later_one_removed_is_given_behind_it(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Welches Datumsformat nehmen wir in der Oberfläche?")
+    talk.edits("format.ts", ["-null", "+'MM/DD/YYYY'"])
+    talk.answers("Die Oberfläche zeigt Daten als MM/DD/YYYY.")
+    later = new_session(talk, 1)
+    later.says("Hier ist die Schweiz!")
+    later.edits("format.ts", ["-'MM/DD/YYYY'", "+'DD.MM.YYYY'"])
+    later.answers("Jetzt TT.MM.JJJJ.")
+
+    newer, older = entries(ask(new_session(talk, 3), "Welches Datumsformat haben wir für die Oberfläche beschlossen?"))
+
+    assert "Jetzt TT.MM.JJJJ." in newer
+    assert CHANGED_LATER in older
+
+
+def test_a_turn_of_which_a_later_one_removed_little_stays_as_it_is(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Write the exporter for invoices")
+    talk.edits("export.ts", ["+open(path)", "+for (const row of rows)", "+write(row, ';')", "+close(path)"])
+    talk.answers("The exporter writes invoices with semicolons.")
+    talk.says("Flush before the file is closed")
+    talk.edits("export.ts", ["-close(path)", "+flush(path)", "+close(path)"])
+    talk.answers("Flushed.")
+
+    text = ask(new_session(talk, 3), "What did we decide about the exporter for invoices?")
+
+    assert "with semicolons" in text
+    assert CHANGED_LATER not in text
+
+
+def test_the_remark_is_left_out_where_the_newer_turn_was_given_before(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Which logging library should we use for the API?")
+    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
+    later = new_session(talk, 1)
+    later.says("winston blocks the event loop under load; replace it with pino")
+    later.answers("p99 fell from 310 ms to 95 ms.")
+    now = new_session(talk, 3)
+
+    assert "p99 fell" in ask(now, "Why did the event loop block under load?")
+    (older,) = entries(ask(now, "Which logging library did we decide on for the API?"))
+
+    assert "Decision: winston" in older
+    assert CHANGED_LATER not in older
 
 
 def test_a_question_about_the_replacement_is_not_taken_for_it(vault: Path, tmp_path: Path) -> None:
@@ -95,4 +142,4 @@ def test_a_later_request_takes_nothing_back(vault: Path, tmp_path: Path) -> None
     text = ask(new_session(talk, 3), "What did we decide about retries of reminder mails?")
 
     assert "5 times" in text
-    assert TAKEN_BACK not in text
+    assert CHANGED_LATER not in text

@@ -69,6 +69,7 @@ def test_any_prompt_can_be_judged(prompt: str) -> None:
         "we switched from winston to pino",
         "pino instead of winston",
         "winston is gone: the API logs through pino",
+        "winston is being shut down in December",
         "bitte winston durch pino ersetzen",
         "use pino au lieu de winston",
     ],
@@ -88,6 +89,7 @@ def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
         "remove the report that winston writes",
         "remove the winston debug logs",
         "drop winston metrics from the dashboard",
+        "remove the winston banner from the page",
         " ".join(["so"] * corrections.MAX_WORDS + ["replace winston"]),
     ],
 )

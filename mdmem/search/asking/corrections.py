@@ -87,12 +87,12 @@ _REPLACES = word_set(
 _MOVES = word_set("move moved moves moving migrate migrated switch switched away umstieg wechsel weg passe")
 _FROM = word_set("from off von de")
 _GOES = word_set(
-    "gone replaced removed retired dropped deleted revoked uninstalled deprecated ersetzt entfernt abgelost "
+    "gone shut replaced removed retired dropped deleted revoked uninstalled deprecated ersetzt entfernt abgelost "
     "abgeschafft remplace supprime eliminado reemplazado"
 )
 """Words behind the name of what is replaced."""
 _SMALL = word_set("the our a all of use using old den die das der le la les el los las de du des")
-_IS = word_set("is are was were has have been now will be wird wurde ist sind est sont es ha sido")
+_IS = word_set("is are was were has have been being now will be wird wurde ist sind est sont es ha sido")
 _IT = word_set("it them that this")
 _FAR = 15
 """Maximum number of words between a name and `replace it`, or between `move` and `from` a name."""
@@ -115,9 +115,10 @@ def _is_replaced(words: list[str], at: int) -> bool:
     before, behind = words[max(start - 1, 0) : start], words[end : end + 1]
     if end > at + 1 and not _GOES.isdisjoint(behind):
         return True
-    if not _REPLACES.isdisjoint(before):  # `remove redis debug logs` removes no redis
-        return all(word in STOPWORDS or word in FOREIGN for word in behind)
-    is_from = not _FROM.isdisjoint(words[max(start - 1, 0) : at])
+    is_whole = at + 1 == len(words) or words[at + 1] in STOPWORDS or words[at + 1] in FOREIGN
+    if is_whole and not _REPLACES.isdisjoint(before):
+        return True
+    is_from = is_whole and not _FROM.isdisjoint(words[max(start - 1, 0) : at])
     if is_from and not _MOVES.isdisjoint(words[max(start - _FAR, 0) : start]):
         return True
     if behind == ["durch"] and not _REPLACES.isdisjoint(words[end:]):
