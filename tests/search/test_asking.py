@@ -900,3 +900,36 @@ def test_other_spellings_and_prepositions_ask_as_well(prompt: str, language: str
 
     assert found is not None
     assert (found.language, found.topic) == (language, topic)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("did we ever find out why ERESOLVE happened?", "why ERESOLVE"),
+        ("how did we get test_publish stable", "how did test_publish stable"),
+        ("what did we do when it ran out of memory?", "what when it ran out of memory?"),
+    ],
+)
+def test_finding_out_and_getting_are_not_the_subject(prompt: str, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert " ".join(found.topic.split()) == topic
+
+
+@pytest.mark.parametrize("prompt", ["npm run build", "cargo clippy --fix", "kubectl get pods -n monitoring"])
+def test_a_command_names_nothing_that_is_looked_for(prompt: str) -> None:
+    assert shape.look_up(prompt) is None
+
+
+@pytest.mark.parametrize("prompt", ["docker build fails", "terraform state lock", "npm install ERESOLVE"])
+def test_what_is_looked_for_of_a_command_may_ask(prompt: str) -> None:
+    found = shape.look_up(prompt)
+
+    assert found is not None and found.grade == POSSIBLE
+
+
+def test_a_german_order_to_make_something_resumes_nothing() -> None:
+    assert shape.of("mach die Startseite schöner") is None
+    found = shape.of("Mach beim Parser weiter")
+    assert found is not None and found.resumes

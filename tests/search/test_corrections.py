@@ -23,6 +23,7 @@ from mdmem.search.asking import corrections
         "We changed our mind about the ingress: Cilium is coming.",
         "it still fails with the same message",
         "use tabs instead",
+        "still flaky on CI, 1 of 20 runs",
         "Nein, lieber LinguiJS, die Texte sollen im Code stehen",
         "das klappt immer noch nicht",
         "non, plutôt en anglais",

@@ -70,6 +70,8 @@ def corrects(prompt: str) -> bool:
     if words[0] in _SUBJECTS and not _NOT_GOOD.isdisjoint(words[1:3]):
         return True
     inside = [word for word, after in zip(words, [*words[1:], ""], strict=True) if after not in _COMPARING]
+    if words[:1] == ["still"] or words[:2] in (["immer", "noch"], ["toujours", "pas"]):
+        return True
     return not _INSIDE.isdisjoint(inside) or any(_has(words, run) for run in _RUNS)
 
 

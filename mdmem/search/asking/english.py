@@ -60,7 +60,7 @@ _TROUBLE = _words(
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
     "warning flake segfault hang deadlock leak timeout regression"
 )
-_FAILS = _words(
+FAILS = _words(
     "flaky broken failing crashing hanging leaking stuck red slow down fails crashes hangs breaks leaks flakes"
 )
 _RESUMES = _words("resume continue resuming continuing")
@@ -87,7 +87,7 @@ EVERY = (
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
-_NAMING_NO_SUBJECT = EVERY | _TROUBLE | _FAILS | _AGAIN | _AT_WORK
+_NAMING_NO_SUBJECT = EVERY | _TROUBLE | FAILS | _AGAIN | _AT_WORK
 _NOT_PAST = _words(
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
@@ -239,7 +239,7 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    fails = (words[-1] == "again" and used & _FAILS) or ("again" in used and _is_told(words))
+    fails = (words[-1] == "again" and used & FAILS) or ("again" in used and _is_told(words))
     says = (words[0] not in _PRONOUNS and not used.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
     goes_on = used & _AGAIN and (past or used & _TROUBLE)
     is_possible = returns or fails or says or goes_on or _after(words, _ASKS - _RELATIVE, _PAST)

@@ -68,7 +68,7 @@ LANGUAGES: dict[str, Language] = {
         "haben hatten hatte hat habe war waren wurde wurden gewesen",
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener seit",
-        "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
+        "weiter weitermachen fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
         why="warum wieso weshalb weswegen",
         counts="viele viel wieviel wieviele",
         again="wieder erneut nochmal nochmals",
@@ -76,7 +76,7 @@ LANGUAGES: dict[str, Language] = {
         here="dieser diese dieses diesen diesem mein meine meinen hier",
         other="der die das den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
         "hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
-        "es zum zur uber in aus bei nach bis wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
+        "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, facts, failures, frames, orders, prose, slips
+from mdmem.search.asking import english, facts, failures, frames, naming, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -63,39 +63,11 @@ def look_up(prompt: str) -> Shape | None:
 
 def _naming(prompt: str) -> Shape | None:
     """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
-    if len(prompt) > MAX_NAMING_CHARS or "\n" in prompt.strip():
-        return None
-    if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
-        return None
-    words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
-    if not english.names(words) or (words[0] == "id" and words[1] in _WISHES) or not all(map(str.isascii, words)):
-        return None
-    from mdmem.search.text.stopwords import FOREIGN
-
-    if not FOREIGN.isdisjoint(words):
+    if not naming.only_names(prompt):
         return None
     about, _, last = topic(prompt).rpartition(" ")
     about = about if about and _folded_word(last) in english.SOUGHT else f"{about} {last}".strip()
     return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
-
-
-_WISHES = frozenset(["like", "love", "prefer", "rather"])
-"""After `I'd`, these say what is wanted."""
-
-
-def _is_order_behind_label(prompt: str) -> bool:
-    """Whether an order follows a label: `invoice footer: center the page numbers`."""
-    words = prompt.partition(": ")[2].split()
-    return len(words) > 1 and prose.fold(words[0]) in orders.VERBS
-
-
-def _is_place(word: str) -> bool:
-    """Whether a word is a line of a file, as in a program's output: `src/app.ts:14:7`."""
-    name, _, line = word.partition(":")
-    return "/" in name and "." in name and line[:1].isdecimal()
-
-
-MAX_NAMING_CHARS = 100
 
 
 def _shape_of(prompt: str) -> Shape | None:
@@ -367,6 +339,8 @@ yep speaks rid prefer preference preferences
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 
+_FINDS = frozenset(["", "find", "found", "figure", "figured"])
+"""`find out why X`; the verb may be gone as a part of what asks."""
 _GETS = frozenset(["get", "got", "gotten"])
 """`did it ever get merged`: what came of it, not its subject."""
 _TELLERS = english.SUBJECTS | {"someone", "somebody"}
@@ -418,8 +392,9 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         (word == "time" and before in _BEFORE_TIME)
         or (word in english.TOLD and before in _TELLERS)
         or (word in facts.DEGREES and before == "how")
-        or (word in _GETS and after.endswith("ed"))
+        or (word in _GETS and (after.endswith("ed") or before in english.SUBJECTS))
         or (before in _GETS and word.endswith("ed"))
+        or (word == "out" and before in _FINDS)
         or (before == "much" and word.endswith("er"))
         or (word in _COMMANDS and after in _FOR)
         or (word in _HEADS and after in _OF)

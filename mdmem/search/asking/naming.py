@@ -1,0 +1,55 @@
+"""Naming: tells prompts that only name what is looked for, as people type into a search box, from orders and output."""
+
+from __future__ import annotations
+
+from mdmem.search.asking import english, orders, prose
+
+MAX_CHARS = 100
+
+
+def only_names(prompt: str) -> bool:
+    """Whether a prompt is no sentence and only names something: `thumbnailer memory leak`."""
+    if len(prompt) > MAX_CHARS or "\n" in prompt.strip():
+        return False
+    if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
+        return False
+    words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
+    if not english.names(words) or not all(map(str.isascii, words)):
+        return False
+    if (words[0] == "id" and words[1] in _WISHES) or _is_command(words, prompt):
+        return False
+    from mdmem.search.text.stopwords import FOREIGN
+
+    return FOREIGN.isdisjoint(words)
+
+
+_WISHES = orders.word_set("like love prefer rather")
+"""After `I'd`, these say what is wanted."""
+
+
+def _is_order_behind_label(prompt: str) -> bool:
+    """Whether an order follows a label: `invoice footer: center the page numbers`."""
+    words = prompt.partition(": ")[2].split()
+    return len(words) > 1 and prose.fold(words[0]) in orders.VERBS
+
+
+def _is_place(word: str) -> bool:
+    """Whether a word is a line of a file, as in a program's output: `src/app.ts:14:7`."""
+    name, _, line = word.partition(":")
+    return "/" in name and "." in name and line[:1].isdecimal()
+
+
+def _is_command(words: list[str], prompt: str) -> bool:
+    """Whether a prompt is a command to be run, `npm run build`, and not what is looked for: `docker build fails`."""
+    if words[1] not in _RUN or not prompt.islower():
+        return False
+    said = [word for word in prompt.split() if not word.startswith("-")]
+    if not (english.SOUGHT | english.FAILS).isdisjoint(said):
+        return False
+    from mdmem.search import runs
+
+    return words[0] in runs.SUBCOMMANDS
+
+
+_RUN = orders.VERBS | orders.word_set("up down ci status plan init sync fmt lint dev exec logs ps clippy test stash")
+"""What programs are told to do."""
