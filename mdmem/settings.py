@@ -130,7 +130,9 @@ class CaptureSettings(SettingsSection):
     )
     exclude_projects = Setting(list[str](), "Projects from which nothing is stored; globs over their names.", all_of)
     exclude_paths = Setting(
-        list[str](), "Folders and files about which nothing is stored; globs, ** and ~ allowed.", all_of
+        list[str](),
+        "Folders and files about which nothing is stored; globs, ** and ~ allowed. `.env` is one in any folder.",
+        all_of,
     )
     subagents = Setting(False, "Whether what sub-agents do is stored.", less)
     host_memory = Setting(True, "Whether agents' own memory and instruction files are imported.", less)

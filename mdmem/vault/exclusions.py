@@ -67,7 +67,7 @@ def takes_path(config: Config, path: str, project: Project) -> bool:
 
 def _taker(config: Config, project: Project) -> Callable[[str], bool] | None:
     """Return the function that says whether notes about a file or folder are stored; None if no path is excluded."""
-    patterns = [os.path.expanduser(pattern) for pattern in config.settings.capture.exclude_paths]
+    patterns = [_in_any_folder(os.path.expanduser(pattern)) for pattern in config.settings.capture.exclude_paths]
     ignored = ignore_patterns(project.worktree)
     if not (patterns or ignored):
         return None
@@ -83,6 +83,11 @@ def _taker(config: Config, project: Project) -> Callable[[str], bool] | None:
         return not _is_ignored(ignored, "" if relative == "." else relative)
 
     return takes
+
+
+def _in_any_folder(pattern: str) -> str:
+    """Return a pattern that begins at no folder, such as `.env`, as one that matches below any."""
+    return pattern if os.path.isabs(pattern) or pattern.startswith("**") else f"**/{pattern}"
 
 
 def excludes_paths(config: Config, project: Project) -> bool:

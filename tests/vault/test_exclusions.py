@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -149,13 +150,17 @@ def test_what_a_command_prints_of_an_excluded_file_is_left_out(tmp_path: Path) -
         ("Bash", {"command": 'sed "s/a/b/" <"{home}/keys/box.txt"'}, False),
         ("Bash", {"command": "cat .env"}, False),
         ("Read", {"file_path": "~/keys/box.txt"}, False),
+        ("Bash", {"command": "cat api/config/prod/db.yml"}, False),
+        ("Bash", {"command": "cat api/prod/db.yml"}, True),
         ("Bash", {"command": "make keys && cat src/keys.py"}, True),
     ],
 )
+@pytest.mark.parametrize("folders", ["", "**/"])
 def test_what_a_tool_run_names_is_not_stored_when_it_is_excluded(
-    vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool
+    vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool, folders: str
 ) -> None:
-    (vault / "mdmem.toml").write_text('[capture]\nexclude_paths = ["~/keys", "**/.env"]\n')
+    paths = ["~/keys", f"{folders}.env", f"{folders}config/*/db.yml"]
+    (vault / "mdmem.toml").write_text(f"[capture]\nexclude_paths = {json.dumps(paths)}\n")
     (home / "work").mkdir()
     hook(
         {
