@@ -40,7 +40,7 @@ def is_disabled(env: Mapping[str, str]) -> bool:
 
 
 def takes_tool(config: Config, tool: str) -> bool:
-    """Whether runs of a tool are stored. A glob may name it as the agent does, or as Claude Code does."""
+    """Whether runs of a tool are stored. A glob may name it as the agent does, or as Claude Code does, in any case."""
     names = {tool, aliases.resolve(tool, {})[0]}
     if _names_any(config.settings.capture.exclude_tools, names):
         return False
@@ -49,12 +49,17 @@ def takes_tool(config: Config, tool: str) -> bool:
 
 
 def _names_any(patterns: Iterable[str], names: Iterable[str]) -> bool:
-    return any(matches(pattern, name) for pattern in patterns for name in names)
+    return any(matches(pattern.lower(), name.lower()) for pattern in patterns for name in names)
+
+
+def excludes_project(config: Config, name: str) -> bool:
+    """Whether the settings exclude the project with this name, in any case."""
+    return _names_any(config.settings.capture.exclude_projects, [name])
 
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
     """Whether a project, with `cwd` as the working folder, is stored."""
-    if any(matches(pattern, project.name) for pattern in config.settings.capture.exclude_projects):
+    if excludes_project(config, project.name):
         return False
     return takes_path(config, cwd or project.root, project)
 

@@ -99,8 +99,17 @@ def test_a_tool_is_chosen_by_claude_codes_name_in_every_agent(vault: Path, tool:
     assert not exclusions.takes_tool(config.load(str(vault)), tool)
     (vault / "mdmem.toml").write_text('[capture]\ntools = ["Bash"]\n')
     assert exclusions.takes_tool(config.load(str(vault)), tool)
-    (vault / "mdmem.toml").write_text(f'[capture]\nexclude_tools = ["{tool}"]\n')
+    (vault / "mdmem.toml").write_text(f'[capture]\nexclude_tools = ["{tool.swapcase()}"]\n')
     assert not exclusions.takes_tool(config.load(str(vault)), tool)
+
+
+def test_a_project_is_excluded_by_its_name_in_any_case(vault: Path, tmp_path: Path) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["Client-*"]\n')
+    settings = config.load(str(vault))
+    for name, taken in (("client-a", False), ("CLIENT-B", False), ("other", True)):
+        (tmp_path / name).mkdir()
+        place = project.identify(str(tmp_path / name))
+        assert exclusions.takes_project(settings, place, str(tmp_path / name)) is taken
 
 
 @pytest.mark.parametrize(("text", "off"), [("1", True), ("yes", True), ("No", False), ("off", False), ("False", False)])

@@ -116,7 +116,7 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
     """Return the lines of a digest that may be sent; answers are cut to `room` characters."""
     lines = [digest.span]
     for session in sorted(digest.sessions, key=lambda session: session.started):
-        if not _is_excluded(config, session.project):
+        if not exclusions.excludes_project(config, session.project):
             lines += _session_lines(config, view, session, room)
     groups = {
         "Decided and noted": [
@@ -134,7 +134,7 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
         sent = [
             fact
             for path, project, fact in group
-            if not _is_excluded(config, project) and not recent.left_out(people.read(config.vault, path))
+            if not exclusions.excludes_project(config, project) and not recent.left_out(people.read(config.vault, path))
         ]
         if sent:
             lines += [heading, *(f"- {note.one_line(fact)}" for fact in sent)]
@@ -168,7 +168,3 @@ def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
         return f"- asked: {note.one_line(inert(title))}"
     text = whole_sentences(inert(parsed.body), room) if room else ""
     return f"- answered: {note.one_line(text or inert(title))} [mem:{row.id}]"
-
-
-def _is_excluded(config: Config, project: str) -> bool:
-    return any(exclusions.matches(pattern, project) for pattern in config.settings.capture.exclude_projects)
