@@ -7,6 +7,7 @@ language, its edits remove the lines that the earlier turn added.
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
+MAX_OF_FILE = 200
+"""Maximum number of later notes about a file that are looked at."""
 _MAX_CHARS, _MAX_DIFF_CHARS = 3_000, 20_000
 _MAX_SENTENCE_CHARS = 200
 _LEAST_LETTERS = 3
@@ -93,10 +96,12 @@ class _Later:
             note: file
             for file in added
             for note in view.each("facet", f"file:{file}".lower())
-            if created[note] >= since and self._is_edit(note) and self._is_shown(note) and file in self._files(note)
+            if created[note] >= since and self._is_shown(note)
         }
+        newest = sorted(later, key=created.__getitem__, reverse=True)[:MAX_OF_FILE]
+        edits = (note for note in newest if self._is_edit(note) and later[note] in self._files(note))
         removed: dict[tuple[int, int], int] = {}
-        for note in sorted(later, key=created.__getitem__, reverse=True)[:MAX_READ]:
+        for note in islice(edits, MAX_READ):
             turn = self._turn_of(note)
             removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._lines(note, "-"))
             if turn != (self._folder, self._turn) and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
