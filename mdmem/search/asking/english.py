@@ -27,6 +27,7 @@ _MODAL = _words("should shall would could will must might may need wanna lets go
 _WE = _words("we our ours us weve wed")
 _IS = _words("is are isnt arent whats")
 _YOU = _words("you youve youd")
+_RETURNING = _words("is are was were im")
 _PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")
 _HAVE = _words("have has havent hasnt")
 _BACK = _words(
@@ -236,9 +237,7 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
         return LIKELY
     if used & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
         return NOT if used & _MODAL else LIKELY
-    returns = _after(words, _words("is are was were im"), _words("back")) or _after(
-        words, _words("once"), _words("more")
-    )
+    returns = _after(words, _RETURNING, _words("back")) or _after(words, _words("once"), _words("more"))
     fails = (words[-1] == "again" and used & FAILS) or ("again" in used and _is_told(words))
     says = (words[0] not in _PRONOUNS and not used.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
     goes_on = used & _AGAIN and (past or used & _TROUBLE)
