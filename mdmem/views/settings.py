@@ -8,6 +8,7 @@ from typing import Any
 from mdmem.config import Config
 from mdmem.errors import SettingsWarning
 from mdmem.settings import BY_KEY, SETTINGS, Setting
+from mdmem.slug import slug
 
 
 def warnings(config: Config) -> list[str]:
@@ -58,6 +59,19 @@ def _no_pattern(value: list[str]) -> str:
     return ""
 
 
+def _no_project(value: list[str]) -> str:
+    for pattern in value:
+        letters = pattern.replace("*", "x").replace("?", "x").lower()
+        name = slug(letters, len(letters))
+        if name != letters:
+            better = "" if "*" in pattern or "?" in pattern or "/" in pattern else f"; you may mean {slug(pattern)}"
+            return (
+                f"has {pattern!r:.60}, and no project is called so: names are letters, digits and hyphens{better}."
+                " For a folder, set capture.exclude_paths"
+            )
+    return ""
+
+
 def _no_mark(name: str) -> Callable[[str], str]:
     def judge(value: str) -> str:
         from mdmem import privacy
@@ -98,6 +112,7 @@ def _no_pairs(value: list[str]) -> str:
 
 
 _JUDGES: dict[str, Callable[[Any], str]] = {
+    "capture.exclude_projects": _no_project,
     "inject.chars": _too_many_chars,
     "privacy.patterns": _no_pattern,
     "privacy.marker": _no_mark("marker"),

@@ -104,7 +104,7 @@ def test_values_are_read_as_people_type_them(day: Day) -> None:
         (["inject.deadline_seconds", "2"], 2.0),
         (["privacy.marker", "–– private ––"], "–– private ––"),
         (["privacy.marker", ""], ""),
-        (["capture.exclude_projects", "a", "b c"], ["a", "b c"]),
+        (["capture.exclude_paths", "a", "b c"], ["a", "b c"]),
         (["capture.exclude_projects", '["x", "y"]'], ["x", "y"]),
         (["capture.durability", "process"], "process"),
     ):
@@ -143,6 +143,8 @@ def test_what_may_not_be_is_refused_with_what_may(day: Day, words: list[str], sa
     ("key", "value", "said"),
     [
         ("inject.chars", 99_999, "at most 9500"),
+        ("capture.exclude_projects", ["notes-*", "My Project"], "you may mean my-project"),
+        ("capture.exclude_projects", ["/srv/taxes"], "set capture.exclude_paths"),
         ("privacy.patterns", ["("], "not a regular expression"),
         ("privacy.marker", "<private>", "[PRIVATE] is used"),
         ("internal.trust", ["bob 7"], "counts as 0"),
