@@ -17,7 +17,9 @@ def first_line(text: str, marker: str) -> str:
 def telling_line(text: str, marker: str) -> str:
     """Return an answer's first line that is more than an opening such as "Done!", as a title; else its first line."""
     lines = list(_lines_with_words(text.partition("\n```")[0], marker))
-    return note.one_line(next((line for line in lines if not _is_opening(line)), lines[0] if lines else text), 120)
+    line = next((line for line in lines if not _is_opening(line)), lines[0] if lines else text)
+    said, _, end = line.rpartition(". ")
+    return note.one_line(f"{said}." if said and _is_opening(end) else line, 120)
 
 
 def _lines_with_words(text: str, marker: str) -> Iterator[str]:

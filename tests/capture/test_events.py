@@ -540,6 +540,7 @@ def test_runs_without_ids_are_told_by_what_they_say(vault: Path) -> None:
         ("Done! ✅\n\n### Summary\n- Dates are sorted as numbers.\n- Two tests.", "Dates are sorted as numbers."),
         ("Perfect! All 12 tests pass.\n\nMore.", "Perfect! All 12 tests pass."),
         ("Here's what I did:\n\n**Sorted dates** as numbers.", "Sorted dates as numbers."),
+        ("Uploads are retried. Here's what changed:\n\n- a loop", "Uploads are retried."),
         ("All done!", "All done!"),
         ("Done.\n```js\nsort(dates)\n```", "Done."),
         ("Here are three ways. Choose one:\n- sort", "sort"),
