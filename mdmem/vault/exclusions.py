@@ -92,7 +92,7 @@ def _taker(config: Config, project: Project) -> Callable[[str], bool] | None:
 
 def _in_any_folder(pattern: str) -> str:
     """Return a pattern that begins at no folder, such as `.env`, as one that matches below any."""
-    return pattern if os.path.isabs(pattern) or pattern.startswith("**") else f"**/{pattern}"
+    return pattern if os.path.isabs(pattern) or pattern.startswith("**") else f"**/{pattern.removeprefix('./')}"
 
 
 def excludes_paths(config: Config, project: Project) -> bool:
@@ -191,13 +191,27 @@ def _paths_before(line: str) -> list[str]:
 
 
 def ignore_patterns(root: str) -> list[str]:
-    """Read a project's `.mdmemignore`: one glob per line, `#` for comments, `!` to negate; a lone `*` means all."""
+    """Read a project's `.mdmemignore`: one glob per line, `#` for comments, `!` to negate; a lone `*` means all.
+
+    Unlike in git's files, a line may begin with `./`, or be the whole path of something in the project.
+    """
     try:
         text = files.read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
     lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]  # Windows' editors begin with it
-    return [line for line in lines if line and not line.startswith("#")]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    # git knows no remark behind a pattern; whoever writes one means it
+    lines += [line.partition(" #")[0].rstrip() for line in lines if " #" in line and not line.startswith("!")]
+    return [_from_root(line, root) for line in lines]
+
+
+def _from_root(pattern: str, root: str) -> str:
+    """Return a pattern that begins at the project's folder `root` in git's notation, with a slash; others unchanged."""
+    negation = "!" if pattern.startswith("!") else ""
+    path = os.path.expanduser(pattern.lstrip("!"))
+    below = path.removeprefix(f"{root.rstrip('/')}/") if path.startswith("/") else path.removeprefix("./")
+    return pattern if below == path else f"{negation}/{below}"
 
 
 def _is_ignored(patterns: Iterable[str], relative: str) -> bool:

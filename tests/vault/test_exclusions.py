@@ -84,6 +84,33 @@ def test_a_folder_outside_the_project_is_not_touched_by_its_ignore_file(tmp_path
     assert exclusions.takes_path(settings, str(tmp_path / "other.py"), project.identify(str(root)))
 
 
+@pytest.mark.parametrize(
+    "line", ["./secrets/", "{root}/secrets", "~/work/secrets", "secrets # keys", "secrets/**", "/secrets", "**/secrets"]
+)
+def test_an_ignored_folder_may_be_written_as_people_write_it(home: Path, line: str) -> None:
+    root = home / "work"
+    root.mkdir()
+    (root / ".mdmemignore").write_text(line.replace("{root}", str(root)))
+    settings, place = config.load(str(home / "vault")), project.identify(str(root))
+    assert not exclusions.takes_path(settings, str(root / "secrets" / "key.txt"), place)
+    assert exclusions.takes_path(settings, str(root / "src" / "key.txt"), place)
+
+
+def test_a_pattern_that_begins_with_a_slash_begins_at_the_project_wherever_that_is(home: Path) -> None:
+    root = home / "work"
+    root.mkdir()
+    (root / ".mdmemignore").write_text(f"{home}\n/{root.name}\n")
+    settings, place = config.load(str(home / "vault")), project.identify(str(root))
+    assert exclusions.takes_path(settings, str(root / "src"), place)
+    assert not exclusions.takes_path(settings, str(root / "work" / "src"), place)
+
+
+def test_a_remark_behind_a_pattern_that_takes_back_another_hides_more_not_less(tmp_path: Path) -> None:
+    (tmp_path / ".mdmemignore").write_text("keys\n!keys # all but these\n")
+    settings, place = config.load(str(tmp_path / "vault")), project.identify(str(tmp_path))
+    assert not exclusions.takes_path(settings, str(tmp_path / "keys"), place)
+
+
 def test_tools_are_chosen_by_globs_and_exclusion_wins(vault: Path) -> None:
     (vault / "mdmem.toml").write_text('[capture]\ntools = ["Bash", "mcp__*"]\nexclude_tools = ["mcp__secret__*"]\n')
     settings = config.load(str(vault))
@@ -164,7 +191,7 @@ def test_what_a_command_prints_of_an_excluded_file_is_left_out(tmp_path: Path) -
         ("Bash", {"command": "make keys && cat src/keys.py"}, True),
     ],
 )
-@pytest.mark.parametrize("folders", ["", "**/"])
+@pytest.mark.parametrize("folders", ["", "./", "**/"])
 def test_what_a_tool_run_names_is_not_stored_when_it_is_excluded(
     vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool, folders: str
 ) -> None:
