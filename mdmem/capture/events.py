@@ -9,11 +9,11 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases
-from mdmem.capture import pending, store, titles, turn
+from mdmem.capture import pending, store, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
-from mdmem.vault import exclusions, note, template
+from mdmem.vault import exclusions, note, template, titles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -89,8 +89,9 @@ class _Later:
         view, created = self._view, self._view.numbers("created")
         added: dict[str, set[str]] = {}
         for note in sorted(self._edits, key=lambda one: journal.numbers(view.name(one))):
+            lines_removed, lines_added = self._changes(note)
             for file in self._files(note):
-                added[file] = (added.get(file, set()) - self._lines(note, "-")) | self._lines(note, "+")
+                added[file] = (added.get(file, set()) - lines_removed) | lines_added
         since = max((created[note] for note in self._edits), default=0)
         later = {
             note: file
@@ -103,7 +104,7 @@ class _Later:
         removed: dict[tuple[int, int], int] = {}
         for note in islice(edits, MAX_READ):
             turn = self._turn_of(note)
-            removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._lines(note, "-"))
+            removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._changes(note)[0])
             if turn != (self._folder, self._turn) and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
                 return note
         return None
@@ -148,11 +149,14 @@ class _Later:
         parsed = people.readable(self._config.vault, self._view.path(note))
         return "" if people.keeps_private(parsed.meta) else parsed.body[:chars]
 
-    def _lines(self, edit: int, sign: str) -> set[str]:
-        """Return the lines that an edit added (`+`) or removed (`-`), without short ones such as brackets."""
+    def _changes(self, edit: int) -> tuple[set[str], set[str]]:
+        """Return the lines that an edit removed, and those that it added, without short ones such as brackets."""
         lines = self._text(edit, _MAX_DIFF_CHARS).splitlines()
-        changed = (line[1:].strip() for line in lines if line[:1] == sign and line[:3] != 3 * sign)
-        return {line for line in changed if sum(map(str.isalnum, line)) >= _LEAST_LETTERS}
+        long = [line for line in lines if sum(map(str.isalnum, line)) >= _LEAST_LETTERS]
+        removed, added = (
+            {line[1:].strip() for line in long if line[:1] == sign and line[:3] != 3 * sign} for sign in "-+"
+        )
+        return removed, added
 
     def _files(self, note: int) -> list[str]:
         return [str(file) for file in self._view.facts(note).get("files", [])[:1]]

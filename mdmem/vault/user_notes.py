@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import archives, disk, editing, layout, note
+from mdmem.vault import archives, disk, editing, layout, note, titles
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """Maximum size of a note's text."""
@@ -60,7 +60,7 @@ def add(
     source = {"title": title, "body": body, "tags": list(tags), "meta": meta}
 
     def build(clean: Any) -> note.Draft | None:
-        line = note.one_line(clean["title"]) or _first_line(clean["body"], rules.marker)
+        line = note.one_line(clean["title"]) or titles.first_line(clean["body"], rules.marker)
         if not _has_words(clean["title"] + clean["body"], rules.marker):
             return None
         given_meta = {key: value for key, value in clean["meta"].items() if value is not False}
@@ -320,12 +320,3 @@ def _bounded(text: str, most: int = MAX_BODY_BYTES) -> str:
 def _has_words(text: str, marker: str) -> bool:
     bare = text.replace(marker, "") if marker else text
     return bool(bare.strip())
-
-
-def _first_line(text: str, marker: str) -> str:
-    """Return a title from a text: its first line with words besides the private marker, without Markdown."""
-    for line in text[:20_000].splitlines():
-        words = line.strip().lstrip("#>*- \t").rstrip("* \t")
-        if any(c.isalnum() for c in (words.replace(marker, "") if marker else words)):
-            return note.one_line(words, 120)
-    return note.one_line(text, 120)

@@ -327,7 +327,7 @@ def bad_sector() -> Iterator[Callable[[Path], None]]:
         memory = f"/proc/{os.getpid()}/mem"  # a regular file whose beginning cannot be read
         line = ["mount", "--bind", memory, str(file)]
         if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
-            pytest.skip("nothing can be mounted here")
+            pytest.skip("only root can make a file fail to be read, by a mount, which some containers forbid")
         broken.append(file)
 
     yield break_

@@ -15,6 +15,18 @@ def worked(vault: Path, tmp_path: Path) -> Talk:
     return talk
 
 
+def replaced(vault: Path, tmp_path: Path) -> Talk:
+    """Return a session that chose a logging library, which a second one, a day later, replaced."""
+    talk = worked(vault, tmp_path)
+    talk.says("Which logging library should we use for the API?")
+    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
+    later = new_session(talk, 1)
+    later.says("winston blocks the event loop under load; replace it with pino")
+    later.edits("log.ts", ["-import winston", "+import pino"])
+    later.answers("p99 fell from 310 ms to 95 ms.")
+    return talk
+
+
 def test_a_corrected_answer_is_given_behind_its_correction(vault: Path, tmp_path: Path) -> None:
     talk = worked(vault, tmp_path)
     talk.says("Set up cross validation with random folds")
@@ -50,13 +62,7 @@ def test_the_last_of_several_corrections_is_given(vault: Path, tmp_path: Path) -
 
 
 def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path, tmp_path: Path) -> None:
-    talk = worked(vault, tmp_path)
-    talk.says("Which logging library should we use for the API?")
-    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
-    later = new_session(talk, 1)
-    later.says("winston blocks the event loop under load; replace it with pino")
-    later.edits("log.ts", ["-import winston", "+import pino"])
-    later.answers("p99 fell from 310 ms to 95 ms.")
+    talk = replaced(vault, tmp_path)
 
     newer, older = entries(ask(new_session(talk, 3), "Which logging library did we decide on for the API?"))
 
@@ -96,12 +102,7 @@ def test_a_turn_of_which_a_later_one_removed_little_stays_as_it_is(vault: Path, 
 
 
 def test_the_remark_is_left_out_where_the_newer_turn_was_given_before(vault: Path, tmp_path: Path) -> None:
-    talk = worked(vault, tmp_path)
-    talk.says("Which logging library should we use for the API?")
-    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
-    later = new_session(talk, 1)
-    later.says("winston blocks the event loop under load; replace it with pino")
-    later.answers("p99 fell from 310 ms to 95 ms.")
+    talk = replaced(vault, tmp_path)
     now = new_session(talk, 3)
 
     assert "p99 fell" in ask(now, "Why did the event loop block under load?")
@@ -112,13 +113,7 @@ def test_the_remark_is_left_out_where_the_newer_turn_was_given_before(vault: Pat
 
 
 def test_a_question_about_the_replacement_is_not_taken_for_it(vault: Path, tmp_path: Path) -> None:
-    talk = worked(vault, tmp_path)
-    talk.says("Which logging library should we use for the API?")
-    talk.answers("Options: winston, bunyan, pino. Decision: winston, since the team knows it.")
-    later = new_session(talk, 1)
-    later.says("winston blocks the event loop under load; replace it with pino")
-    later.edits("log.ts", ["-import winston", "+import pino"])
-    later.answers("p99 fell from 310 ms to 95 ms.")
+    talk = replaced(vault, tmp_path)
     asked = new_session(talk, 2)
     asked.says("Why did we replace winston?")
     asked.answers("We replaced winston because it blocked the event loop.")

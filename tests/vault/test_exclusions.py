@@ -85,10 +85,10 @@ def test_a_folder_outside_the_project_is_not_touched_by_its_ignore_file(tmp_path
 
 
 @pytest.mark.parametrize(
-    "line", ["./secrets/", "{root}/secrets", "~/work/secrets", "secrets # keys", "secrets/**", "/secrets", "**/secrets"]
+    "line", ["./secrets/", "{root}/secrets", "~/app/secrets", "secrets # keys", "secrets/**", "/secrets", "**/secrets"]
 )
 def test_an_ignored_folder_may_be_written_as_people_write_it(home: Path, line: str) -> None:
-    root = home / "work"
+    root = home / "app"
     root.mkdir()
     (root / ".mdmemignore").write_text(line.replace("{root}", str(root)))
     settings, place = config.load(str(home / "vault")), project.identify(str(root))
@@ -97,12 +97,12 @@ def test_an_ignored_folder_may_be_written_as_people_write_it(home: Path, line: s
 
 
 def test_a_pattern_that_begins_with_a_slash_begins_at_the_project_wherever_that_is(home: Path) -> None:
-    root = home / "work"
+    root = home / "app"
     root.mkdir()
     (root / ".mdmemignore").write_text(f"{home}\n/{root.name}\n")
     settings, place = config.load(str(home / "vault")), project.identify(str(root))
     assert exclusions.takes_path(settings, str(root / "src"), place)
-    assert not exclusions.takes_path(settings, str(root / "work" / "src"), place)
+    assert not exclusions.takes_path(settings, str(root / "app" / "src"), place)
 
 
 def test_a_remark_behind_a_pattern_that_takes_back_another_hides_more_not_less(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     if printed.shows_secrets(command):
         response = _changed(response, lambda output: _without_values(output, job), _is_output)
     if printed.prints_secret(command):
-        response = _changed(response, lambda output: _without_first_word(output, job), _is_output)
+        response = _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output)
     if response is not run["response"]:
         run = {**run, "response": response}
     for start, end in printed.written_in(command):
@@ -87,9 +87,14 @@ def without_told(run: dict[Any, Any], tool: str, job: Job) -> dict[Any, Any]:
         return run
     if not _READS.isdisjoint(words):
         response = _changed(run["response"], lambda output: _without_values(output, job), _is_output)
-        return {**run, "response": _changed(response, lambda output: _without_first_word(output, job), _is_output)}
+        return {
+            **run,
+            "response": _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output),
+        }
     if not _STORES.isdisjoint(words):
-        given = _changed(run["input"], lambda value: _without_first_word(value, job), _STORED.__contains__)
+        given = _changed(
+            run["input"], lambda value: _without_first(value, printed.first_word, job), _STORED.__contains__
+        )
         return {**run, "input": given}
     return run
 
@@ -117,7 +122,9 @@ def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without the secret that is the only word of its file, by the file's name."""
     if not printed.names_secret(path):
         return run
-    without: dict[Any, Any] = _changed(run, lambda content: _without_only_word(content, job), _CONTENT.__contains__)
+    without: dict[Any, Any] = _changed(
+        run, lambda content: _without_first(content, printed.only_word, job), _CONTENT.__contains__
+    )
     return without
 
 
@@ -149,19 +156,11 @@ def _without_values(output: str, job: Job) -> str:
     return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in spans], job)
 
 
-def _without_only_word(content: str, job: Job) -> str:
-    word = printed.only_word(content)
+def _without_first(content: str, secret_in: Callable[[str], str], job: Job) -> str:
+    """Return a text with the first occurrence of the secret masked that `secret_in` finds; "" is none."""
+    word = secret_in(content)
     if not word or word.startswith(job.rules.marks()):
         return content
     job.cleaned.redacted += 1
     text.learn_secret(word, job)
     return content.replace(word, job.rules.mark("secret"), 1)
-
-
-def _without_first_word(output: str, job: Job) -> str:
-    core = printed.first_word(output)
-    if not core or core.startswith(job.rules.marks()):
-        return output
-    job.cleaned.redacted += 1
-    text.learn_secret(core, job)
-    return output.replace(core, job.rules.mark("secret"), 1)

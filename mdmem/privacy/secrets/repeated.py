@@ -101,7 +101,7 @@ def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, s
 def in_base64(text: str, marks: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Find base64 and the like of a text with a named secret, such as a file of settings."""
     view = encoded.decoded(text)
-    low = view.text.replace("\u0130", "I").lower() if view else ""
+    low = view.text.replace("\u0130", "I").lower() if view else ""  # `text.lower`, whose module imports this one
     if view and secrets.may_name(low):
         from mdmem.privacy.secrets import pairs
 

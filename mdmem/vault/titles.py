@@ -1,6 +1,8 @@
-"""Titles: the line of a prompt or an answer that becomes its note's title."""
+"""Titles: the line of a text that becomes its note's title."""
 
 from __future__ import annotations
+
+from itertools import chain
 
 from mdmem.vault import note
 
@@ -16,10 +18,11 @@ def first_line(text: str, marker: str) -> str:
 
 def telling_line(text: str, marker: str) -> str:
     """Return an answer's first line that is more than an opening such as "Done!", as a title; else its first line."""
-    lines = list(_lines_with_words(text.partition("\n```")[0], marker))
-    line = next((line for line in lines if not _is_opening(line)), lines[0] if lines else text)
-    said, _, end = line.rpartition(". ")
-    return note.one_line(f"{said}." if said and _is_opening(end) else line, 120)
+    lines = _lines_with_words(text.partition("\n```")[0], marker)
+    first = next(lines, text)
+    line = next((line for line in chain([first], lines) if not _is_opening(line)), first)
+    before, _, last = line.rpartition(". ")
+    return note.one_line(f"{before}." if before and _is_opening(last) else line, 120)
 
 
 def _lines_with_words(text: str, marker: str) -> Iterator[str]:
