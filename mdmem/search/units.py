@@ -119,10 +119,16 @@ def is_known(view: KnownWords, term: str) -> bool:
 
 
 def _meaningful(view: KnownWords, terms: Sequence[str]) -> Sequence[str]:
-    """Return the meaningful terms: an unknown name loses its numbers."""
-    if len(terms) == 1 or is_known(view, terms[0]):
+    """Return the meaningful terms: an unknown name loses its numbers, and one with longer parts its single signs.
+
+    A sign such as `q`, or the 8 of `utf8`, is in many notes and does not tell what was asked for.
+    """
+    if len(terms) == 1:
         return terms
-    return [term for term in terms if not term.isdigit()]
+    whole, *parts = terms
+    if not is_known(view, whole):
+        parts = [part for part in parts if not part.isdigit()]
+    return [whole, *([part for part in parts if len(part) > 1 or not part.isascii()] or parts)]
 
 
 def _widened(view: KnownWords, word: str, terms: Sequence[str], *, with_typos: bool) -> Iterator[Unit]:

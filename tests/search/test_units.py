@@ -49,9 +49,16 @@ def test_a_word_is_found_however_it_is_written(vault: Path, words: str, name: st
     assert name in found(vault, words)
 
 
-@pytest.mark.parametrize("words", ["qqzzx3", "zzqq_3"])
-def test_a_number_in_an_unknown_name_finds_nothing(vault: Path, words: str) -> None:
+@pytest.mark.parametrize("words", ["qqzzx3", "zzqq_3", "qqzzx3a", "zzqq_a"])
+def test_a_number_or_a_letter_in_an_unknown_name_finds_nothing(vault: Path, words: str) -> None:
     assert not found(vault, words)
+
+
+def test_a_name_with_a_number_does_not_find_every_note_with_that_number(vault: Path) -> None:
+    (vault / "buckets.md").write_text("The bucket of zone3 is `upload_to_s3`.\n", encoding="utf-8")
+
+    assert found(vault, "zone3") == found(vault, "zone") == found(vault, "bucket")
+    assert "buckets.md" in found(vault, "s3")
 
 
 def test_a_number_that_is_asked_for_is_found(vault: Path) -> None:
