@@ -64,24 +64,37 @@ def _in_the_way(root: Path) -> Iterator[HealthFinding]:
 
     Their names have no ending, which other files in these places have.
     """
-    if os.path.lexists(root / layout.TOP):
-        yield from _find_in_the_way(root, layout.TOP)
+    journal = root / layout.TOP
+    if os.path.lexists(journal) and (journal.is_symlink() or not journal.is_dir()):
+        yield error(*_stands_in_the_way(root, layout.TOP))
+        return
+    for path in _not_folders(str(root), layout.TOP):
+        yield warning(*_stands_in_the_way(root, path))
 
 
-def _find_in_the_way(root: Path, path: str) -> Iterator[HealthFinding]:
+def _not_folders(root: str, folder: str) -> Iterator[str]:
+    """Yield what is no folder below a folder, down to the sessions, with one listing of each day."""
+    try:
+        with os.scandir(f"{root}/{folder}") as scan:
+            entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
+    except OSError:
+        return
+    for name, is_folder in entries:
+        path = f"{folder}/{name}"
+        if "." in name:
+            continue
+        if not is_folder:
+            yield path
+        elif not layout.is_session(path):
+            yield from _not_folders(root, path)
+
+
+def _stands_in_the_way(root: Path, path: str) -> tuple[str, str]:
+    """Return what is wrong with a path that should be a folder, and what to do."""
     place = root / path
-    if place.is_symlink() or not place.is_dir():
-        text = f"No note can be stored in {path!r}: it is a link or a file where a folder should be."
-        todo = f"Move it elsewhere: `mv {_quoted(place)} {_quoted(place.with_name(f'{place.name}.old'))}`."
-        yield error(text, todo) if path == layout.TOP else warning(text, todo)
-    elif not layout.is_session(path):
-        for name in sorted(layout.named_in(str(root), path)):
-            if "." not in name:
-                yield from _find_in_the_way(root, f"{path}/{name}")
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))
+    text = f"No note can be stored in {path!r}: it is a link or a file where a folder should be."
+    old = place.with_name(f"{place.name}.old")
+    return text, f"Move it elsewhere: `mv {shlex.quote(str(place))} {shlex.quote(str(old))}`."
 
 
 def _is_usable(folder: Path) -> bool:

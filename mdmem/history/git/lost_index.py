@@ -32,8 +32,9 @@ def problem(repo: Repository) -> str:
 
 def _is_whole(data: bytes) -> bool:
     """Whether an index ends in its checksum, or in zeros, as with git's setting `index.skipHash`."""
-    sums = (hashlib.sha1(data[:-20], usedforsecurity=False).digest(), hashlib.sha256(data[:-32]).digest(), bytes(20))
-    return data.endswith(sums)
+    if data.endswith((bytes(20), hashlib.sha1(memoryview(data)[:-20], usedforsecurity=False).digest())):
+        return True
+    return data.endswith(hashlib.sha256(memoryview(data)[:-32]).digest())  # git's newer object format
 
 
 def is_half_clone(repo: Repository) -> bool:
