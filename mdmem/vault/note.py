@@ -215,9 +215,15 @@ def place(key: str) -> int:
 
 
 def one_line(text: str, chars: int = MAX_TITLE_CHARS) -> str:
-    """Return a text as one line of at most `chars` characters, white space folded, truncated with an ellipsis."""
+    """Return a text as one line of at most `chars` characters, white space folded.
+
+    A longer one is cut after a word of its last third, or within a word that is longer, and gets an ellipsis.
+    """
     line = " ".join(text[: chars * 8].split())
-    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
+    if len(line) <= chars:
+        return line
+    end = line.rfind(" ", chars * 2 // 3, chars)
+    return line[: end if end > 0 else chars - 1].rstrip() + "…"
 
 
 def file_name(note: Note, label: str, prompt: int, sequence: int, room: int = 240) -> str:

@@ -21,6 +21,10 @@ def telling_line(text: str, marker: str) -> str:
     lines = _lines_with_words(text.partition("\n```")[0], marker)
     first = next(lines, text)
     line = next((line for line in chain([first], lines) if not _is_opening(line)), first)
+    for end in (". ", "! "):
+        before, _, after = line.partition(end)
+        if after and _is_opening(before) and not _ANSWERS.issuperset(before.lower().split()):
+            line = after.lstrip(_CHECK_MARKS)
     before, _, last = line.rpartition(". ")
     return note.one_line(f"{before}." if before and _is_opening(last) else line, 120)
 
@@ -49,6 +53,9 @@ _OPENINGS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 _LONGEST_OPENING = 80
+_CHECK_MARKS = "✅✓✔🎉\ufe0f "
+_ANSWERS = frozenset(["yes", "no", "right", "absolutely", "certainly"])
+"""Openings that say something after a question."""
 
 
 def without_headings(text: str) -> str:

@@ -538,7 +538,10 @@ def test_runs_without_ids_are_told_by_what_they_say(vault: Path) -> None:
     ("answer", "title"),
     [
         ("Done! ✅\n\n### Summary\n- Dates are sorted as numbers.\n- Two tests.", "Dates are sorted as numbers."),
-        ("Perfect! All 12 tests pass.\n\nMore.", "Perfect! All 12 tests pass."),
+        ("Perfect! All 12 tests pass.\n\nMore.", "All 12 tests pass."),
+        ("Done! ✅ Dates are sorted. See below.", "Dates are sorted. See below."),
+        ("Done. Dates are sorted.", "Dates are sorted."),
+        ("Yes. Dates are sorted.", "Yes. Dates are sorted."),
         ("Here's what I did:\n\n**Sorted dates** as numbers.", "Sorted dates as numbers."),
         ("Uploads are retried. Here's what changed:\n\n- a loop", "Uploads are retried."),
         ("All done!", "All done!"),
