@@ -163,7 +163,7 @@ def new(
         meta["private"] = cleaned.private + cleaned_draft.private
     if cleaned.redacted + cleaned_draft.redacted:
         meta["redacted"] = cleaned.redacted + cleaned_draft.redacted
-    body = _fit(value["body"], request.max_bytes)
+    body = _fit(value["body"].replace("\r\n", "\n").replace("\r", "\n"), request.max_bytes)
     meta = _bounded(meta)
     if request.kind in CAPTURED:
         meta["digest"] = fingerprint(meta["title"], body)
@@ -300,7 +300,7 @@ def parse(data: bytes | str) -> Parsed:
     and the body is kept.
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    text = text.removeprefix("\ufeff")
+    text = as_captured = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     header, body, problem = front_matter.split(text)
@@ -309,7 +309,12 @@ def parse(data: bytes | str) -> Parsed:
         meta, problem = front_matter.read(header)
     if problem:
         meta = front_matter.private_switches(header or text[: max(len(text) - len(body), _UNCLOSED_CHARS)])
-    return Parsed(meta, body, problem)
+    parsed = Parsed(meta, body, problem)
+    if text is not as_captured and is_edited(parsed):
+        before = Parsed(meta, front_matter.split(as_captured)[1], "")
+        if not is_edited(before):  # version 0.1 kept a prompt's CRLF, also in the digest
+            meta["digest"] = fingerprint(str(meta.get("title", "")), body)
+    return parsed
 
 
 def fence(text: str, language: str = "") -> str:

@@ -17,7 +17,7 @@ from mdmem.capture import events
 from mdmem.capture.session import Session
 from mdmem.history.gate import CommitGate
 from mdmem.inject import block
-from mdmem.vault import layout
+from mdmem.vault import layout, note
 from tests.conftest import PAYLOADS, notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, contents, payload, places, prompt, stop
@@ -554,6 +554,15 @@ def test_the_title_of_an_answer_is_its_first_telling_line(vault: Path, answer: s
     capture(payload("Stop", last_assistant_message=answer))
     (stored,) = vault.rglob("*-response-*.md")
     assert frontmatter.loads(stored.read_text("utf-8"))["title"] == title
+
+
+def test_a_prompt_with_the_line_ends_of_windows_is_not_taken_for_edited(vault: Path) -> None:
+    capture(prompt("Sort the dates.\r\n\r\nThen test\rthem."))
+    capture(payload("Stop", last_assistant_message="Sorted.\r\nTested."))
+    for path in vault.rglob("*-*-*.md"):
+        data = path.read_bytes()
+        assert b"\r" not in data
+        assert not note.is_edited(note.parse(data))
 
 
 def test_a_prompt_can_have_several_answers(vault: Path) -> None:

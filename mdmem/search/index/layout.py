@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 12
+VERSION = 13
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 Postings = tuple["array[int]", bytes | None]
