@@ -66,6 +66,16 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "F</etc/passwd> file, as in cat F</etc/passwd>",
         '{token:"identifier",regex:/r#[a-z]/}',
         '"KW-47";"WSPARCIE"\n"KW-48";"PIN"\n"KW-49";"26-BIT"',
+        "github.com/docker/docker-credential-helpers v0.8.2 // indirect",
+        "github.com/docker/docker-credential-helpers v0.7.0/go.mod h1:rETQfLdHNT3foU5kuNkFR1R1V12OJRRO5lzt2D1b5X0=",
+        "example.org/sdk/v2/credentials v1.17.48 h1:IYdLD1qTJ0zanRavulofmqut4afs45mOWEI+MzZtTfQ=",
+        "| [example.org/sdk-go-v2/credentials](https://example.org/aws/sdk-go-v2) | `1.17.18` | `1.17.21` |",
+        "[Commits](https://example.org/sdk-go-v2/compare/credentials/v1.17.27...credentials/v1.17.30)",
+        "github.com/cpuguy83/dockercfg v0.3.1/go.mod h1:sugsbF4//dDlL/i+S+rtpIWp+5h0BHJHfjj5/jFyUJc=",
+        'args{line: "gpg-pubkey 0 f5282ee4 58ac92a3 (none) (none)"}',
+        'key:     "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBCvonZPuWvVd+qqVaIkC7IMP1GWITccQKCZWZCgb"',
+        "topURL = cwe.OwaspTopTen2017GitHubURLEn[dict.OwaspTopTen2017]",
+        'TrivyK8sVulnDB CveContentType = "trivy:k8s"',
     ],
 )
 def test_what_only_looks_like_a_secret_stays(line: str) -> None:

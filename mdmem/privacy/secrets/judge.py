@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
-from mdmem.privacy.secrets.formats import HEX
+from mdmem.privacy.secrets.formats import HEX, PUBLIC
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, shape
@@ -231,7 +231,8 @@ def _read(name: Name, at: int, is_secret: Callable[[Literal], bool]) -> list[Spa
 
 def _is_key(value: str) -> bool:
     """Whether a value whose name is just "key" looks like a secret key."""
-    return len(value) >= 16 and values.looks_random(value) and not is_camel_case(shape(value), value)
+    is_random = len(value) >= 16 and values.looks_random(value) and not is_camel_case(shape(value), value)
+    return is_random and not value.startswith(PUBLIC)
 
 
 def _span(name: Name, literal: Literal, *, whole_word: bool = False) -> Span:

@@ -60,8 +60,8 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
             if low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)
-                if not weight and "-" in low[at + length : end]:  # "password-bob: …"
-                    spans = _of_part(text, low, start, low.index("-", at + length))
+                if not (weight or _is_in_module(text, start, end, "")) and "-" in low[at + length : end]:
+                    spans = _of_part(text, low, start, low.index("-", at + length))  # "password-bob: …"
                     yield from (span for span in spans if not text.startswith(marks, span[0]))
                 judged += 1 if weight and (kind != _PLAIN_KEY or low[end : end + 1] == " ") else _LIGHT
                 if judged > limits.MOST_NAMES:
@@ -109,6 +109,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return names.NONE, ""  # of a challenge or a page's scripts, so public
     if text[end : end + 1] == ":" == text[start - 1 : start] and _is_in_arn(low, start):
         return names.NONE, ""
+    if _is_in_module(text, start, end, kind):
+        return names.NONE, ""
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
     word = low[start:end]
@@ -123,9 +125,9 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
     is_given = _is_set(text, end) or (len(name) > len("key") and text[end : end + 1] in _AFTER_KEY)
-    if low.endswith("key", start, end) and text[end : end + 1] == " " and starts.type_digit(text, end + 1):
+    if word.endswith("key") and text[end : end + 1] == " " and starts.type_digit(text, end + 1) and "pub" not in word:
         return LITERAL, "key"
-    if low.endswith("key", start, end) and is_given and names.may_open(low[start:end]):
+    if word.endswith("key") and is_given and names.may_open(word):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""
 
@@ -140,6 +142,15 @@ _AFTER_KEY = frozenset("\"'`>]\\ ")
 def _is_in_arn(low: str, start: int) -> bool:
     """Whether a name is a field of an Amazon resource name, or of a pattern for such names."""
     return "secretsmanager:" in low[max(0, start - 96) : start].split()[-1]
+
+
+def _is_in_module(text: str, start: int, end: int, kind: str) -> bool:
+    """Whether a name is a part of a module's path: `github.com/docker/docker-credential-helpers v0.8.2`."""
+    if text[start - 1 : start] != "/":
+        return False
+    ahead = text[end : end + 3]
+    is_versioned = ahead[:2] == " v" and ahead[2:].isdigit()
+    return is_versioned or (kind == "credentials" and ahead[:1] in ("/", "]"))
 
 
 def _is_set(text: str, end: int) -> bool:

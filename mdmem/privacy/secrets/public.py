@@ -20,6 +20,7 @@ _TERMS = (
     "AES256", "X25519", "Ed25519", "ED25519", "X509", "P256", "P384", "P521", "UCS2", "UCS4", "UTF8", "Utf8", "UTF16",
     "Utf16", "Base64", "base64", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "float32", "float64", "int64",
     "IPv4", "IPv6", "Ipv4", "Ipv6", "MP3", "MP4", "Mp4", "H264", "Win32", "Win64", "OAuth2", "S390X", "128Bit", "40Bit",
+    "K8s", "K8S", "I18n", "i18n", "L10n", "Http2", "HTTP2", "Log4j", "EC2",
 )  # fmt: skip
 """Terms with digits that are parts of names in code: `pbeWithSHA1And128BitRC4`."""
 

@@ -417,7 +417,12 @@ def is_camel_case(shape: str, word: str) -> bool:
     """Whether a word is mostly capitalized words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
     runs = shape.replace("A", " A").replace("0", " ").split()
     words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
-    return "A" in shape and words > 0.5 * len(shape) and reads_like_words(shape, word)
+    size = len(shape) - len(_YEAR) * (shape.count("0") == len(_YEAR) and _YEAR in shape)
+    return "A" in shape and words > 0.5 * size and reads_like_words(shape, word)
+
+
+_YEAR = "0000"
+"""The shape of a year in a name: `OwaspTopTen2017GitHubUrl`."""
 
 
 def _says_words(*runs: str) -> bool:
