@@ -88,6 +88,29 @@ def normalize(url: str) -> str:
     return _joined(host.lower().rstrip("."), parts)
 
 
+def was_cloned(worktree: str) -> bool:
+    """Whether a repository began as a clone, so that it had a remote from the start.
+
+    worktree: absolute path of a working tree, as in `Project`. Read from the beginning of HEAD's reflog, which git
+    keeps for 90 days by default.
+    """
+    git_dir = _git_dir(worktree)
+    first_line = _read(os.path.join(_common(git_dir), "logs", "HEAD"), 4096).partition("\n")[0] if git_dir else ""
+    return first_line.partition("\t")[2].startswith("clone:")
+
+
+def began(worktree: str) -> float:
+    """Return when git made a repository, by init or clone, in seconds since the epoch; 0.0 when unknown.
+
+    worktree: absolute path of a working tree, as in `Project`. It is the mtime of a file that git writes only then.
+    """
+    git_dir = _git_dir(worktree)
+    try:
+        return os.stat(os.path.join(_common(git_dir), "description")).st_mtime if git_dir else 0.0
+    except OSError:
+        return 0.0
+
+
 # --- branches ------------------------------------------------------------------------------------
 
 

@@ -6,11 +6,13 @@ from mdmem import files, privacy
 from mdmem.hashing import short
 from mdmem.project import suffix
 from mdmem.slug import slug as make_slug
-from mdmem.vault import disk, journal, note, template
+from mdmem.vault import disk, front_matter, journal, note, projects, template
 from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mdmem.config import Config
     from mdmem.project import Project
 
@@ -25,10 +27,39 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
     name = journal.recall_project(config, identity)
     if name:
         return name
-    clean = privacy.anonymized(privacy.clean(identity, rules=rules).value, rules)
-    name = journal.look_for_project(config, clean) or _make(config, project, clean, created, rules)
+
+    def clean(text: str) -> str:
+        return str(privacy.anonymized(privacy.clean(text, rules=rules).value, rules))
+
+    name = projects.look_for(config, clean(identity)) or _known_by_place(config, project, clean)
+    name = name or _make(config, project, clean(identity), created, rules)
     _remember(config, identity, name)
     return name
+
+
+def _known_by_place(config: Config, project: Project, clean: Callable[[str], str]) -> str:
+    """Return the folder of a project whose remote has changed, and add its new identity to its page; or "".
+
+    A page whose list of identities a person has written in another way stays as it is.
+    """
+    name = projects.look_for_earlier(config, project, clean)
+    if not name:
+        return ""
+    with disk.open_folder(config.vault, ("journal", name)) as folder:
+        folder.lock()
+        page = disk.read(folder, PROJECT_PAGE) or b""
+        identities = projects.identities_in(note.parse(page).meta)
+        known, extended = (
+            _identity_line(each) for each in (identities, [*identities, clean(journal.identity(project))])
+        )
+        if page.count(known) == 1:
+            disk.replace(folder, PROJECT_PAGE, page, page.replace(known, extended), durable=config.durable)
+    return name
+
+
+def _identity_line(identities: list[str]) -> bytes:
+    """Return the line of a page's front matter with these identities, with the line ends around it."""
+    return front_matter.write({"identity": identities}).encode("utf-8", "replace")[3:-4]
 
 
 def _remember(config: Config, identity: str, name: str) -> None:
@@ -51,7 +82,7 @@ def _make(config: Config, project: Project, identity: str, created: str, rules: 
                 page = _page(config, project, candidate, identity, created, rules)
                 disk.create(folder, PROJECT_PAGE, note.render(page).encode("utf-8", "replace"), durable=durable)
                 return candidate
-            if identity in journal.identities(config, candidate):
+            if identity in projects.identities(config, candidate):
                 return candidate
     return last
 

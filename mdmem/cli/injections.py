@@ -14,7 +14,7 @@ from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
 from mdmem.search.asking.english import SURE
-from mdmem.vault import journal, layout, note
+from mdmem.vault import journal, layout, note, projects
 from mdmem.views import injections as injections_view
 from mdmem.views import rows
 
@@ -294,7 +294,7 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
     moved = []
     for name in layout.projects(config.vault):
         page = f"journal/{name}/{journal.PROJECT_PAGE}"
-        identities = journal.identities(config, name)
+        identities = projects.identities(config, name)
         if any(not identity.startswith(_PATH) for identity in identities):
             continue
         root = str(note.load(config.vault, page).meta.get("root") or "")

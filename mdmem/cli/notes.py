@@ -13,7 +13,7 @@ from mdmem import plural
 from mdmem.cli.terminal import editor, options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.vault import archives, journal, user_notes
+from mdmem.vault import archives, projects, user_notes
 from mdmem.vault import note as notes
 
 HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the note; an empty text discards it. -->"
@@ -118,11 +118,10 @@ def _shaped(settings: Config, title: str, body: str, project: str) -> str:
 
 def _project_here(settings: Config) -> str:
     """Return the project of the current folder, if the journal knows it."""
-    from mdmem import privacy, project
+    from mdmem import project
+    from mdmem.search.gate import Gate
 
-    rules = privacy.Rules.of(settings.settings)
-    identity = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=rules).value
-    return journal.find_project(settings, privacy.anonymized(identity, rules))
+    return projects.find(settings, project.identify(str(Path.cwd())), Gate(settings).name)
 
 
 @click.command()

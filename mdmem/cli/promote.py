@@ -9,8 +9,9 @@ import click
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.transcripts import promotion
 from mdmem.vault import note as notes
-from mdmem.vault import people, promotion
+from mdmem.vault import people
 
 _DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _MAX_CHARS = 8_000

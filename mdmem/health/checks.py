@@ -42,6 +42,7 @@ CHECKS = (
     Check("log", "folders", "log", in_vault=False),
     Check("templates", "folders", "templates"),
     Check("pages", "migration", "pages", scoped=True),
+    Check("projects", "projects", "split"),
     Check("notes", "contents", "files", scoped=True),
     Check("links", "contents", "links", scoped=True),
     Check("index", "contents", "index", scoped=True),

@@ -27,7 +27,7 @@ from mdmem.learn import decisions
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
-from mdmem.vault import archives, disk, generated, journal, layout, packed, shut, user_notes
+from mdmem.vault import archives, disk, generated, layout, packed, projects, shut, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -168,7 +168,7 @@ def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> 
 def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     text = f"{path} has the id {name}, and so has {other}."
     moved = next((place for place in (path, other) if _is_moved_page(config, place)), "")
-    if not moved and all(map(journal.is_projects_page, (path, other))):
+    if not moved and all(map(projects.is_page, (path, other))):
         return _two_pages(config, text, path, other)
     if not moved:
         return warning(text, "A copy? Remove the line `id:` from one of them.")
@@ -179,11 +179,11 @@ def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
 def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
     """Keep one of two pages for a project: the one whose folder was renamed from the name that mdmem gave it."""
     pages = [(path, notes.load(config.vault, path).meta) for path in sorted(paths)]
-    (kept, meta), (later, later_meta) = sorted(pages, key=lambda page: journal.has_first_name(*page))
-    identities = list(dict.fromkeys(journal.identities_in(meta) + journal.identities_in(later_meta)))
+    (kept, meta), (later, later_meta) = sorted(pages, key=lambda page: projects.has_first_name(*page))
+    identities = list(dict.fromkeys(projects.identities_in(meta) + projects.identities_in(later_meta)))
 
     def fix() -> None:
-        if identities != journal.identities_in(meta):
+        if identities != projects.identities_in(meta):
             user_notes.set_keys(config, kept, {"identity": identities})
         user_notes.set_keys(config, later, {"id": None, "identity": None})
 

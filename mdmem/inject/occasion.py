@@ -8,7 +8,7 @@ from mdmem import project
 from mdmem.inject import injection_log
 from mdmem.search import staged
 from mdmem.search.gate import Gate
-from mdmem.vault import journal
+from mdmem.vault import journal, projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Occasion:
         self.gate = Gate(config, self.record.key)
         self.place = place or project.identify(event.cwd)
         name = self.gate.name(self.place.name)
-        self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
+        self.project = projects.find(config, self.place, self.gate.name) or name
         self.names = frozenset([self.project, name])
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = self.record.given()

@@ -38,13 +38,13 @@ def place(config: Config, cwd: str) -> Place:
     """Return the place of a directory: its project's names in notes, and the code's branch."""
     from mdmem import project
     from mdmem.search.gate import Gate
-    from mdmem.vault import journal
+    from mdmem.vault import projects
 
     identified = project.identify(cwd)
     if not identified.branch:
         return Place((), "")
     gate = Gate(config)
-    name = journal.find_project(config, gate.name(journal.identity(identified)))
+    name = projects.find(config, identified, gate.name)
     return Place(dict.fromkeys(filter(None, (name, gate.name(identified.name)))), gate.name(identified.branch))
 
 

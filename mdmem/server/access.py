@@ -16,7 +16,7 @@ from mdmem.search.staged import Place
 from mdmem.server import safe_text
 from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
-from mdmem.vault import journal, layout, note, people
+from mdmem.vault import journal, layout, note, people, projects
 
 PROJECT_HEADER = "X-Project"
 """HTTP header with the current project's name in the journal."""
@@ -103,7 +103,7 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
-    name = journal.find_project(settings, gate.name(journal.identity(place))) or gate.name(place.name)
+    name = projects.find(settings, place, gate.name) or gate.name(place.name)
     branch = gate.name(place.branch) if place.branch else ""
     return _reach(settings, gate, name, lambda: context.agreed(lambda: context.from_env(env), meta or {}), branch)
 

@@ -17,9 +17,10 @@ from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
 from mdmem.privacy import memory
 from mdmem.slug import slug
+from mdmem.transcripts import promotion
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
-from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people, promotion
+from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")

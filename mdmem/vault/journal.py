@@ -25,7 +25,6 @@ from mdmem.vault import disk, front_matter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
-    from typing import Any
 
     from mdmem.agents import Event
     from mdmem.config import Config
@@ -377,39 +376,6 @@ def identity(project: Project) -> str:
     return project.remote or f"path:{project.root}"
 
 
-def identities(config: Config, name: str) -> list[str]:
-    """Return the identities of the projects in a journal folder, from its `project.md`."""
-    try:
-        page = disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}")
-    except OSError:
-        return []  # unreadable
-    header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
-    from mdmem.project import in_one_case
-
-    return [in_one_case(item) for item in (identities_in(front_matter.read(header)[0]) if header else ())]
-
-
-def identities_in(meta: dict[str, Any]) -> list[str]:
-    """Return the identities in a project page's front matter."""
-    identities = meta.get("identity", [])
-    return [str(item) for item in (identities if isinstance(identities, list) else [identities])]
-
-
-def is_projects_page(path: str) -> bool:
-    """Whether a path is that of a project's page, in its original place."""
-    return path.split("/")[::2] == ["journal", PROJECT_PAGE]
-
-
-def has_first_name(page: str, meta: dict[str, Any]) -> bool:
-    """Whether a project's folder still has the name that mdmem gave it: its title. page: the path of its page."""
-    return page.split("/")[-2] == meta.get("title")
-
-
-def find_project(config: Config, identity: str) -> str:
-    """Return the journal folder's name for a project, by its cleaned identity; "" when there is none."""
-    return recall_project(config, identity) or look_for_project(config, identity)
-
-
 def recall_project(config: Config, identity: str) -> str:
     """Return a project's folder name from state; "" when it is unknown, or the project's page has changed since."""
     try:
@@ -418,13 +384,6 @@ def recall_project(config: Config, identity: str) -> str:
         return ""
     plain = name and "/" not in name and not name.startswith(".")
     return name if plain and stamp == project_stamp(config, name) else ""
-
-
-def look_for_project(config: Config, identity: str) -> str:
-    """Search the journal for the folder whose page has this identity; "" when none has."""
-    from mdmem.vault import layout
-
-    return next((name for name in layout.projects(config.vault) if identity in identities(config, name)), "")
 
 
 def project_pointer(config: Config, identity: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.vault import promotion
+from mdmem.transcripts import promotion
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 TEXTS = st.lists(st.sampled_from(["# Rules", "", "- Use bun.", "<!-- x -->", " ", "text"]), max_size=8).map("\n".join)

@@ -13,8 +13,8 @@ import pytest
 from mdmem import config
 from mdmem.agents.install import offers
 from mdmem.inject import recent
-from mdmem.transcripts import host_memory
-from mdmem.vault import note, promotion
+from mdmem.transcripts import host_memory, promotion
+from mdmem.vault import note
 from mdmem.watcher import followed
 from tests.helpers import tree
 from tests.helpers.claude import capture, prompt

@@ -8,7 +8,7 @@ from pathlib import Path
 from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile, diff
-from mdmem.vault import promotion
+from mdmem.transcripts import promotion
 
 NAME = "protocol"
 """The name in the markers around the text, in place of a note's id."""

@@ -12,7 +12,7 @@ from mdmem.history.changes import MARKDOWN
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.vault import journal, note
+from mdmem.vault import journal, note, projects
 
 Tree = dict[str, str]
 """Path -> blob id, without links, nested repositories and paths that a vault does not accept."""
@@ -211,10 +211,10 @@ def _find_made_twice(repo: Repository, our: Side, our_new: Moves, their: Side, t
         pair = sorted(blob_of)
         if len(pair) == 1:
             continue
-        is_project = all(journal.is_projects_page(path) for path in pair)
+        is_project = all(projects.is_page(path) for path in pair)
         if is_project:
             pages = Texts(repo, blob_of)
-            pair.sort(key=lambda path: journal.has_first_name(path, note.parse(pages[path]).meta))
+            pair.sort(key=lambda path: projects.has_first_name(path, note.parse(pages[path]).meta))
         paths[pair[1]] = pair[0]
         kept, other = (path.rpartition("/")[0] for path in pair)
         if kept != other and (is_project or all(_is_page(path) for path in pair)):
@@ -232,7 +232,7 @@ def _ids(repo: Repository, files: Tree, paths: Collection[str], among: Container
     paths_of: dict[str, list[str]] = {}
     for path in paths:
         name = named[path] if path in named else _captured_id(path)
-        is_away = name.startswith(_PROJECT) and not journal.is_projects_page(path)
+        is_away = name.startswith(_PROJECT) and not projects.is_page(path)
         if name and not is_away and _is_note(path) and (among is None or name in among):
             paths_of.setdefault(name, []).append(path)
     return {name: holders[0] for name, holders in paths_of.items() if len(holders) == 1}

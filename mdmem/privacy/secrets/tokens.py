@@ -417,12 +417,8 @@ def is_camel_case(shape: str, word: str) -> bool:
     """Whether a word is mostly capitalized words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
     runs = shape.replace("A", " A").replace("0", " ").split()
     words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
-    size = len(shape) - len(_YEAR) * (shape.count("0") == len(_YEAR) and _YEAR in shape)
+    size = len(shape) - 4 * (shape.count("0") == 4 and "0000" in shape)  # a year: `OwaspTopTen2017GitHubUrl`
     return "A" in shape and words > 0.5 * size and reads_like_words(shape, word)
-
-
-_YEAR = "0000"
-"""The shape of a year in a name: `OwaspTopTen2017GitHubUrl`."""
 
 
 def _says_words(*runs: str) -> bool:

@@ -13,7 +13,7 @@ from mdmem.agents.install.known import AGENTS
 from mdmem.inject import block, context, occasion
 from mdmem.project import Project
 from mdmem.search.index.view import View
-from mdmem.vault import journal, layout, note
+from mdmem.vault import journal, layout, note, projects
 from mdmem.views import injections, rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
@@ -110,11 +110,11 @@ def _places(request: PageRequest) -> dict[str, Project]:
     """Return the journal's projects as hooks identify them, most notes first."""
     view = request.view
     counted = {term[8:]: len(view.notes("facet", term)) for term in view.starting_with("facet", "project:")}
-    projects: dict[str, Project] = {}
+    places: dict[str, Project] = {}
     for name in layout.projects(request.config.vault):
         meta = note.load(request.config.vault, f"journal/{name}/{journal.PROJECT_PAGE}").meta
-        identities = journal.identities(request.config, name)
+        identities = projects.identities(request.config, name)
         remotes = [identity for identity in identities if not identity.startswith("path:")]
         roots = [identity.removeprefix("path:") for identity in identities if identity.startswith("path:")]
-        projects[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
-    return dict(sorted(projects.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))
+        places[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
+    return dict(sorted(places.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))

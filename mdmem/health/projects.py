@@ -1,0 +1,42 @@
+"""Check projects: two folders of the journal that belong to one repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from mdmem import project
+from mdmem.config import Config
+from mdmem.health import HealthFinding, warning
+from mdmem.search.gate import Gate
+from mdmem.vault import journal, layout, projects, user_notes
+
+
+def split(config: Config) -> Iterator[HealthFinding]:
+    """Find projects whose repository got another remote, and with that another folder in the journal."""
+    gate = Gate(config)
+    for earlier in layout.projects(config.vault):
+        root = str(projects.front_matter_of(config, earlier).get("root") or "")
+        if not Path(root).is_dir():
+            continue  # on another machine, or gone
+        place = project.identify(root)
+        later = projects.look_for(config, gate.name(journal.identity(place)))
+        if later in ("", earlier) or not projects.is_earlier(config, earlier, place, gate.name):
+            continue
+        text = f"{earlier} and {later} are one project, whose remote has changed: agents get only the notes of {later}."
+        if later == gate.name(place.name):  # an agent is given the notes of the page's folder, and of this name
+            todo = f"`mdmem doctor --fix` makes {_page(earlier)} the page of both. No note is moved."
+            yield warning(text, todo, partial(_join, config, earlier, later))
+        else:
+            yield warning(text, f"Move the folders in journal/{later} to journal/{earlier}, and its `identity`, too.")
+
+
+def _join(config: Config, earlier: str, later: str) -> None:
+    identities = projects.identities(config, earlier) + projects.identities(config, later)
+    user_notes.set_keys(config, _page(earlier), {"identity": list(dict.fromkeys(identities))})
+    user_notes.set_keys(config, _page(later), {"identity": None})
+
+
+def _page(name: str) -> str:
+    return f"journal/{name}/{journal.PROJECT_PAGE}"

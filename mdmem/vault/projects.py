@@ -1,0 +1,80 @@
+"""Projects in the journal: which folder is that of a repository or a folder of code, judged by its page."""
+
+from __future__ import annotations
+
+from mdmem import timestamps
+from mdmem.project import began, in_one_case, was_cloned
+from mdmem.vault import disk, front_matter, journal, layout
+from mdmem.vault.journal import PROJECT_PAGE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mdmem.config import Config
+    from mdmem.project import Project
+
+
+def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
+    """Return the journal folder's name for a project; "" when there is none. clean: cleans an identity or a path."""
+    identity = clean(journal.identity(project))
+    name = journal.recall_project(config, identity) or look_for(config, identity)
+    return name or look_for_earlier(config, project, clean)
+
+
+def look_for(config: Config, identity: str) -> str:
+    """Search the journal for the folder whose page has this cleaned identity; "" when none has."""
+    return next((name for name in layout.projects(config.vault) if identity in identities(config, name)), "")
+
+
+def look_for_earlier(config: Config, project: Project, clean: Callable[[str], str]) -> str:
+    """Search the journal for a project by its place, as its remote may have changed; "" when none fits."""
+    names = layout.projects(config.vault)
+    return next((name for name in names if is_earlier(config, name, project, clean)), "")
+
+
+def is_earlier(config: Config, name: str, project: Project, clean: Callable[[str], str]) -> bool:
+    """Whether a journal folder is that of a project before its remote was added, changed or removed.
+
+    The repository in that place must be as old as the page, or have had no remote and be no clone: another repository
+    may have come to the same place. A page whose identities a person has removed fits nothing.
+    """
+    meta, root = front_matter_of(config, name), clean(project.root)
+    known = identities_in(meta)
+    if meta.get("root") != root or not known:
+        return False
+    if 0 < began(project.worktree) <= timestamps.epoch(str(meta.get("created", ""))):
+        return True
+    return f"path:{root}" in known and not was_cloned(project.worktree)
+
+
+def identities(config: Config, name: str) -> list[str]:
+    """Return the identities of the projects in a journal folder, from its `project.md`."""
+    return [in_one_case(item) for item in identities_in(front_matter_of(config, name))]
+
+
+def front_matter_of(config: Config, name: str) -> dict[str, Any]:
+    """Return the front matter of a project's page; {} when there is none that can be read."""
+    try:
+        page = disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}")
+    except OSError:
+        return {}  # unreadable
+    header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
+    return front_matter.read(header)[0] if header else {}
+
+
+def identities_in(meta: dict[str, Any]) -> list[str]:
+    """Return the identities in a project page's front matter."""
+    identities = meta.get("identity", [])
+    return [str(item) for item in (identities if isinstance(identities, list) else [identities])]
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is that of a project's page, in its original place."""
+    return path.split("/")[::2] == ["journal", PROJECT_PAGE]
+
+
+def has_first_name(page: str, meta: dict[str, Any]) -> bool:
+    """Whether a project's folder still has the name that mdmem gave it: its title. page: the path of its page."""
+    return page.split("/")[-2] == meta.get("title")

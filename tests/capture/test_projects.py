@@ -1,0 +1,135 @@
+"""A project keeps its folder in the journal when its repository gets another remote."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.health import checks
+from mdmem.inject import context
+from tests.helpers.claude import OTHER, START, capture, prompt, stop
+from tests.helpers.plain_git import git
+
+THIRD = "22222222-cccc-4ccc-8ccc-cccccccccccc"
+OURS, THEIRS = "git@example.org:acme/uploader.git", "https://example.org/zenith/other.git"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    return made(tmp_path / "code")
+
+
+def made(place: Path, *, after: float = -100.0) -> Path:
+    """Make a repository; after: how many seconds after the first event it began."""
+    place.mkdir()
+    git(place, "init", "-q", "-b", "main")
+    (place / "a.py").write_text("x = 1\n")
+    git(place, "add", "a.py")
+    git(place, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Begin")
+    os.utime(place / ".git" / "description", (START + after, START + after))
+    return place
+
+
+def ask(work: Path, session: str, now: float = START) -> None:
+    capture(prompt("Why do uploads of big files time out?", session_id=session, cwd=str(work)), now)
+    capture(stop("The proxy closes idle connections after 30 s.", session_id=session, cwd=str(work)), now + 9)
+
+
+def folders(vault: Path) -> dict[str, int]:
+    """Return the journal's folders with the number of prompts in each."""
+    return {path.name: len(list(path.rglob("*-prompt-*.md"))) for path in sorted(vault.glob("journal/*"))}
+
+
+@pytest.mark.parametrize("remotes", [[OURS], [OURS, THEIRS], [OURS, ""]])
+def test_a_repository_keeps_its_notes_when_its_remote_is_added_changed_or_removed(
+    vault: Path, work: Path, remotes: list[str]
+) -> None:
+    ask(work, "00000000-aaaa-4aaa-8aaa-aaaaaaaaaaaa")
+    for number, remote in enumerate(remotes):
+        if number:
+            git(work, "remote", "remove", "origin")
+        if remote:
+            git(work, "remote", "add", "origin", remote)
+        ask(work, f"{number}1111111-bbbb-4bbb-8bbb-bbbbbbbbbbbb", START + 99 * (number + 1))
+    assert folders(vault) == {"code": 1 + len(remotes)}
+
+
+def test_its_page_then_names_both_so_that_a_clone_elsewhere_is_the_same_project(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
+    ask(work, OTHER)
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, THIRD, START + 99)
+    elsewhere = made(tmp_path / "elsewhere")
+    git(elsewhere, "remote", "add", "origin", OURS)
+    ask(elsewhere, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 199)
+
+    assert folders(vault) == {"code": 3}
+    assert f"identity: [path:{work}, example.org/acme/uploader]\n" in (vault / "journal/code/project.md").read_text()
+
+
+def test_what_was_done_before_is_given_to_the_first_session_with_the_remote(vault: Path, work: Path) -> None:
+    ask(work, OTHER)
+    git(work, "remote", "add", "origin", OURS)
+    settings = config.load(str(vault))
+    from mdmem.agents import Event
+
+    event = Event(agent="claude-code", name="SessionStart", session=THIRD, cwd=str(work), source="startup")
+    given = context.at_start(settings, event, START + 99.0, float("inf"))
+    assert given is not None
+    assert "The proxy closes idle connections" in given.text
+
+
+def test_another_repository_in_the_same_place_is_another_project(vault: Path, work: Path, tmp_path: Path) -> None:
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, OTHER)
+    work.rename(tmp_path / "away")
+    git(tmp_path, "clone", "-q", str(tmp_path / "away"), str(work))
+    git(work, "remote", "set-url", "origin", THEIRS)
+    os.utime(work / ".git" / "description", (START + 50, START + 50))
+    ask(work, THIRD, START + 99)
+
+    assert folders(vault) == {"acme-uploader": 1, "zenith-other": 1}
+
+
+def test_a_clone_in_the_place_of_a_plain_folder_is_another_project(vault: Path, tmp_path: Path) -> None:
+    place = tmp_path / "code"
+    place.mkdir()
+    ask(place, OTHER)
+    place.rmdir()
+    git(tmp_path, "clone", "-q", str(made(tmp_path / "theirs")), str(place))
+    git(place, "remote", "set-url", "origin", THEIRS)
+    os.utime(place / ".git" / "description", (START + 50, START + 50))
+    ask(place, THIRD, START + 99)
+
+    assert folders(vault) == {"code": 1, "zenith-other": 1}
+
+
+def test_a_page_without_its_identities_gets_nothing_more(vault: Path, work: Path) -> None:
+    ask(work, OTHER)
+    page = vault / "journal" / "code" / "project.md"
+    page.write_text(page.read_text().replace(f"identity: [path:{work}]", "identity: []"))
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, THIRD, START + 99)
+
+    assert folders(vault) == {"acme-uploader": 1, "code": 1}
+
+
+def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_ones(vault: Path, work: Path) -> None:
+    ask(work, OTHER)
+    page = vault / "journal" / "code" / "project.md"
+    page.rename(vault / "aside.md")
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, THIRD, START + 99)
+    (vault / "aside.md").rename(page)
+    settings = config.load(str(vault))
+
+    (found,) = checks.look(settings, only=("projects",))
+    assert "code and acme-uploader are one project" in found.finding.text
+    assert checks.fixed(found).done == "fixed"
+    assert list(checks.look(settings, only=("projects",))) == []
+    ask(work, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 199)
+    assert folders(vault) == {"acme-uploader": 1, "code": 2}
