@@ -31,18 +31,18 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
     def clean(text: str) -> str:
         return str(privacy.anonymized(privacy.clean(text, rules=rules).value, rules))
 
-    name = projects.look_for(config, clean(identity)) or _known_by_place(config, project, clean)
+    name = projects.look_for(config, clean(identity)) or _known_otherwise(config, project, clean)
     name = name or _make(config, project, clean(identity), created, rules)
     _remember(config, identity, name)
     return name
 
 
-def _known_by_place(config: Config, project: Project, clean: Callable[[str], str]) -> str:
-    """Return the folder of a project whose remote has changed, and add its new identity to its page; or "".
+def _known_otherwise(config: Config, project: Project, clean: Callable[[str], str]) -> str:
+    """Return the folder of a project that is known by another identity, and add this one to its page; or "".
 
     A page whose list of identities a person has written in another way stays as it is.
     """
-    name = projects.look_for_earlier(config, project, clean)
+    name = projects.look_for_same(config, project, clean)
     if not name:
         return ""
     with disk.open_folder(config.vault, ("journal", name)) as folder:

@@ -20,7 +20,7 @@ def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     """Return the journal folder's name for a project; "" when there is none. clean: cleans an identity or a path."""
     identity = clean(journal.identity(project))
     name = journal.recall_project(config, identity) or look_for(config, identity)
-    return name or look_for_earlier(config, project, clean)
+    return name or look_for_same(config, project, clean)
 
 
 def look_for(config: Config, identity: str) -> str:
@@ -28,10 +28,28 @@ def look_for(config: Config, identity: str) -> str:
     return next((name for name in layout.projects(config.vault) if identity in identities(config, name)), "")
 
 
-def look_for_earlier(config: Config, project: Project, clean: Callable[[str], str]) -> str:
-    """Search the journal for a project by its place, as its remote may have changed; "" when none fits."""
-    names = layout.projects(config.vault)
-    return next((name for name in names if is_earlier(config, name, project, clean)), "")
+def look_for_same(config: Config, project: Project, clean: Callable[[str], str]) -> str:
+    """Search the journal for a project that is known by another identity; "" when none fits.
+
+    Its remote has changed, or is written with an alias of its host.
+    """
+    identity = clean(journal.identity(project))
+    for name in layout.projects(config.vault):
+        if is_earlier(config, name, project, clean) or any(
+            _is_alias(identity, each) for each in identities(config, name)
+        ):
+            return name
+    return ""
+
+
+def _is_alias(remote: str, other: str) -> bool:
+    """Whether two remotes have the same path, and one has an alias from a person's SSH or git settings for a host.
+
+    An alias has no dot: `git@github-work:acme/app.git`, `gh:acme/app`.
+    """
+    (host, _, path), (other_host, _, other_path) = remote.partition("/"), other.partition("/")
+    is_host = not (remote.startswith("path:") or other.startswith("path:"))
+    return is_host and path.lower() == other_path.lower() and ("." not in host or "." not in other_host)
 
 
 def is_earlier(config: Config, name: str, project: Project, clean: Callable[[str], str]) -> bool:

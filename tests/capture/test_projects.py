@@ -83,6 +83,25 @@ def test_what_was_done_before_is_given_to_the_first_session_with_the_remote(vaul
     assert "The proxy closes idle connections" in given.text
 
 
+@pytest.mark.parametrize("alias", ["git@github-work:acme/uploader.git", "gh:Acme/uploader"])
+def test_an_alias_of_the_host_names_the_same_project(vault: Path, work: Path, tmp_path: Path, alias: str) -> None:
+    other = made(tmp_path / "other")
+    git(work, "remote", "add", "origin", OURS)
+    git(other, "remote", "add", "origin", alias)
+    ask(work, OTHER)
+    ask(other, THIRD, START + 99)
+    assert folders(vault) == {"acme-uploader": 2}
+
+
+def test_the_same_path_on_two_hosts_is_two_projects(vault: Path, work: Path, tmp_path: Path) -> None:
+    other = made(tmp_path / "other")
+    git(work, "remote", "add", "origin", OURS)
+    git(other, "remote", "add", "origin", OURS.replace("example.org", "example.net"))
+    ask(work, OTHER)
+    ask(other, THIRD, START + 99)
+    assert sorted(folders(vault).values()) == [1, 1]
+
+
 def test_another_repository_in_the_same_place_is_another_project(vault: Path, work: Path, tmp_path: Path) -> None:
     git(work, "remote", "add", "origin", OURS)
     ask(work, OTHER)
