@@ -59,7 +59,7 @@ def identify(cwd: str) -> Project:
         return Project(_foreign_name(path), path)
     try:
         real = os.path.realpath(path)
-        return _repository_of(real) or Project(_folder_name(real), real)
+        return _repository_of(real) or Project(folder_name(real), real)
     except (OSError, ValueError):  # not a valid path here, for example with a lone surrogate
         return Project(_foreign_name(path), path)
 
@@ -178,7 +178,8 @@ def _name(text: str, identity: str) -> str:
     return name if name == whole else f"{slug(text, _NAME_CHARS - 5)}-{suffix(identity)}"
 
 
-def _folder_name(root: str) -> str:
+def folder_name(root: str) -> str:
+    """Return the name of a project without a remote, made from that of its folder."""
     if root == os.path.dirname(root):
         return "root"
     if root == os.path.realpath(os.path.expanduser("~")):
@@ -235,7 +236,7 @@ def _project(folder: str, git_dir: str) -> Project:
     remote = _preferred(urls)
     branch, commit = _head(git_dir, common)
     path = remote.partition("/")[2]
-    name = _name(path, remote) if remote else _folder_name(root)
+    name = _name(path, remote) if remote else folder_name(root)
     return Project(name, root, remote, root if git_dir == folder else folder, branch, commit)
 
 

@@ -128,7 +128,9 @@ class CaptureSettings(SettingsSection):
         "Tools whose runs are never stored; globs, as in capture.tools, which it beats.",
         all_of,
     )
-    exclude_projects = Setting(list[str](), "Projects from which nothing is stored; globs over their names.", all_of)
+    exclude_projects = Setting(
+        list[str](), "Projects from which nothing is stored; globs over their names and their folders' names.", all_of
+    )
     exclude_paths = Setting(
         list[str](),
         "Folders and files about which nothing is stored; globs, ** and ~ allowed. `.env` is one in any folder.",

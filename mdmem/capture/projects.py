@@ -27,10 +27,7 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
     name = journal.recall_project(config, identity)
     if name:
         return name
-
-    def clean(text: str) -> str:
-        return str(privacy.anonymized(privacy.clean(text, rules=rules).value, rules))
-
+    clean = projects.cleaner(rules)
     name = projects.look_for(config, clean(identity)) or _known_otherwise(config, project, clean)
     name = name or _make(config, project, clean(identity), created, rules)
     _remember(config, identity, name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import files, privacy
 from mdmem.agents import aliases
 from mdmem.config import FALSE
+from mdmem.project import folder_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,9 +60,22 @@ def excludes_project(config: Config, name: str) -> bool:
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
     """Whether a project, with `cwd` as the working folder, is stored."""
-    if excludes_project(config, project.name):
+    if config.settings.capture.exclude_projects and _is_excluded(config, project):
         return False
     return takes_path(config, cwd or project.root, project)
+
+
+def _is_excluded(config: Config, project: Project) -> bool:
+    """Whether the settings exclude a project by one of its names: that of its remote, of its folder, or in the journal.
+
+    A project gets the first when it gets a remote, and a person may rename its folder in the journal.
+    """
+    if any(excludes_project(config, name) for name in (project.name, folder_name(project.root))):
+        return True
+    from mdmem.vault import projects
+
+    clean = projects.cleaner(privacy.Rules.of(config.settings))
+    return excludes_project(config, projects.find(config, project, clean))
 
 
 def takes_path(config: Config, path: str, project: Project) -> bool:

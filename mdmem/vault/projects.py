@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem import timestamps
+from mdmem import privacy, timestamps
 from mdmem.project import began, in_one_case, was_cloned
 from mdmem.vault import disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
@@ -21,6 +21,15 @@ def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     identity = clean(journal.identity(project))
     name = journal.recall_project(config, identity) or look_for(config, identity)
     return name or look_for_same(config, project, clean)
+
+
+def cleaner(rules: privacy.Rules) -> Callable[[str], str]:
+    """Return the function that cleans an identity or a path as it is stored."""
+
+    def clean(text: str) -> str:
+        return str(privacy.anonymized(privacy.clean(text, rules=rules).value, rules))
+
+    return clean
 
 
 def look_for(config: Config, identity: str) -> str:

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from mdmem import config, project
 from mdmem.vault import exclusions
 from tests.conftest import notes
+from tests.helpers.claude import capture, prompt
+from tests.helpers.plain_git import git
 
 Hook = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -137,6 +139,22 @@ def test_a_project_is_excluded_by_its_name_in_any_case(vault: Path, tmp_path: Pa
         (tmp_path / name).mkdir()
         place = project.identify(str(tmp_path / name))
         assert exclusions.takes_project(settings, place, str(tmp_path / name)) is taken
+
+
+def test_an_excluded_project_stays_so_when_it_gets_a_remote_or_its_folder_in_the_journal_another_name(
+    vault: Path, tmp_path: Path
+) -> None:
+    work = tmp_path / "taxes"
+    work.mkdir()
+    git(work, "init", "-q")
+    capture(prompt("one", cwd=str(work)))
+    (vault / "journal" / "taxes").rename(vault / "journal" / "money")
+    git(work, "remote", "add", "origin", "git@example.org:acme/ledger.git")
+    place = project.identify(str(work))
+    assert place.name == "acme-ledger"
+    for name, taken in (("taxes", False), ("money", False), ("acme-*", False), ("acme", True)):
+        (vault / "mdmem.toml").write_text(f'[capture]\nexclude_projects = ["{name}"]\n')
+        assert exclusions.takes_project(config.load(str(vault)), place, str(work)) is taken
 
 
 @pytest.mark.parametrize(("text", "off"), [("1", True), ("yes", True), ("No", False), ("off", False), ("False", False)])
