@@ -99,16 +99,17 @@ def was_cloned(worktree: str) -> bool:
     return first_line.partition("\t")[2].startswith("clone:")
 
 
-def began(worktree: str) -> float:
-    """Return when git made a repository, by init or clone, in seconds since the epoch; 0.0 when unknown.
+def began_ns(worktree: str) -> int:
+    """Return when git made a repository, by init or clone, in nanoseconds since the epoch; 0 when unknown.
 
-    worktree: absolute path of a working tree, as in `Project`. It is the mtime of a file that git writes only then.
+    worktree: absolute path of a working tree, as in `Project`. It is the mtime of a file that git writes only then, and
+    stays the same when the repository is moved.
     """
     git_dir = _git_dir(worktree)
     try:
-        return os.stat(os.path.join(_common(git_dir), "description")).st_mtime if git_dir else 0.0
+        return os.stat(os.path.join(_common(git_dir), "description")).st_mtime_ns if git_dir else 0
     except OSError:
-        return 0.0
+        return 0
 
 
 # --- branches ------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
     clean = projects.cleaner(rules)
     name = projects.look_for(config, clean(identity)) or _known_otherwise(config, project, clean)
     name = name or _make(config, project, clean(identity), created, rules)
-    _remember(config, identity, name)
+    for known in filter(None, (identity, projects.mark(project))):
+        _remember(config, known, name)
     return name
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from mdmem import privacy, timestamps
-from mdmem.project import began, in_one_case, was_cloned
+import os
+
+from mdmem import files, privacy, timestamps
+from mdmem.project import began_ns, in_one_case, was_cloned
 from mdmem.vault import disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
 
@@ -40,15 +42,32 @@ def look_for(config: Config, identity: str) -> str:
 def look_for_same(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     """Search the journal for a project that is known by another identity; "" when none fits.
 
-    Its remote has changed, or is written with an alias of its host.
+    Its remote has changed, or is written with an alias of its host; or a repository without one was moved.
     """
     identity = clean(journal.identity(project))
-    for name in layout.projects(config.vault):
-        if is_earlier(config, name, project, clean) or any(
-            _is_alias(identity, each) for each in identities(config, name)
-        ):
-            return name
-    return ""
+
+    def is_same(name: str) -> bool:
+        has_alias = any(_is_alias(identity, each) for each in identities(config, name))
+        return has_alias or is_earlier(config, name, project, clean)
+
+    return next(filter(is_same, layout.projects(config.vault)), "") or _look_for_moved(config, project)
+
+
+def mark(project: Project) -> str:
+    """Return what tells a repository without a remote from others on this machine, wherever it is; "" for none."""
+    at_ns = began_ns(project.worktree) if not project.remote else 0
+    return f"git:{at_ns}" if at_ns else ""
+
+
+def _look_for_moved(config: Config, project: Project) -> str:
+    """Return the folder of a repository that was in a place where there is nothing now, from the state folder."""
+    try:
+        pointer = files.read_own(journal.project_pointer(config, mark(project)), 600)
+    except OSError:
+        return ""
+    name = pointer.decode("utf-8", "replace").partition("\n")[2]
+    root = str(front_matter_of(config, name).get("root") or "") if name in layout.projects(config.vault) else ""
+    return name if root and not os.path.lexists(os.path.expanduser(root)) else ""
 
 
 def _is_alias(remote: str, other: str) -> bool:
@@ -69,11 +88,12 @@ def is_earlier(config: Config, name: str, project: Project, clean: Callable[[str
     """
     meta, root = front_matter_of(config, name), clean(project.root)
     known = identities_in(meta)
-    if meta.get("root") != root or not known:
+    was_here = f"path:{root}" in known
+    if not known or not (was_here or meta.get("root") == root):
         return False
-    if 0 < began(project.worktree) <= timestamps.epoch(str(meta.get("created", ""))):
+    if 0 < began_ns(project.worktree) <= timestamps.epoch(str(meta.get("created", ""))) * 1e9:
         return True
-    return f"path:{root}" in known and not was_cloned(project.worktree)
+    return was_here and not was_cloned(project.worktree)
 
 
 def identities(config: Config, name: str) -> list[str]:

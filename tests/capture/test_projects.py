@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,25 @@ def test_what_was_done_before_is_given_to_the_first_session_with_the_remote(vaul
     given = context.at_start(settings, event, START + 99.0, float("inf"))
     assert given is not None
     assert "The proxy closes idle connections" in given.text
+
+
+def test_a_repository_without_a_remote_keeps_its_notes_when_it_is_moved(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
+    ask(work, OTHER)
+    moved = work.rename(tmp_path / "better-name")
+    ask(moved, THIRD, START + 99)
+    assert folders(vault) == {"code": 2}
+    git(moved, "remote", "add", "origin", OURS)
+    ask(moved, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 199)
+    assert folders(vault) == {"code": 3}
+
+
+def test_a_copy_of_a_repository_is_another_project(vault: Path, work: Path, tmp_path: Path) -> None:
+    ask(work, OTHER)
+    shutil.copytree(work, tmp_path / "copy")
+    ask(tmp_path / "copy", THIRD, START + 99)
+    assert folders(vault) == {"code": 1, "copy": 1}
 
 
 @pytest.mark.parametrize("alias", ["git@github-work:acme/uploader.git", "gh:Acme/uploader"])
