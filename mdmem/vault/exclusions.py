@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files, privacy
+from mdmem import files
 from mdmem.agents import aliases
 from mdmem.config import FALSE
 from mdmem.project import folder_name
@@ -72,6 +72,7 @@ def _is_excluded(config: Config, project: Project) -> bool:
     """
     if any(excludes_project(config, name) for name in (project.name, folder_name(project.root))):
         return True
+    from mdmem import privacy
     from mdmem.vault import projects
 
     clean = projects.cleaner(privacy.Rules.of(config.settings))
