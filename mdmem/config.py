@@ -129,16 +129,20 @@ def vault_key(vault: str) -> str:
 def check(setting: Setting[Any], value: Any) -> Any:
     """Return `value` in the type of the setting's default.
 
+    A text stands for a list of one: a forgotten bracket must not lift an exclusion.
     Raises ConfigError when it has another type or is not among the choices.
     """
     kind = type(setting.default)
     if kind is float and type(value) is int:
         value = float(value)
+    elif kind is list and type(value) is str:
+        value = [value]
     wrong = type(value) is not kind or (kind in (int, float) and not 0 <= value < float("inf"))
     if kind is list and not wrong:
         wrong = not all(type(item) is str for item in value)
-    if wrong or (setting.choices and value not in setting.choices):
+    if wrong or (setting.choices and any(item not in setting.choices for item in (value if kind is list else [value]))):
         expected = " or ".join(f'"{choice}"' for choice in setting.choices) or _WANTED[kind]
+        expected = f"a list of {expected}" if setting.choices and kind is list else expected
         raise ConfigError(f"{setting.key} must be {expected}, not {value!r:.40}.")
     return value
 
@@ -199,8 +203,12 @@ def combine(
         row = BY_KEY[key]
         counts = combined[key] = stricter(row, user_values, value)
         if not _is_taken(row, value, counts, in_user=key in user_values):
+            own = user_values.get(key, row.default)
+            is_looser = counts == own
+            effect = "is ignored: it is looser than yours" if is_looser else "counts only together with yours"
+            used = "" if is_looser else f"; {counts!r:.60} is used"
             warnings.append(
-                f"{file}: {key} is ignored: it is looser than yours, which is {counts!r:.60}. "
+                f"{file}: {key} {effect}, which is {own!r:.60}{used}. "
                 f"A vault can only make a setting stricter: `mdmem config set --user` changes your own."
             )
     return combined
@@ -215,7 +223,7 @@ def stricter(row: Setting[Any], user: Mapping[str, Any], value: Any) -> Any:
 
 def _is_taken(row: Setting[Any], value: Any, counts: Any, *, in_user: bool) -> bool:
     """Whether a vault's value takes effect, alone or together with the user's."""
-    is_added = in_user and isinstance(value, list) and all(item in counts for item in value)
+    is_added = isinstance(value, list) and all(item in counts for item in value) and (in_user or counts != row.default)
     return value == counts or is_added or row.stricter is neither
 
 

@@ -66,7 +66,7 @@ class Setting(_Typed["T"]):
     stricter: returns the effective one of the user's and the vault's value; None for a row that is taken
         only from the user's own file and the environment.
     env: environment variable that overrides both files, or "". drops: this item is removed from the list if env is 1.
-    choices: allowed values, or () for any of the default's type. secret: never print its values.
+    choices: allowed values, of a list its items; () for any of the default's type. secret: never print its values.
     """
 
     __slots__ = ("choices", "default", "drops", "env", "key", "meaning", "secret", "stricter")
@@ -223,6 +223,7 @@ class InjectSettings(SettingsSection):
         common,
         env="MDMEM_INJECT_DISABLED",
         drops="turns",
+        choices=("ask", "turns", "start", "failure", "edit", "read"),
     )
 
 

@@ -283,4 +283,22 @@ def test_exclusions_of_user_and_vault_count_together(vault: Path) -> None:
     found = load(vault)
     assert found.settings.capture.exclude_paths == ["/a", "/b"]
     assert found.settings.capture.tools == ["Edit"]
-    assert ["capture.tools" in text for text in found.warnings] == [True]
+    assert len(found.warnings) == 1
+    assert "counts only together with yours, which is ['Bash', 'Edit']; ['Edit'] is used" in found.warnings[0]
+
+
+def test_a_vault_that_only_adds_to_a_list_of_defaults_is_no_warning(vault: Path) -> None:
+    (vault / "mdmem.toml").write_text('privacy.tags = ["secret"]\ncapture.exclude_tools = ["WebSearch"]\n')
+    found = load(vault)
+    assert found.settings.privacy.tags == ["private", "secret"]
+    assert "WebSearch" in found.settings.capture.exclude_tools
+    assert found.warnings == ()
+
+
+def test_a_text_where_a_list_is_expected_is_a_list_of_one(vault: Path) -> None:
+    own_settings('[capture]\nexclude_paths = ".env"\n[inject]\non = "ask"\n')
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_projects = "billing"\n')
+    found = load(vault)
+    assert (found.settings.capture.exclude_paths, found.settings.inject.on) == ([".env"], ["ask"])
+    assert found.settings.capture.exclude_projects == ["billing"]
+    assert found.warnings == ()

@@ -25,6 +25,7 @@ from mdmem.settings import SETTINGS
 from mdmem.timestamps import iso_time
 from mdmem.vault import exclusions, pauses
 from mdmem.views import storing
+from mdmem.views.settings import unread_variables
 from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)
@@ -194,13 +195,15 @@ def events(config: Config) -> Iterator[HealthFinding]:
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:
-    """Check whether storing is paused or off, and whether variables use alias names."""
+    """Check whether storing is paused or off, and whether variables use alias names or names that are not read."""
     aliases = [name for name in (variable(row, os.environ) for row in SETTINGS) if name.startswith(ALIAS)]
     if aliases:
         yield note(
             f"Read as aliases of MDMEM_…: {', '.join(aliases)}.",
             "Rename them to MDMEM_…, the names that the help pages use.",
         )
+    for name, tip in unread_variables(os.environ).items():
+        yield warning(f"{name} is set, and mdmem reads no variable of that name.", tip)
 
     if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
         pause = pauses.pause_of(config)

@@ -49,9 +49,14 @@ Section = tuple[int, int, int, int, str]
 
 def words(configured: Iterable[str]) -> tuple[str, ...]:
     """Return the tag words: `private`, and those of the settings that are valid in a tag."""
-    distinct = dict.fromkeys([WORD, *(word.strip(" <>[]/!").lower() for word in configured)])
-    good = [word for word in distinct if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS]
-    return tuple(good[:MAX_WORDS])
+    distinct = dict.fromkeys([WORD, *map(bare, configured)])
+    return tuple([word for word in distinct if word][:MAX_WORDS])
+
+
+def bare(configured: str) -> str:
+    """Return a word of the settings as it is in a tag; "" if it is not valid in one."""
+    word = configured.strip(" <>[]/!").lower()
+    return word if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS else ""
 
 
 _WORD_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")

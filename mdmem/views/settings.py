@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mdmem.config import Config
@@ -34,6 +36,36 @@ def nearest(key: str) -> str:
         return similar_keys[0]
     similar_names = difflib.get_close_matches(name, key_of_name, 1, 0.8)
     return key_of_name[similar_names[0]] if similar_names else ""
+
+
+VARIABLES = frozenset(
+    [
+        "MDMEM_VAULT", "MDMEM_DISABLED", "MDMEM_CHILD", "MDMEM_DEBUG", "MDMEM_NOW", "MDMEM_PAGER", "MDMEM_USER_ID",
+        "MDMEM_INTERNAL_TYPE", "MDMEM_GHOST_TYPE", "MDMEM_GHOST_OWNER", "MDMEM_GHOST_SPACE", "MDMEM_GHOST_GROUP",
+        "MDMEM_CONVERSATION_ID", "MDMEM_COMPATIBLE_API_KEY", *(row.env for row in SETTINGS if row.env),
+    ]
+)  # fmt: skip
+"""The environment variables that mdmem reads."""
+
+
+def unread_variables(env: Iterable[str]) -> dict[str, str]:
+    """Return the variables that look like mdmem's and are not read, each with what to do instead."""
+    import difflib
+
+    key_of = {f"MDMEM_{row.key.upper().replace('.', '_')}": row.key for row in SETTINGS}
+    unread: dict[str, str] = {}
+    for name in sorted(env):
+        if name.startswith("MDMEM_") and name not in VARIABLES:
+            similar = difflib.get_close_matches(name, VARIABLES, 1, 0.85)
+            key = key_of.get(name, "")
+            unread[name] = (
+                f"Set {key} in a settings file: `mdmem config set {key} VALUE`."
+                if key
+                else f"Did you mean {similar[0]}?"
+                if similar
+                else "`mdmem help settings` lists the variables."
+            )
+    return unread
 
 
 def unfit(row: Setting[Any], value: Any) -> str:
@@ -72,6 +104,65 @@ def _no_project(value: list[str]) -> str:
     return ""
 
 
+def _no_tool(value: list[str]) -> str:
+    for pattern in value:
+        if not pattern or set(pattern) & _IN_NO_TOOL:
+            return (
+                f"has {pattern!r:.60}, and no tool is called so: write one glob for each name, such as "
+                "mcp__github__*. It chooses by names only, not by what a tool does"
+            )
+    return ""
+
+
+_IN_NO_TOOL = frozenset(" \t|(){}^$,;\"'")
+
+
+def _no_path(value: list[str]) -> str:
+    for pattern in value:
+        why = next((why for form, why in _IN_NO_PATH if re.match(form, pattern)), "")
+        if why or pattern != pattern.strip():
+            return f"has {pattern!r:.60}, which excludes nothing: {why or 'remove the spaces around it'}"
+        if pattern.startswith("~") and os.path.expanduser(pattern) == pattern:  # noqa: PTH111 - as hooks do
+            return f"has {pattern!r:.60}, which excludes nothing: there is no such user"
+    return ""
+
+
+_IN_NO_PATH = (
+    (r"$", "it is empty"),
+    (r"!", "nothing is taken back by a !"),
+    (r".*\$\w|.*\$\{|.*%\w+%", "variables are not replaced; write the path, or ~ for your home folder"),
+    (r".*[{}]", "* ** and ? are all a glob may have; write one for each name"),
+    (r"\w{2,}://", "write a path, not an address"),
+    (r"(.*[/\\])?\.\.([/\\]|$)", "write the whole path, or ~ for your home folder"),
+)
+"""Forms of patterns that match no path, and why."""
+
+
+def _no_tag(value: list[str]) -> str:
+    from mdmem.privacy import tags
+
+    used = tags.words(value)
+    for word in value:
+        if not tags.bare(word):
+            return f"has {word!r:.60}, which hides nothing: a word has 2 to 40 of the characters a-z, 0-9, - and _"
+        if tags.bare(word) not in used:
+            return f"has {word!r:.60}, which hides nothing: only {tags.MAX_WORDS} words are used"
+    return ""
+
+
+def _too_many_mb(value: int) -> str:
+    return f"is {value}, and at most 33 is used" if value > 33 else ""
+
+
+def _too_often(value: int) -> str:
+    return f"is {value}, and at least 1 is used" if value < 1 else ""
+
+
+def _no_address(value: str) -> str:
+    is_address = not value or value.startswith(("https://", "http://"))
+    return "" if is_address else f"is {value!r:.60}, and must begin with https:// or http://"
+
+
 def _no_mark(name: str) -> Callable[[str], str]:
     def judge(value: str) -> str:
         from mdmem import privacy
@@ -92,7 +183,9 @@ def _no_trust(value: list[str]) -> str:
             fits = len(words) == 3 and 0 <= float(words[2]) <= 1
         except ValueError:
             fits = False
-        if not fits:
+        if row and not re.match(r"agent( |$)|(user|space|group):[^ ]", row):
+            return f'has {row!r:.60}, which limits nobody; write "user:alice bob 0.5" or "agent * 0.3"'
+        if row and not fits:
             return f'has {row!r:.60}, which counts as 0; write "user:alice bob 0.5" or "agent * 0.3"'
     return ""
 
@@ -112,12 +205,19 @@ def _no_pairs(value: list[str]) -> str:
 
 
 _JUDGES: dict[str, Callable[[Any], str]] = {
+    "capture.tools": _no_tool,
+    "capture.exclude_tools": _no_tool,
     "capture.exclude_projects": _no_project,
+    "capture.exclude_paths": _no_path,
+    "privacy.tags": _no_tag,
     "inject.chars": _too_many_chars,
     "privacy.patterns": _no_pattern,
     "privacy.marker": _no_mark("marker"),
     "privacy.redacted": _no_mark("redacted"),
     "internal.trust": _no_trust,
+    "sync.max_file_mb": _too_many_mb,
+    "watch.sweep_seconds": _too_often,
+    "expand.address": _no_address,
     "expand.provider": _no_provider,
     "expand.models": _no_pairs,
     "expand.keys": _no_pairs,

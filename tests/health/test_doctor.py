@@ -413,6 +413,17 @@ def test_variables_that_are_read_as_aliases_are_named(day: Day, monkeypatch: pyt
     assert [one for one in look(day, "switches") if "TRUEMEMORY_INJECT_AFTER_TURNS" in one["text"]]
 
 
+def test_a_variable_that_mdmem_does_not_read_is_named_with_what_to_do(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_INJECT_RECALL_LIMT", "4")
+    monkeypatch.setenv("MDMEM_CAPTURE_MAX_LINES", "40")
+    assert [one["todo"] for one in wrong(look(day, "switches"))] == [
+        "Set capture.max_lines in a settings file: `mdmem config set capture.max_lines VALUE`.",
+        "Did you mean MDMEM_INJECT_RECALL_LIMIT?",
+    ]
+
+
 def test_a_lost_event_is_told_with_its_time_as_everywhere(day: Day) -> None:
     now = float(int(time.time()))  # whole seconds: the log rounds them
     losses.record(day.config(), "Stop", "codex", "full", now)
