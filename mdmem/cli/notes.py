@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from mdmem import plural
 from mdmem.cli.terminal import editor, options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.vault import archives, projects, user_notes
+from mdmem.vault import archives, layout, projects, user_notes
 from mdmem.vault import note as notes
 
 HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the note; an empty text discards it. -->"
@@ -62,7 +63,7 @@ def add(
     from mdmem.learn import decisions
 
     body, title = _text(settings, " ".join(text), title)
-    home = _project_here(settings) if project is None else project
+    home = _project_here(settings) if project is None else layout.project_called(settings.vault, project)
     added = decisions.add(
         settings, title, _shaped(settings, title, body, home), project=home,
         proposed=propose and not settings.settings.learn.accept, now=options.now(), **written,
@@ -71,7 +72,17 @@ def add(
         render.print_json({**added._asdict(), "project": home})
     else:
         click.echo(f"[mem:{added.id}] {added.path}" + (f" ({home})" if home else ""))
+    _tell_new_project(settings, home)
     _tell_what_was_kept_out(settings, [title, body])
+
+
+def _tell_new_project(settings: Config, project: str) -> None:
+    """Warn about a project without a session, which may be a typo; agents see only the notes of their own."""
+    known = layout.projects(settings.vault)
+    if project and known and project not in known:
+        similar = difflib.get_close_matches(project.lower(), known, 1)
+        tip = f" Did you mean {similar[0]}?" if similar else ""
+        click.echo(f"mdmem: The journal has no session of a project {project!r:.80}.{tip}", err=True)
 
 
 def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:

@@ -63,7 +63,12 @@ def is_private(path: str, meta: Mapping[str, object], private_projects: frozense
     """Whether a note stays on this machine, because of its own front matter or its project's."""
     if says_so(meta):
         return True
-    return (layout.project_of(path) or str(meta.get("project", ""))) in private_projects
+    return belongs(layout.project_of(path) or str(meta.get("project", "")), private_projects)
+
+
+def belongs(project: str, private_projects: frozenset[str]) -> bool:
+    """Whether a note's project is one of these. People write its name in any case."""
+    return bool(private_projects) and project.lower() in map(str.lower, private_projects)
 
 
 AT_ONCE = 10_000

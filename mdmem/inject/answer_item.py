@@ -104,7 +104,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     if hit.id in at.given:
         return None, ABOVE
     parsed = people.read(at.config.vault, hit.path)
-    if reason := recent.left_out(parsed, at.event.agent if hit.project in ("", *at.names) else ""):
+    if reason := recent.left_out(parsed, at.event.agent if not hit.project or at.is_of(hit.project) else ""):
         return None, reason
     words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
     body = at.gate.stored(excerpts.unlinked(words))
@@ -113,7 +113,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
         code = [line for line in code if not analysis.counts(line).keys().isdisjoint(terms)]
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
-    marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]
+    marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""
 
 
@@ -241,13 +241,13 @@ def _index_of_repetition(failed: str, later: list[str]) -> int:
 
 
 def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
-    if hit.project not in ("", *at.names):
+    if hit.project and not at.is_of(hit.project):
         yield f"of another project: {hit.project}"
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
     files = [file for file in every if not excerpts.is_scratch(file)] or every
     if files:
         yield f"changed {recent.listed(files, FILES_CHARS)}"
-    if hit.project in at.names:
+    if at.is_of(hit.project):
         later, missing = since(at.place.worktree, changes)
         if later:
             yield f"different by now: {recent.listed(later, FILES_CHARS)}"

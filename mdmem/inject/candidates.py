@@ -252,7 +252,7 @@ def _within(path: str, root: str) -> str:
 
 
 def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
-    return hit.project in ("", *at.names) or at.config.settings.inject.other_projects
+    return not hit.project or at.is_of(hit.project) or at.config.settings.inject.other_projects
 
 
 # -- durable notes ---------------------------------------------------------------------------------

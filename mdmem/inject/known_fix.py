@@ -76,7 +76,7 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
         date=timestamps.readable(fix.created)[:10],
         text=whole_sentences(text, _ROOM - sum(len(line) + 5 for line in lines)),
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
-        marks=() if fix.project in at.names else (f"of another project: {fix.project}",),
+        marks=() if at.is_of(fix.project) else (f"of another project: {fix.project}",),
         room=_ROOM,
     )
 

@@ -23,8 +23,8 @@ DISTRUST_SECONDS = 0.25
 class Occasion:
     """One event being answered, with all that the rules need.
 
-    project: its folder's name in the journal, present or future. names: all names of the project in notes. here: these
-    names, and the code's branch. deadline: on the monotonic clock.
+    project: its folder's name in the journal, present or future. names: all names of the project in notes, in lower
+    case. here: these names, and the code's branch. deadline: on the monotonic clock.
     """
 
     def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
@@ -40,9 +40,13 @@ class Occasion:
         self.place = place or project.identify(event.cwd)
         name = self.gate.name(self.place.name)
         self.project = projects.find(config, self.place, self.gate.name) or name
-        self.names = frozenset([self.project, name])
+        self.names = frozenset([self.project.lower(), name.lower()])
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = self.record.given()
+
+    def is_of(self, project_name: str) -> bool:
+        """Whether a note's project is this one; people write its name in any case."""
+        return project_name.lower() in self.names
 
     def has_seen(self, name: str) -> bool:
         """Whether this session was given a note or its line in a list."""

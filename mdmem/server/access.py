@@ -93,9 +93,9 @@ class Access(NamedTuple):
         if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
         owner = layout.project_of(path) or str(meta.get("project", ""))
-        if self.project and owner == self.project:
+        if self.project and owner.lower() == self.project.lower():
             return True
-        return not (owner in self.hidden or private.says_so(meta))
+        return not (private.belongs(owner, self.hidden) or private.says_so(meta))
 
 
 def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Access:

@@ -20,7 +20,7 @@ from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
 from mdmem.server.reading import Note
-from mdmem.vault import archives, disk, editing, people, user_notes
+from mdmem.vault import archives, disk, editing, layout, people, user_notes
 from mdmem.vault import note as notes
 from mdmem.vault.note import one_line
 
@@ -59,13 +59,14 @@ def add_note(
     from mdmem.learn import decisions  # not needed when a server starts
 
     proposed = propose and not at.config.settings.learn.accept
+    named = one_line(project or at.project, MAX_PROJECT_CHARS)
     added = decisions.add(
         at.config,
         title,
         text,
         kind=kind,
         supersedes=lookup.resolve(at, supersedes)[0] if supersedes else "",
-        project="" if project == "-" else one_line(project or at.project, MAX_PROJECT_CHARS),
+        project="" if project == "-" else layout.project_called(at.config.vault, named),
         tags=own_tags(at.config, tags),
         pinned=pinned,
         proposed=proposed,

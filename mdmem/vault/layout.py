@@ -185,6 +185,15 @@ def projects(root: str) -> list[str]:
     return sorted(folders(f"{root}/{TOP}"))
 
 
+def project_called(root: str, name: str) -> str:
+    """Return the project that a person means by `name`, in any case and with spaces; `name` if the journal has none."""
+    from mdmem.slug import slug  # not needed by a hook
+
+    known = projects(root)
+    alike = [folder for folder in known if folder.lower() == name.lower()] or {slug(name)}.intersection(known)
+    return name if name in known else next(iter(alike), name)
+
+
 def days(root: str, project: str) -> Iterator[tuple[str, str]]:
     """Yield (day, folder) of a project's days, unordered; a day may have several folders."""
     home = f"{TOP}/{project}"

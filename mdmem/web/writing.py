@@ -97,7 +97,7 @@ def _add(request: PageRequest) -> Response:
             form.get("title", ""),
             text,
             kind=kind,
-            project=project,
+            project=layout.project_called(request.config.vault, project),
             tags=user_notes.typed_tags(tags),
             now=time.time(),
         )

@@ -116,6 +116,13 @@ def test_a_note_belongs_to_the_project_of_the_folder_it_is_written_in(
     assert day.json("note", "d")["project"] == ""
 
 
+def test_a_note_belongs_to_the_project_that_is_meant_and_a_typo_is_told(whole: Day, day: Day) -> None:
+    assert day.json("note", "a", "--project", "API")["project"] == "api"
+    assert day.json("note", "b", "--project", " Api!")["project"] == "api"
+    done = day.attempt("note", "c", "--project", "aip")
+    assert "The journal has no session of a project 'aip'. Did you mean api?" in done.stderr
+
+
 def test_a_template_of_the_vault_shapes_its_notes(day: Day) -> None:
     (day.vault / "templates" / "notes").mkdir(parents=True)
     (day.vault / "templates" / "notes" / "note.md").write_text("## {{title}} ({{date}})\n\n{{body}}\n\n## Why\n")

@@ -627,6 +627,15 @@ def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, 
     assert git(root, "diff", "HEAD") == ""
 
 
+def test_notes_of_a_project_that_stays_do_so_in_whatever_case_they_name_it(first: Config, remote: Path) -> None:
+    put(Path(first.vault), "journal/app/project.md", "---\nkind: project\nsync: false\n---\n\n# App\n")
+    put(Path(first.vault), "notes/plan.md", "---\nproject: App\n---\n\nCANARY\n")
+
+    sync.sync(first)
+
+    assert "CANARY" not in git(remote, "log", "-p", "--format=%B")
+
+
 def test_a_page_does_not_name_what_stays_when_it_is_committed_without_it(first: Config, tmp_path: Path) -> None:
     root = Path(first.vault)
     talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")

@@ -182,6 +182,12 @@ def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None
     assert "another project" not in text
 
 
+def test_a_note_whose_author_writes_the_project_in_capitals_is_one_of_it(talk: Talk) -> None:
+    write(talk.vault, "notes/here.md", "We write British English.", pinned=True, project="Notes-App")
+
+    assert "British English" in occur(talk, "SessionStart", source="startup")
+
+
 def test_the_index_of_durable_notes_is_bounded_and_counts_the_rest(talk: Talk) -> None:
     for number in range(60):
         write(

@@ -474,6 +474,7 @@ def test_notes_that_stay_at_home_are_not_shown_to_other_projects(
     put(vault, "journal/secret/project.md", "The secret project", kind="project", project="secret", sync=False)
     own = {"kind": "prompt", "project": "secret", "session": "bbbb2222", "created": "2026-09-17T08:00:00Z"}
     hidden = put(vault, "journal/secret/2026-09-17/0800-x-bbbb2222/001-000-prompt-x.md", "zebra leap plan", **own)
+    written = put(vault, "notes/written.md", "zebra leap by hand", project="Secret")
     single = put(vault, "notes/single.md", "zebra leap alone", project="acme-notes", sync=False)
 
     for headers in ({}, {"X_Project": "b"}):
@@ -484,7 +485,7 @@ def test_notes_that_stay_at_home_are_not_shown_to_other_projects(
             ("recent", {}),
             ("get_session", {"session": "bbbb2222"}),
             ("get_session", {}),
-            ("get_notes", {"ids": [hidden, single]}),
+            ("get_notes", {"ids": [hidden, single, written]}),
             ("timeline", {"note": day["other"], "all_projects": True}),
             ("related", {"note": day["ask"]}),
             ("project_context", {"project": "secret"}),
@@ -495,6 +496,7 @@ def test_notes_that_stay_at_home_are_not_shown_to_other_projects(
             assert "zebra" not in answer.text.replace("zebra leap plan?", ""), (tool, answer.text)
             assert "secret" not in answer.text or tool == "project_context"
     assert hidden in entries(server.call("search", {"query": "zebra"}, X_Project="secret"))
+    assert written in entries(server.call("search", {"query": "zebra"}, X_Project="secret"))
     assert single in entries(server.call("search", {"query": "zebra"}, X_Project="acme-notes"))
 
 
