@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.vault import archives, disk, journal, note
+from mdmem.vault import archives, disk, journal, layout, note
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     facts = [
         meta.pop("kind", "note"),
         timestamps.readable(meta.pop("created", "")),
-        meta.pop("project", ""),
+        layout.project_named(path, {"project": meta.pop("project", "")}),
         meta.pop("agent", ""),
         f"mem:{meta.pop('id')}" if "id" in meta else "",
     ]

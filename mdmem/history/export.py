@@ -16,7 +16,7 @@ from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import checked_out, objects, repository, writer
-from mdmem.vault import disk, note, people
+from mdmem.vault import disk, layout, note, people
 
 Progress = Callable[[int, int], None]
 
@@ -82,7 +82,7 @@ def select(
         if progress:
             progress(number, len(paths))
         exported = _cleaned(config, rules, path)
-        if exported is None or (project and str(exported.parsed.meta.get("project", "")) != project):
+        if exported is None or (project and not _is_of(exported, project)):
             continue
         created = timestamps.utc(str(exported.parsed.meta.get("created", "")))
         if (since and created < since) or (until and created >= until):
@@ -92,6 +92,11 @@ def select(
         else:
             renamed.append(exported)
     yield from sorted(renamed)
+
+
+def _is_of(exported: Exported, project: str) -> bool:
+    """Whether a note is of a project, by its name in any case."""
+    return layout.project_named(exported.path, exported.parsed.meta).lower() == project.lower()
 
 
 def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None:

@@ -63,7 +63,7 @@ def is_private(path: str, meta: Mapping[str, object], private_projects: frozense
     """Whether a note stays on this machine, because of its own front matter or its project's."""
     if says_so(meta):
         return True
-    return belongs(layout.project_of(path) or str(meta.get("project", "")), private_projects)
+    return belongs(layout.project_named(path, meta), private_projects)
 
 
 def belongs(project: str, private_projects: frozenset[str]) -> bool:

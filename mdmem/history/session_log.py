@@ -68,7 +68,7 @@ def sessions(
 ) -> Iterator[LoggedSession]:
     """Yield the sessions of the vault, newest first.
 
-    project: exact name. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
+    project: name, in any case. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
     file: part of the path of a changed file. session: prefix of its id or of its folder's name, or its tag.
     agent: exact name.
     """
@@ -113,7 +113,7 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     """Yield the folders of sessions, newest day and time first, reading one day at a time."""
     days: dict[str, set[str]] = {}
     for name in layout.projects(str(root)):
-        for day, folder in layout.days(str(root), name) if project in ("", name) else ():
+        for day, folder in layout.days(str(root), name) if project.lower() in ("", name.lower()) else ():
             if day >= since_day:
                 days.setdefault(day, set()).update((folder, *layout.days_packed_in(folder)))
     for day in sorted(days, reverse=True):
@@ -180,7 +180,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         title, name = "", journal.untitled(_text(page, "created"))
     return LoggedSession(
         session=_text(first, "session"),
-        project=_text(first, "project"),
+        project=layout.project_named(path, first),
         agent=_text(first, "agent"),
         branch=_text(first, "branch"),
         title=title or (asks or [""])[0] or name,

@@ -194,7 +194,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
         kind=str(meta.get("kind", "note")),
         title=str(meta.get("title", "")),
         created=timestamps.utc(str(meta.get("created", ""))),
-        project=str(meta.get("project", "")),
+        project=layout.project_named(path, meta),
         statement=statement(parsed),
         superseded_by=newer.get(name, ""),
         before=_chain(name, newer, titles),

@@ -196,10 +196,13 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
 
 
 def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> Set[int] | None:
-    """Return the notes that an agent may be shown (None: all)."""
+    """Return the notes that an agent may be shown (None: all). project: only its notes and those of no project.
+
+    here: also has the project's other names in notes.
+    """
     among = None
     if project is not None:
-        among = view.of_project(project) | view.notes("facet", "project:")
+        among = set().union(*map(view.of_project, {"", project, *(here.projects if here else ())}))
     hidden = view.internal | staged.hidden(view, here)
     if without_session:
         hidden |= view.of_session(without_session)

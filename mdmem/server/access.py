@@ -92,7 +92,7 @@ class Access(NamedTuple):
         """Whether a note may be shown: not an internal memory, and not another project's private note."""
         if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
-        owner = layout.project_of(path) or str(meta.get("project", ""))
+        owner = layout.project_named(path, meta)
         if self.project and owner.lower() == self.project.lower():
             return True
         return not (private.belongs(owner, self.hidden) or private.says_so(meta))

@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
-from mdmem.vault import journal
+from mdmem.vault import journal, layout
 from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
@@ -64,7 +64,7 @@ def of_note(at: Access, read: ConversationStep) -> NoteLine:
         "date": at.line(timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
         "kind": at.line(str(meta.get("kind", "note")), NAME_CHARS),
         "title": at.line(title, safe_text.TITLE_CHARS),
-        "project": at.line(str(meta.get("project", "")), NAME_CHARS),
+        "project": at.line(layout.project_named(read.path, meta), NAME_CHARS),
         "score": 0.0,
         "line": _outdated(at, meta) + _text(at, journal.unmarked(read.body[:1_000]), title),
     }

@@ -110,7 +110,7 @@ def supersede(
         new_path, replacement = lookup.resolve(at, by)
         new_id = str(replacement.meta.get("id", "")) or new_path
     else:
-        project = str(parsed.meta.get("project", ""))
+        project = layout.project_named(path, parsed.meta)
         added = user_notes.add(at.config, title, text, project=project, supersedes=old_id, now=time.time())
         new_path, new_id = added.path, added.id
     if new_path == path:

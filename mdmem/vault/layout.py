@@ -19,7 +19,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 TOP = "journal"
 MANY = 450
@@ -38,6 +38,14 @@ def project_of(path: str) -> str:
     """Return the project folder's name in a journal path; "" for any other path."""
     parts = path.split("/", 2)
     return parts[1] if len(parts) > 2 and parts[0] == TOP else ""
+
+
+def project_named(path: str, meta: Mapping[str, object]) -> str:
+    """Return a note's project: that of its folder in the journal, which its owner may have renamed; else what it says.
+
+    meta: its front matter.
+    """
+    return project_of(path) or str(meta.get("project") or "")
 
 
 def is_session(folder: str) -> bool:

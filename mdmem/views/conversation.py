@@ -68,7 +68,10 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
 
     term, paths = rows.ask(config, answer)
     files = ((path, note.parse(data)) for path in paths if (data := disk.read_path(config.vault, path)) is not None)
-    conversation = of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in files)
+    conversation = of_notes(
+        ConversationStep(path, {**parsed.meta, "project": layout.project_named(path, parsed.meta)}, parsed.body)
+        for path, parsed in files
+    )
     return conversation._replace(session=conversation.session or term.partition(":")[2])
 
 

@@ -128,6 +128,24 @@ def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day:
     )
 
 
+def test_a_renamed_project_has_its_new_name_everywhere_and_is_found_by_both(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    (day.vault / "journal/api").rename(day.vault / "journal/gateway")
+    (prompt, answer) = [row["id"] for row in day.json("list", "--project", "gateway", "--sort", "oldest")]
+
+    assert day.json("list", "--project", "api") == day.json("list", "--project", "gateway")
+    assert day.json("stats")["projects"] == {"notes-app": 7, "gateway": 2}
+    assert {row["project"] for row in day.json("sessions")} == {"notes-app", "gateway"}
+    assert day.json("sessions", "--project", "Gateway")[0]["project"] == "gateway"
+    assert day.json("history", OTHER)["project"] == "gateway"
+    assert day.json("search", "retry", "--project", "gateway")[0]["project"] == "gateway"
+    assert day.json("digest", OTHER)["sessions"][0]["project"] == "gateway"
+    assert "gateway" in day.terminal("show", prompt).split("\n")[1]
+    assert "gateway" in day.terminal("history", answer).split("\n")[1]
+    day.run("export", str(tmp_path / "out.jsonl"), "--project", "GATEWAY")
+    assert '"kind": "prompt", "title": "Add a retry' in (tmp_path / "out.jsonl").read_text()
+
+
 def test_a_part_of_several_projects_names_is_ambiguous(day: Day) -> None:
     for name in ("twin-one", "twin-two"):
         (day.vault / "journal" / name).mkdir(exist_ok=True)

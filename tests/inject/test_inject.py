@@ -188,6 +188,15 @@ def test_a_note_whose_author_writes_the_project_in_capitals_is_one_of_it(talk: T
     assert "British English" in occur(talk, "SessionStart", source="startup")
 
 
+def test_a_project_keeps_its_memories_when_its_folder_is_renamed(past: Talk) -> None:
+    write(past.vault, "notes/release.md", "We release on Tuesdays.", project="notes-app", title="Release day")
+    (past.vault / "journal/notes-app").rename(past.vault / "journal/daily-notes")
+
+    assert "ask the calendar module" in ask(new_session(past, 1), "What did we decide about the date parser?")
+    assert "We release on Tuesdays" in ask(new_session(past, 2), "On which day do we release?")
+    assert "Release day" in occur(new_session(past, 3), "SessionStart", source="startup")
+
+
 def test_the_index_of_durable_notes_is_bounded_and_counts_the_rest(talk: Talk) -> None:
     for number in range(60):
         write(

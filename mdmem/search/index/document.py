@@ -18,6 +18,7 @@ from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, entities, errors, wordings
 from mdmem.vault import creation, disk, journal, links, note, people
+from mdmem.vault.layout import project_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -97,6 +98,8 @@ def build(
         "date": _date_counts(created.date()) if created else {},
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
+    if folder := project_of(entry.path):
+        facts["project"] = folder
     facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
     facts["id"] = _text(facts.get("id")) or note.id_of_path(entry.path)
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
@@ -236,8 +239,7 @@ def _facets(
     for key in ("project", "session", "tool", "agent", "branch"):
         if isinstance(meta.get(key), (str, int)):
             yield f"{key}:{meta[key]}".lower()
-    if not meta.get("project"):
-        yield "project:"
+    yield f"project:{facts.get('project', '')}".lower()
     if _says(parsed, "staged"):
         yield staged.facet(str(meta["staged"]))
     is_captured = "digest" in meta or facts["kind"] in note.PAGES

@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem.agents import aliases
 from mdmem.history.export import Exported
-from mdmem.vault import journal, links
+from mdmem.vault import journal, layout, links
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession
 
@@ -48,10 +48,11 @@ def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
     body = _text(journal.unmarked(note.parsed.body))
     tags = meta.get("tags") or []
     tag_names = map(str, tags if isinstance(tags, list) else [tags])
-    texts = {key: _text(meta.get(key)) for key in ("id", "project", "session", "tool")}
+    texts = {key: _text(meta.get(key)) for key in ("id", "session", "tool")}
     numbers = {key: _as_int(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
         **texts,
+        "project": _text(layout.project_named(note.path, meta)),
         "created": _text(articles.created(note)),
         **numbers,
         "number": number,

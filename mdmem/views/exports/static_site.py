@@ -18,7 +18,7 @@ from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
-from mdmem.vault import attachments, disk, journal, links
+from mdmem.vault import attachments, disk, journal, layout, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
@@ -155,7 +155,8 @@ class _Site:
         """Hold the searchable facts of a note: title, address, facts, the start of its text."""
         created, meta = articles.created(note), note.parsed.meta
         to = articles.relative(self._places.by_path[links.stem(note.path.lower())], "search.html")
-        facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
+        project = layout.project_named(note.path, meta)
+        facts = [wording.day(created), project, str(meta.get("kind") or "note")]
         text = " ".join(journal.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         row = (articles.title_of(note).replace("`", ""), to, " · ".join(filter(None, facts)), text)
         text_of_row = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
