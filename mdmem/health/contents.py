@@ -213,6 +213,9 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     if b"\0" in data:
         text = f"{path} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched, nor committed."
         yield warning(text, "Save it as UTF-8, without NUL bytes.")
+    elif line_number := _line_of_strange_bytes(data):
+        text = f"{path}:{line_number}: not UTF-8 (is it saved as Latin-1?). Such letters are shown as � and not found."
+        yield warning(text, "Save it as UTF-8.")
     if notes.has_two_versions(data):
         line_number = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(
@@ -232,6 +235,15 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
         yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not allow.", "Use a dash.")
+
+
+def _line_of_strange_bytes(data: bytes) -> int:
+    """Return the number of the first line that is not UTF-8, 0 if there is none."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 0
 
 
 _PARTS = {

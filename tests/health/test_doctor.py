@@ -225,13 +225,15 @@ def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day
     (notes / "dangling.md").symlink_to("nowhere")
     (notes / "folder").symlink_to(tmp_path)
     (notes / "wide.md").write_bytes("# Wide\n".encode("utf-16"))
+    (notes / "latin.md").write_bytes("# Latin\n\nCafé\n".encode("latin-1"))
 
     found = look(day, "notes")
 
     (links,) = [one for one in found if one["severity"] == "note"]
     assert links["text"].startswith("3 links passed over")
     assert links["text"].endswith("notes/folder, notes/dangling.md, notes/linked.md.")
-    (wide,) = wrong(found)
+    latin, wide = sorted(wrong(found), key=lambda one: str(one["text"]))
+    assert latin["text"].startswith("notes/latin.md:3: not UTF-8 (is it saved as Latin-1?)")
     assert wide["text"].startswith("notes/wide.md contains a NUL byte (is it saved as UTF-16?)")
     assert wide["todo"] == "Save it as UTF-8, without NUL bytes."
 
