@@ -122,6 +122,43 @@ def test_what_codex_noted_of_reviewed_hooks_goes_with_them(ask: Run, home: Path)
     assert file.read_text("utf-8") == f"{before}\n{other}"
 
 
+@pytest.mark.parametrize(
+    ("agent", "file", "before", "key"),
+    [
+        ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", "features.hooks"),
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"disabled": ["mdmem-hook"]}}', "hooksConfig.disabled"),
+    ],
+)
+def test_hooks_that_the_agents_settings_switch_off_are_named(
+    ask: Run, home: Path, agent: str, file: str, before: str, key: str
+) -> None:
+    path = home / file
+    path.parent.mkdir()
+    path.write_text(before, encoding="utf-8")
+    told = f"{key} in {path} switches hooks off"
+
+    assert told in ask("install", agent, "--yes").stdout
+    assert told in ask("status").stdout
+    assert told in ask("doctor", "--only", "agents").stdout
+
+
+def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registered(ask: Run, home: Path) -> None:
+    for folder, text in ((".claude", "{}"), (".cursor", "{"), (".gemini", "{}")):
+        (home / folder).mkdir()
+        name = "hooks.json" if folder == ".cursor" else "settings.json"
+        (home / folder / name).write_text(text, encoding="utf-8")
+
+    done = ask("install", "--all", "--yes")
+
+    assert done.returncode == 3
+    assert "Claude Code: registered in" in done.stdout
+    assert "Gemini CLI: registered in" in done.stdout
+    assert f"{home}/.cursor/hooks.json is not valid JSON" in done.stderr
+    assert (home / ".cursor" / "hooks.json").read_text() == "{"
+
+
 def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> None:
     ask("install", "codex", "--yes")
     assert "never reviewed in Codex" in ask("status").stdout

@@ -298,6 +298,19 @@ def test_a_file_that_cannot_be_written_is_reported(home: Path) -> None:
         registration.register("claude-code")
 
 
+def test_a_read_only_file_is_not_replaced(home: Path) -> None:
+    file = home / ".cursor" / "hooks.json"
+    file.parent.mkdir()
+    file.write_text('{"version": 1}', encoding="utf-8")
+    file.chmod(0o400)
+    with pytest.raises(ConfigError, match="read-only"):
+        registration.register("cursor")
+    assert (file.read_text("utf-8"), sorted(path.name for path in file.parent.iterdir())) == (
+        '{"version": 1}',
+        ["hooks.json"],
+    )
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
 @pytest.mark.parametrize("lead", ["", "/dev/zero"])
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini"])

@@ -112,6 +112,18 @@ class SettingsOffer(NamedTuple):
     file: SettingsPlace | None = None
 
 
+class OffSwitch(NamedTuple):
+    """A setting of an agent that switches hooks off.
+
+    place: the keys that lead to it. off: its value then; of a list of switched-off hooks, the start of a name of
+    mdmem's. file: its settings file beside the one with the hooks; "" for that one.
+    """
+
+    place: tuple[str, ...]
+    off: bool | str
+    file: str = ""
+
+
 class KnownAgent(NamedTuple):
     """All that mdmem knows about an agent.
 
@@ -129,6 +141,7 @@ class KnownAgent(NamedTuple):
     offers: further settings that `mdmem install` offers.
     resume: the command that resumes a session, without the session's id; () for none.
     on_request: a value of `inject.on` -> the row of `HOOKS` that it adds.
+    switches: the settings that switch its hooks off.
     """
 
     module: Agent
@@ -147,6 +160,7 @@ class KnownAgent(NamedTuple):
     offers: tuple[SettingsOffer, ...] = ()
     resume: tuple[str, ...] = ()
     on_request: Mapping[str, HookRow] = {}
+    switches: tuple[OffSwitch, ...] = ()
 
     @property
     def name(self) -> str:
@@ -204,6 +218,7 @@ ROWS = (
         ),
         resume=("claude", "--resume"),
         on_request=claude_code.ON_REQUEST,
+        switches=(OffSwitch(("disableAllHooks",), off=True),),
     ),
     KnownAgent(
         codex,
@@ -224,6 +239,10 @@ ROWS = (
             ),
         ),
         resume=("codex", "resume"),
+        switches=(
+            OffSwitch(("features", "hooks"), off=False, file="config.toml"),
+            OffSwitch(("features", "codex_hooks"), off=False, file="config.toml"),
+        ),
     ),
     KnownAgent(
         gemini,
@@ -237,6 +256,10 @@ ROWS = (
         own_instructions="GEMINI.md",
         offers=(_reading(gemini.TITLE, ("tools", "allowed"), items=_each("run_shell_command(mdmem {})")),),
         resume=("gemini", "--resume"),
+        switches=(
+            OffSwitch(("hooksConfig", "enabled"), off=False),
+            OffSwitch(("hooksConfig", "disabled"), off="mdmem-"),
+        ),
     ),
     KnownAgent(
         cursor,

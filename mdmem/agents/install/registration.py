@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, trust
+from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, switches, trust
 from mdmem.agents.install.command_line import command, vault_of
 from mdmem.agents.install.known import ROWS, KnownAgent, located, row_of
 from mdmem.agents.install.settings_file import SettingsFile
@@ -78,7 +78,8 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     moved_note = f"Before, it stored to {earlier_vault}." if earlier_vault and vault and earlier_vault != vault else ""
     note = " ".join(filter(None, [moved_note, known_agent.note, _SHARED if shared else ""]))
     change = SettingsChange(agent, known_agent.title, scope, file.path, "unchanged", note=note)
-    return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
+    change = put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
+    return change._replace(note=switches.problem(known_agent, file.path, text) or change.note)
 
 
 def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bool, dry_run: bool) -> SettingsChange:
@@ -156,7 +157,7 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
         )
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    problem = trust.unreviewed(agent, path, file.text)
+    problem = switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
     is_current = text == file.text and launcher.is_current()
     return row._replace(state="registered" if is_current else "outdated", vault=named_vault, problem=problem)
 

@@ -95,7 +95,12 @@ class SettingsFile:
                 folder = os.path.dirname(folder)
 
     def _publish(self, content: bytes, path: str) -> None:
-        """Write a temporary file of the same mode and owner beside `path`, and move it there."""
+        """Write a temporary file of the same mode and owner beside `path`, and move it there.
+
+        Raises ConfigError when the settings file is read-only, which moving would ignore.
+        """
+        if self._stat and not self._stat.st_mode & 0o222:
+            raise ConfigError(f"{self.path} is read-only. It was not changed. `chmod u+w {self.path}` allows changes.")
         folder = os.path.dirname(path)
         files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")

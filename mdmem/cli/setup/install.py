@@ -218,17 +218,28 @@ def install(vault: str | None, /, **given: Any) -> None:
         extra.require_mcp()
     if not asked.dry_run:
         launch.compile_all()  # hooks do not write bytecode themselves
-    changes = list(_changes(asked, names, settings, settings.vault if vault else None))
+    failed: list[ConfigError] = []
+    changes = list(_changes(asked, names, settings, settings.vault if vault else None, failed))
     if with_unit:
         changes.append(unit.install(settings.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
     if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
+        _raise_first(failed)
         return
     _print_changes(changes, as_json=asked.as_json)
     if not asked.as_json and not Path(settings.vault).is_dir():
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
+    _raise_first(failed)
+
+
+def _raise_first(failed: list[ConfigError]) -> None:
+    """Report what kept agents' settings from being changed; the others' are."""
+    for other in failed[1:]:
+        click.echo(f"mdmem: {other}", err=True)
+    if failed:
+        raise failed[0]
 
 
 def _detected(asked: InstallRequest) -> list[str]:
@@ -245,13 +256,22 @@ def _detected(asked: InstallRequest) -> list[str]:
 
 
 def _changes(
-    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None
+    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None, failed: list[ConfigError]
 ) -> Iterator[registration.SettingsChange]:
-    """Register hooks and server, the status line, the advice on notes, and further settings that the user wants."""
+    """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
+
+    failed: collects why agents could not be registered; the others are.
+    """
     from mdmem.cli.setup import protocol
 
+    registered = []
     for name in names:
-        yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
+        try:
+            yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
+            registered.append(name)
+        except ConfigError as error:
+            failed.append(error)
+    names = registered
     if asked.with_line:
         from mdmem.agents.install import status_line
 
@@ -364,10 +384,7 @@ def uninstall(
     _print_changes(said, as_json=as_json, unchanged="not registered in")
     if not (said or failed or as_json):
         click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
-    for other in failed[1:]:
-        click.echo(f"mdmem: {other}", err=True)
-    if failed:
-        raise failed[0]
+    _raise_first(failed)
 
 
 def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registration.SettingsChange]:
