@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mdmem.agents.install import extra, known, mcp_registration, registration, trust
+from mdmem.agents.install import extra, known, launcher, mcp_registration, registration, trust
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -55,6 +56,16 @@ def test_hooks_that_store_to_another_vault_from_now_on_are_told(
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     told = [ask("--vault", vault, "install", agent, "--yes").stdout for vault in (one, one, two, two)]
     assert [f"Before, it stored to {one}." in text for text in told] == [False, False, True, False]
+
+
+def test_hooks_that_start_this_mdmem_from_now_on_are_told(ask: Run, home: Path) -> None:
+    ask("install", "gemini", "--yes")
+    program = Path(launcher.path())
+    program.write_text(program.read_text("utf-8").replace(sys.executable, "/opt/older/bin/python"), encoding="utf-8")
+
+    told = [ask("install", "gemini", "--yes").stdout for _ in range(2)]
+
+    assert ["Its hooks start this mdmem from now on." in text for text in told] == [True, False]
 
 
 @pytest.mark.parametrize("client", ["opencode", "copilot"])

@@ -72,14 +72,20 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     is_ours_alone = bool(command_lines) and _is_empty_without(known_agent, file)
     shared = scope == "project"
     text = _registered(known_agent, file.text or "", file.path, vault or "", shared=shared)
+    renewed = ""
     if not dry_run:
+        renewed = "" if not command_lines or launcher.is_current() else _RENEWED
         _use_launcher(file.path)
     earlier_vault = _vault(command_lines)
     moved_note = f"Before, it stored to {earlier_vault}." if earlier_vault and vault and earlier_vault != vault else ""
     note = " ".join(filter(None, [moved_note, known_agent.note, _SHARED if shared else ""]))
     change = SettingsChange(agent, known_agent.title, scope, file.path, "unchanged", note=note)
     change = put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
-    return change._replace(note=switches.problem(known_agent, file.path, text) or change.note)
+    notes = (switches.problem(known_agent, file.path, text), change.note, renewed)
+    return change._replace(note=next(filter(None, notes), ""))
+
+
+_RENEWED = "Its hooks start this mdmem from now on."
 
 
 def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bool, dry_run: bool) -> SettingsChange:
