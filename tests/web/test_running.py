@@ -8,12 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from mdmem import config
+from mdmem.vault import user_notes
 from mdmem.web import gate, serve
+from tests.helpers import cli_day
 from tests.helpers.pages import serving
 from tests.web.conftest import Web
 
@@ -61,6 +64,20 @@ def test_a_server_that_ended_or_was_killed_leaves_nothing_in_the_way(web: Web, t
         assert list(tmp_path.rglob("web.*"))
 
     assert not list(tmp_path.rglob("web.*"))
+
+
+def test_today_shows_what_was_written_today_without_a_session_and_counts_the_rest(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    settings = day.config()
+    for number in range(11):
+        user_notes.add(settings, f"Thought {number}", "A thought.", now=time.time())
+
+    with serving(day.vault, day.env) as served:
+        page = served.ask("/", headers={"Cookie": served.enter()})[2]
+
+    assert "<h1>Today</h1>" in page
+    assert page.count(">Thought ") == 8
+    assert "3 earlier notes" in page
 
 
 @pytest.mark.skipif(not LINUX, reason="only Linux lists who holds the other end of a connection")

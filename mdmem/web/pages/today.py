@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import injections, rows, sessions, storing, wording
 from mdmem.views.injections import Injection
@@ -17,6 +18,9 @@ from mdmem.web.site import PageRequest
 
 SHOWN_NOTES = 8
 """Maximum number of notes shown per session; its page has all of them."""
+
+MAX_WRITTEN = 1_000
+"""Maximum number of written notes of a day that are counted."""
 
 SHOWN_SESSIONS = 20
 EARLIER_SESSIONS = 5
@@ -41,7 +45,9 @@ def today(request: PageRequest) -> Response:
     table = sessions.table(request.view)
     now = time.strftime("%Y-%m-%d")
     ended = [(wording.day(row.ended), row) for row in table]
-    day = now if any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
+    written = _written(request.view, now)
+    day = now if written or any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
+    written = written if day == now else _written(request.view, day)
     session_rows = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
     log = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
     given = injections.read(request.view, log)
@@ -54,11 +60,17 @@ def today(request: PageRequest) -> Response:
         cards=cards,
         before=before,
         left_out=len(session_rows) - len(cards),
-        loose=shared.newest(request.view, request.view.of_kinds(note.WRITTEN), day=day, most=SHOWN_NOTES),
+        loose=written[:SHOWN_NOTES],
+        more_loose=len(written[SHOWN_NOTES:]),
         alarms=storing.alarms(request.config),
         figures=_figures(session_rows, given),
-        empty=not table,
+        empty=not (table or written),
     )
+
+
+def _written(view: View, day: str) -> list[NoteRow]:
+    """Return the notes that people and agents wrote on a day."""
+    return shared.newest(view, view.of_kinds(note.WRITTEN), day=day, most=MAX_WRITTEN)
 
 
 def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card:
