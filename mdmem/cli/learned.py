@@ -171,6 +171,8 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
     """
     from mdmem.learn import about as learned
 
+    if not entity.strip():
+        raise UsageError("Name what to look up: a file, a symbol, #123, a package, an error.")
     note_rows.refresh(settings)
     knowledge = learned.about(settings, entity, project=project or "", now=options.now())
     if as_json:

@@ -70,7 +70,7 @@ def sessions(
 
     project: name, in any case. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
     file: part of the path of a changed file. session: prefix of its id or of its folder's name, or its tag.
-    agent: exact name.
+    agent: part of its name, in any case.
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
@@ -79,7 +79,7 @@ def sessions(
             continue
         if session and not (find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)):
             continue
-        if agent and logged.agent != agent:
+        if agent.lower() not in logged.agent.lower():
             continue
         if file and not any(file in path for path in logged.files):
             continue

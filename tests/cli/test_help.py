@@ -112,6 +112,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert heavy.isdisjoint(loaded)
 
 
+def test_help_of_a_command_of_a_group_is_shown_by_its_words(ask: Run) -> None:
+    assert ask("help", "config", "set").stdout == ask("config", "set", "--help").stdout
+    assert "Usage: mdmem privacy check" in ask("help", "privacy", "check").stdout
+    assert "There is no help page 'config nothing'" in ask("help", "config", "nothing").stderr
+
+
 def test_a_command_ends_without_looking_for_cycles_once_more() -> None:
     code = "import atexit, gc; from mdmem.__main__ import main; atexit.register(lambda: print(len(gc.get_objects()))); "
     done = subprocess.run(

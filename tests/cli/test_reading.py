@@ -117,6 +117,14 @@ def test_sessions_are_narrowed_by_agent(day: Day, command: str) -> None:
     assert "No" in day.run(command, "--agent", "gemini").output
 
 
+@pytest.mark.parametrize("command", ["sessions", "log", "list"])
+@pytest.mark.parametrize("name", ["CODEX", "Codex CLI", "dex"])
+def test_an_agent_is_meant_by_its_title_in_any_case_and_by_a_part_of_its_name(
+    day: Day, command: str, name: str
+) -> None:
+    assert day.json(command, "--agent", name) == day.json(command, "--agent", "codex") != []
+
+
 @pytest.mark.parametrize("command", [["sessions"], ["log", "--oneline"], ["digest", "--on", "2026-09"]])
 def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day: Day, command: list[str]) -> None:
     whole = "notes-app"

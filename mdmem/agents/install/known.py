@@ -317,6 +317,15 @@ ROWS = (
 AGENTS = {row.name: row for row in ROWS}
 """An agent's name -> its row. Its module has that name in `mdmem.agents`, and a hook loads only that one."""
 
+
+def name_meant(words: str) -> str:
+    """Return the name in notes of the agent whose name, title or part of a name this is; `words` if it is unclear."""
+    low = words.lower()
+    alike = [row.name for row in ROWS if low in (row.name, row.title.lower())]
+    alike = alike or [row.name for row in ROWS if low and low in row.name]
+    return alike[0] if len(alike) == 1 else words
+
+
 CLIENTS: dict[str, McpClient] = {
     **{row.name: row.mcp for row in ROWS},
     "claude-desktop": McpClient("Claude Desktop", _desktop_file, _servers, note="Restart Claude Desktop."),

@@ -13,29 +13,40 @@ from mdmem.views import help_pages
 
 @click.command("help", short_help="Show a help page, or the help of a command.")
 @click.argument(
-    "topic",
-    required=False,
+    "words",
+    nargs=-1,
+    metavar="[TOPIC]",
     shell_complete=lambda _ctx, _param, begin: [t for t in help_pages.topics() if t.startswith(begin)],
 )
 @click.pass_context
 @pager.paged
-def help_command(ctx: click.Context, topic: str | None) -> None:
+def help_command(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Show the help page of TOPIC, or the help of the command TOPIC. Without TOPIC, list the pages.
 
     \b
     Example:  mdmem help privacy
-              mdmem help search
+              mdmem help config set
     """
-    group = ctx.parent.command if ctx.parent else None
-    if topic is None:
+    shown = _command(ctx, words)
+    if not words:
         _list()
-    elif topic in help_pages.topics() or not isinstance(group, click.Group) or topic not in group.list_commands(ctx):
-        _show(help_pages.page(topic))
+    elif shown is None or (len(words) == 1 and words[0] in help_pages.topics()):
+        _show(help_pages.page(" ".join(words)))
     else:
-        shown = group.get_command(ctx, topic)
-        if shown is not None:
-            with click.Context(shown, info_name=f"mdmem {topic}") as inner:
-                click.echo(shown.get_help(inner))
+        with click.Context(shown, info_name=" ".join(("mdmem", *words))) as inner:
+            click.echo(shown.get_help(inner))
+
+
+def _command(ctx: click.Context, words: tuple[str, ...]) -> click.Command | None:
+    """Return the command that the words name, None if there is none."""
+    found = ctx.parent.command if ctx.parent and words else None
+    for word in words:
+        found = (
+            found.get_command(ctx, word)
+            if isinstance(found, click.Group) and word in found.list_commands(ctx)
+            else None
+        )
+    return found
 
 
 def _list() -> None:

@@ -315,8 +315,11 @@ def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) 
     return matching[0]
 
 
-def _check_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    from mdmem.agents.install.known import name_meant
+
     if value:
+        value = name_meant(value)
         _hint_at_unmatched(ctx, agent=value)
     return value
 
@@ -357,7 +360,7 @@ on = click.option("--on", metavar="TIME", help="On this day, or in this week or 
 offset = number("--offset", default=0, help_text="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 agent = click.option(
-    "--agent", metavar="NAME", shell_complete=agents, callback=_check_agent, help="Only from this agent."
+    "--agent", metavar="NAME", shell_complete=agents, callback=_resolve_agent, help="Only from this agent."
 )
 one_session = click.option(
     "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
