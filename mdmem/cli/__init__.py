@@ -109,6 +109,9 @@ def _vault_problem(error: OSError) -> str:
     words = "\0".join(sys.argv).replace("\0--vault=", "\0--vault\0").split("\0")
     given = words[words.index("--vault") + 1 :] if "--vault" in words else []
     root = config.load(given[0] if given else None).vault
+    place = str(error.filename or "")
+    if place.startswith(os.sep) and not f"{place}{os.sep}".startswith(f"{root}{os.sep}"):
+        return ""  # such as the target of an export
     if is_full:
         return (
             f"A disk that the vault at {root} needs is full ({error.strerror}). Free some space and run the command"

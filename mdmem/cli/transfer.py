@@ -234,7 +234,7 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **filte
 
     with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is still exported
         upkeep.refresh(settings, now=time.time())
-    path = Path(target[-1])
+    path = Path(target[-1]).absolute()
     if target[0] == "site" and len(target) == 2 and form is None:
         count = exports.site(settings, path, **filters)
         return count, f"{plural.number(count.notes, 'note')}: open {path / 'index.html'}"

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mdmem import config
 from mdmem.cli.setup import demo, install
 from mdmem.settings import SETTINGS
 from tests.conftest import session_pages
+from tests.helpers import rights
 from tests.helpers.plain_git import git
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -160,6 +162,24 @@ def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem:
     mdmem("uninstall", "claude-code", check=True)
     assert file.read_text() == before
     assert "not registered in" in ask("uninstall", "claude-code", check=True).stdout
+
+
+@rights.kept_out
+def test_an_export_that_cannot_be_written_does_not_blame_a_read_only_vault(vault: Path, tmp_path: Path) -> None:
+    shut = tmp_path / "shut"
+    shut.mkdir()
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "a.md").write_text("A note.\n", encoding="utf-8")
+    for folder in (vault, shut):
+        folder.chmod(0o500)
+    try:
+        words = [sys.executable, "-m", "mdmem", "--vault", str(vault), "export", str(shut / "out.jsonl")]
+        done = rights.run(words)
+    finally:
+        vault.chmod(0o700)
+
+    assert done.returncode == 1
+    assert f"Permission denied ({shut / 'out.jsonl'})" in done.stderr
 
 
 def test_an_agent_that_is_nearly_named_is_suggested(ask: Run) -> None:
