@@ -351,6 +351,15 @@ def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None
         purge.plan(config, "missing123", kind="id")
 
 
+@pytest.mark.parametrize("text", ["id", "a", "-", "2026"])
+def test_a_text_of_which_every_note_consists_is_refused(vault: Path, text: str) -> None:
+    config = start(vault)
+    with pytest.raises(UsageError, match="a purge would destroy them"):
+        purge.plan(config, text)
+    with pytest.raises(UsageError, match="a purge would destroy them"):
+        purge.plan(config, f"{text}|.", kind="regex")
+
+
 @pytest.mark.slow
 def test_a_file_that_leaves_history_is_on_none_of_its_pages_there(vault: Path) -> None:
     config = start(vault)

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable
 
 from mdmem.errors import UsageError
+from mdmem.privacy.patterns import OWN_WORDS
 from mdmem.slug import slug
-from mdmem.vault import packed
+from mdmem.vault import note, packed
 
 NOTHING = re.compile(rb"(?!)")
 """Matches no text at all."""
@@ -52,6 +53,19 @@ def expression(text: str) -> re.Pattern[bytes]:
     if pattern.search(b"") or "\n" in text:
         raise UsageError("This expression matches an empty text, or has a line break: make it more specific.")
     return pattern
+
+
+def refuse_own(pattern: re.Pattern[bytes]) -> None:
+    """Raise UsageError when a pattern matches what every note consists of: a purge would destroy all of them."""
+    for word in (*note.OF_CAPTURE, *OWN_WORDS, *_EVERYWHERE):
+        if pattern.search(word.encode()):
+            raise UsageError(
+                f"This matches {word!r}, which mdmem writes into its notes: a purge would destroy them. "
+                "Give more of the text, or a --regex that matches only what is to go."
+            )
+
+
+_EVERYWHERE = ("---", ": ", "2026-09-14T08:02:10Z", "journal", "notes", "mdmem", ".md")
 
 
 def in_names(text: str) -> re.Pattern[bytes]:

@@ -88,7 +88,8 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
     of a folder, to drop from history but keep in the vault. report: progress callback.
 
     Raises:
-        UsageError: when the text is empty, or the expression is invalid or matches an empty text.
+        UsageError: when the text is empty, or the expression is invalid or matches an empty text, or either matches
+            what every note consists of.
         NotFoundError: when no note, now or ever, had that id.
         VaultError: when the vault is not a repository.
     """
@@ -110,6 +111,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
         marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)
     else:
         pattern = messages = patterns.literal(target) if kind == "text" else patterns.expression(target)
+        patterns.refuse_own(pattern)
         names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
         rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
