@@ -179,6 +179,11 @@ def _name(text: str, identity: str) -> str:
     return name if name == whole else f"{slug(text, _NAME_CHARS - 5)}-{suffix(identity)}"
 
 
+def name_of(remote: str) -> str:
+    """Return the name of a project with this remote, `<owner>-<repo>`."""
+    return _name(remote.partition("/")[2], remote)
+
+
 def folder_name(root: str) -> str:
     """Return the name of a project without a remote, made from that of its folder."""
     if root == os.path.dirname(root):
@@ -236,8 +241,7 @@ def _project(folder: str, git_dir: str) -> Project:
     root = folder if is_main else _main_root(common, work_tree)
     remote = _preferred(urls)
     branch, commit = _head(git_dir, common)
-    path = remote.partition("/")[2]
-    name = _name(path, remote) if remote else folder_name(root)
+    name = name_of(remote) if remote else folder_name(root)
     return Project(name, root, remote, root if git_dir == folder else folder, branch, commit)
 
 

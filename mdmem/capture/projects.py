@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from mdmem import files, privacy
-from mdmem.hashing import short
-from mdmem.project import suffix
-from mdmem.slug import slug as make_slug
 from mdmem.vault import disk, front_matter, journal, note, projects, template
 from mdmem.vault.journal import PROJECT_PAGE
 
@@ -71,9 +68,8 @@ def _remember(config: Config, identity: str, name: str) -> None:
 
 def _make(config: Config, project: Project, identity: str, created: str, rules: privacy.Rules) -> str:
     """Create a folder that no other project has. The last name tried is used whatever its page says."""
-    name = make_slug(privacy.clean(project.name, rules=rules).value) or "project"
-    durable = config.durable
-    for candidate in (name, f"{name}-{suffix(project.root)}", last := f"{name}-{short(identity, 8)}"):
+    candidate, durable = "", config.durable
+    for candidate in projects.candidates(project, projects.cleaner(rules)):
         with disk.open_folder(config.vault, ("journal", candidate), create=True, durable=durable) as folder:
             folder.lock()
             if not folder.has(PROJECT_PAGE):
@@ -82,7 +78,7 @@ def _make(config: Config, project: Project, identity: str, created: str, rules: 
                 return candidate
             if identity in projects.identities(config, candidate):
                 return candidate
-    return last
+    return candidate
 
 
 def _page(config: Config, project: Project, name: str, identity: str, created: str, rules: privacy.Rules) -> note.Note:

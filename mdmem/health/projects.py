@@ -25,17 +25,17 @@ def split(config: Config) -> Iterator[HealthFinding]:
         if later in ("", earlier) or not projects.is_earlier(config, earlier, place, gate.name):
             continue
         text = f"{earlier} and {later} are one project, whose remote has changed: agents get only the notes of {later}."
-        if later == gate.name(place.name):  # an agent is given the notes of the page's folder, and of this name
-            todo = f"`mdmem doctor --fix` makes {_page(earlier)} the page of both. No note is moved."
+        if earlier in map(projects.first_name, projects.identities(config, earlier)):
+            todo = f"`mdmem doctor --fix` makes {_page(later)} the page of both. No note is moved."
             yield warning(text, todo, partial(_join, config, earlier, later))
-        else:
-            yield warning(text, f"Move the folders in journal/{later} to journal/{earlier}, and its `identity`, too.")
+        else:  # agents would not find the notes of a folder that was renamed
+            yield warning(text, f"Move the folders in journal/{earlier} to journal/{later}, and its `identity`, too.")
 
 
 def _join(config: Config, earlier: str, later: str) -> None:
-    identities = projects.identities(config, earlier) + projects.identities(config, later)
-    user_notes.set_keys(config, _page(earlier), {"identity": list(dict.fromkeys(identities))})
-    user_notes.set_keys(config, _page(later), {"identity": None})
+    identities = projects.identities(config, later) + projects.identities(config, earlier)
+    user_notes.set_keys(config, _page(later), {"identity": list(dict.fromkeys(identities))})
+    user_notes.set_keys(config, _page(earlier), {"identity": None})
 
 
 def _page(name: str) -> str:

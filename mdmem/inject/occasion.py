@@ -38,9 +38,7 @@ class Occasion:
         self.record = journal.Record(config, journal.session_id(event))
         self.gate = Gate(config, self.record.key)
         self.place = place or project.identify(event.cwd)
-        name = self.gate.name(self.place.name)
-        self.project = projects.find(config, self.place, self.gate.name) or name
-        self.names = frozenset([self.project.lower(), name.lower()])
+        self.project, self.names = projects.place(config, self.place, self.gate.name)
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = self.record.given()
 

@@ -44,8 +44,7 @@ def place(config: Config, cwd: str) -> Place:
     if not identified.branch:
         return Place((), "")
     gate = Gate(config)
-    name = projects.find(config, identified, gate.name)
-    return Place(dict.fromkeys(filter(None, (name, gate.name(identified.name)))), gate.name(identified.branch))
+    return Place(projects.place(config, identified, gate.name)[1], gate.name(identified.branch))
 
 
 def facet(branch: str) -> str:

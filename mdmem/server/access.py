@@ -103,7 +103,7 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
-    name = projects.find(settings, place, gate.name) or gate.name(place.name)
+    name, _ = projects.place(settings, place, gate.name)
     branch = gate.name(place.branch) if place.branch else ""
     return _reach(settings, gate, name, lambda: context.agreed(lambda: context.from_env(env), meta or {}), branch)
 

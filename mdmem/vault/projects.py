@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 
 from mdmem import files, privacy, timestamps
-from mdmem.project import began_ns, in_one_case, was_cloned
+from mdmem.hashing import short
+from mdmem.project import began_ns, folder_name, in_one_case, name_of, suffix, was_cloned
+from mdmem.slug import slug
 from mdmem.vault import disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from mdmem.config import Config
     from mdmem.project import Project
+
+
+_PATH = "path:"
+"""Prefix of the identity of a project without a remote."""
 
 
 def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
@@ -23,6 +29,33 @@ def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     identity = clean(journal.identity(project))
     name = journal.recall_project(config, identity) or look_for(config, identity)
     return name or look_for_same(config, project, clean)
+
+
+def place(config: Config, project: Project, clean: Callable[[str], str]) -> tuple[str, frozenset[str]]:
+    """Return the name of a project's folder in the journal, present or future, and its names in notes, in lower case.
+
+    Its notes have other names if its remote has changed, or a person has renamed its folder or joined two projects. The
+    name of another project's folder is none of these: two folders of code may be called the same.
+    """
+    name = find(config, project, clean)
+    names = {clean(project.name), *map(first_name, identities(config, name) if name else ())}
+    own = {other for other in names if other == name or not identities(config, other)}
+    if not name:
+        *others, last = candidates(project, clean)
+        name = next((other for other in others if not journal.project_stamp(config, other)), last)
+    return name, frozenset(each.lower() for each in (name, *own))
+
+
+def first_name(identity: str) -> str:
+    """Return the name that a project with this identity gets, unless another has it."""
+    return folder_name(identity.removeprefix(_PATH)) if identity.startswith(_PATH) else name_of(identity)
+
+
+def candidates(project: Project, clean: Callable[[str], str]) -> Iterator[str]:
+    """Yield the names for a new project's folder: the first that no other project has is taken, else the last."""
+    name = slug(clean(project.name)) or "project"
+    yield from (name, f"{name}-{suffix(project.root)}")
+    yield f"{name}-{short(clean(journal.identity(project)), 8)}"
 
 
 def cleaner(rules: privacy.Rules) -> Callable[[str], str]:
@@ -76,7 +109,7 @@ def _is_alias(remote: str, other: str) -> bool:
     An alias has no dot: `git@github-work:acme/app.git`, `gh:acme/app`.
     """
     (host, _, path), (other_host, _, other_path) = remote.partition("/"), other.partition("/")
-    is_host = not (remote.startswith("path:") or other.startswith("path:"))
+    is_host = not (remote.startswith(_PATH) or other.startswith(_PATH))
     return is_host and path.lower() == other_path.lower() and ("." not in host or "." not in other_host)
 
 
@@ -88,7 +121,7 @@ def is_earlier(config: Config, name: str, project: Project, clean: Callable[[str
     """
     meta, root = front_matter_of(config, name), clean(project.root)
     known = identities_in(meta)
-    was_here = f"path:{root}" in known
+    was_here = f"{_PATH}{root}" in known
     if not known or not (was_here or meta.get("root") == root):
         return False
     if 0 < began_ns(project.worktree) <= timestamps.epoch(str(meta.get("created", ""))) * 1e9:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from mdmem import config
+from mdmem.agents import Event
 from mdmem.health import checks
 from mdmem.inject import context
+from mdmem.search import index
 from tests.helpers.claude import OTHER, START, capture, prompt, stop
 from tests.helpers.plain_git import git
 
@@ -72,16 +75,48 @@ def test_its_page_then_names_both_so_that_a_clone_elsewhere_is_the_same_project(
     assert f"identity: [path:{work}, example.org/acme/uploader]\n" in (vault / "journal/code/project.md").read_text()
 
 
-def test_what_was_done_before_is_given_to_the_first_session_with_the_remote(vault: Path, work: Path) -> None:
+def given(vault: Path, work: Path) -> tuple[bool, bool]:
+    """Return whether an agent is given the notes of `ask` at the start of a session, and when asked about them."""
+    settings, now = config.load(str(vault)), START + 9_999.0
+    index.update(settings)
+    event = Event(agent="claude-code", name="SessionStart", session="new", cwd=str(work), source="startup")
+    at_start = context.at_start(settings, event, now, time.monotonic() + 3600)
+    prompt = "What did we find out about the uploads of big files?"
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=str(work), prompt=prompt)
+    asked = context.explain(settings, event, now, time.monotonic() + 3600).block
+    first, second = ("The proxy closes idle" in (block.text if block else "") for block in (at_start, asked))
+    return first, second
+
+
+def test_what_was_done_before_is_given_to_agents_once_there_is_a_remote(vault: Path, work: Path) -> None:
     ask(work, OTHER)
     git(work, "remote", "add", "origin", OURS)
-    settings = config.load(str(vault))
-    from mdmem.agents import Event
+    assert given(vault, work) == (True, True)
+    capture(prompt("Something else.", session_id=THIRD, cwd=str(work)), START + 99)
+    (vault / "journal" / "code").rename(vault / "journal" / "renamed")
+    assert given(vault, work) == (True, True)
 
-    event = Event(agent="claude-code", name="SessionStart", session=THIRD, cwd=str(work), source="startup")
-    given = context.at_start(settings, event, START + 99.0, float("inf"))
-    assert given is not None
-    assert "The proxy closes idle connections" in given.text
+
+def test_two_folders_of_code_with_the_same_name_are_given_nothing_of_each_other(vault: Path, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "a" / "backend", tmp_path / "b" / "backend"
+    ours.mkdir(parents=True)
+    theirs.mkdir(parents=True)
+    ask(ours, OTHER)
+    assert given(vault, ours) == (True, True)
+    assert given(vault, theirs) == (False, False)
+    capture(prompt("Something else.", session_id=THIRD, cwd=str(theirs)), START + 99)
+    assert given(vault, theirs) == (False, False)
+
+
+def test_joined_projects_are_given_what_was_done_in_either(vault: Path, work: Path, tmp_path: Path) -> None:
+    other = made(tmp_path / "other")
+    ask(work, OTHER)
+    capture(prompt("Something else.", session_id=THIRD, cwd=str(other)), START + 99)
+    assert given(vault, other) == (False, False)
+    pages = [vault / "journal" / name / "project.md" for name in ("code", "other")]
+    pages[0].write_text(pages[0].read_text().replace(f"[path:{work}]", "[]"))
+    pages[1].write_text(pages[1].read_text().replace(f"[path:{other}]", f"[path:{other}, path:{work}]"))
+    assert given(vault, other)[1]
 
 
 def test_a_repository_without_a_remote_keeps_its_notes_when_it_is_moved(
@@ -157,7 +192,9 @@ def test_a_page_without_its_identities_gets_nothing_more(vault: Path, work: Path
     assert folders(vault) == {"acme-uploader": 1, "code": 1}
 
 
-def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_ones(vault: Path, work: Path) -> None:
+def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_ones(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
     ask(work, OTHER)
     page = vault / "journal" / "code" / "project.md"
     page.rename(vault / "aside.md")
@@ -171,4 +208,6 @@ def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_on
     assert checks.fixed(found).done == "fixed"
     assert list(checks.look(settings, only=("projects",))) == []
     ask(work, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 199)
-    assert folders(vault) == {"acme-uploader": 1, "code": 2}
+    assert folders(vault) == {"acme-uploader": 2, "code": 1}
+    next((vault / "journal" / "acme-uploader").glob("20*")).rename(tmp_path / "away")
+    assert given(vault, work)[1]
