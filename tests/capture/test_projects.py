@@ -13,7 +13,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.health import checks
 from mdmem.inject import context
-from mdmem.search import index
+from mdmem.search import engine, index
 from tests.helpers.claude import OTHER, START, capture, prompt, stop
 from tests.helpers.plain_git import git
 
@@ -211,3 +211,17 @@ def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_on
     assert folders(vault) == {"acme-uploader": 2, "code": 1}
     next((vault / "journal" / "acme-uploader").glob("20*")).rename(tmp_path / "away")
     assert given(vault, work)[1]
+
+
+def test_a_search_finds_of_a_projects_page_its_name_and_what_a_person_wrote_but_not_its_template(
+    vault: Path, work: Path
+) -> None:
+    ask(work, OTHER)
+    page = vault / "journal" / "code" / "project.md"
+    page.write_text(page.read_text() + "\nThe quokka server is rented.\n")
+    settings = config.load(str(vault))
+
+    def found(words: str) -> bool:
+        return any(hit.kind == "project" for hit in engine.search(settings, words).hits)
+
+    assert [found(words) for words in ("quokka", "code", "remembered beside this file")] == [True, True, False]

@@ -395,9 +395,16 @@ def test_long_output_goes_through_the_pager_and_short_output_does_not(day: Day, 
     assert "Why does the date parser fail" in plain(shown)
 
 
-def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
-    app = day.vault.parent / "notes-app"
+def project_folder(day: Day) -> Path:
+    """Return a folder of code that belongs to the day's project."""
+    app, page = day.vault.parent / "app", day.vault / "journal" / "notes-app" / "project.md"
     app.mkdir(exist_ok=True)
+    page.write_text(page.read_text().replace("identity: [", f"identity: [path:{app}, "))
+    return app
+
+
+def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
+    app = project_folder(day)
     found = day.json("inject", "--explain", "What did we decide about the date parser?", "--cwd", str(app))
     assert found["project"] == "notes-app"
     assert 0 < found["project_notes"] < found["vault_notes"] == day.json("stats")["notes"]
@@ -414,8 +421,7 @@ def test_an_explanation_says_why_nothing_was_searched_for(day: Day, prompt: str,
 
 
 def test_an_explanation_shows_what_a_session_would_begin_with(day: Day) -> None:
-    app = day.vault.parent / "notes-app"
-    app.mkdir(exist_ok=True)
+    app = project_folder(day)
     shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(app)).stdout
 
     start = shown.partition("A session started here would be given about ")[2]

@@ -84,7 +84,7 @@ def build(
     as_written = note.parse(data)
     parsed = people.cleaned(root, as_written, rules)
     edited = _says(parsed, "edited") or (parsed is not as_written and note.is_edited(parsed))
-    meta, body = parsed.meta, _own_words(parsed)
+    meta, body = parsed.meta, _own_words(root, parsed)
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
@@ -122,14 +122,17 @@ def build(
     return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, body, facts, files, edited=edited), 1))
 
 
-def _own_words(parsed: note.Parsed) -> str:
-    """Return the body without what only leads to other notes; a project's or day's page loses all of mdmem's part.
+def _own_words(root: str, parsed: note.Parsed) -> str:
+    """Return the body without what only leads to other notes.
 
-    Ids are not words: `err8en03d7` is not about an error.
+    A day's page loses all of mdmem's part, and a project's its template, too. Ids are not words: `err8en03d7` is not
+    about an error.
     """
     body = parsed.body[:MAX_BODY_CHARS]
     kind = parsed.meta.get("kind")
-    if kind in ("project", "day"):
+    if kind == "project":
+        return people.on_page(root, parsed)[:MAX_BODY_CHARS]
+    if kind == "day":
         body = journal.outside(body)
     body = journal.unmarked(body)
     if "mem:" in body:
