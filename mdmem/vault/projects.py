@@ -34,16 +34,28 @@ def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
 def place(config: Config, project: Project, clean: Callable[[str], str]) -> tuple[str, frozenset[str]]:
     """Return the name of a project's folder in the journal, present or future, and its names in notes, in lower case.
 
-    Its notes have other names if its remote has changed, or a person has renamed its folder or joined two projects. The
-    name of another project's folder is none of these: two folders of code may be called the same.
+    Its notes have other names if its remote has changed, or a person has renamed its folder or joined two projects.
     """
     name = find(config, project, clean)
     names = {clean(project.name), *map(first_name, identities(config, name) if name else ())}
-    own = {other for other in names if other == name or not identities(config, other)}
+    own = [other for other in names if other == name or not _is_another(config, other, project)]
     if not name:
         *others, last = candidates(project, clean)
-        name = next((other for other in others if not journal.project_stamp(config, other)), last)
+        name = next((other for other in others if not _is_another(config, other, project)), last)
     return name, frozenset(each.lower() for each in (name, *own))
+
+
+def _is_another(config: Config, name: str, project: Project) -> bool:
+    """Whether a folder in the journal is another project's, though it may have the name that this one gets.
+
+    The other has another remote, or is in another place on this machine. Otherwise this may be a copy of it.
+    """
+    known = identities(config, name)
+    if project.remote and any(not identity.startswith(_PATH) for identity in known):
+        return True
+    roots = [identity.removeprefix(_PATH) for identity in known if identity.startswith(_PATH)]
+    places = map(os.path.expanduser, filter(None, [*roots, front_matter_of(config, name).get("root") if known else ""]))
+    return any(place != project.root and os.path.isdir(place) for place in places)
 
 
 def first_name(identity: str) -> str:

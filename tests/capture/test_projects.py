@@ -108,6 +108,15 @@ def test_two_folders_of_code_with_the_same_name_are_given_nothing_of_each_other(
     assert given(vault, theirs) == (False, False)
 
 
+def test_a_folder_with_the_name_of_a_project_that_is_not_on_this_machine_may_be_a_copy_of_it(
+    vault: Path, tmp_path: Path
+) -> None:
+    ask(Path("/home/dev/work/backend"), OTHER)
+    copy = tmp_path / "backend"
+    copy.mkdir()
+    assert given(vault, copy) == (True, True)
+
+
 def test_joined_projects_are_given_what_was_done_in_either(vault: Path, work: Path, tmp_path: Path) -> None:
     other = made(tmp_path / "other")
     ask(work, OTHER)
