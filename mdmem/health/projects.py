@@ -17,10 +17,10 @@ def split(config: Config) -> Iterator[HealthFinding]:
     """Find projects whose repository got another remote, and with that another folder in the journal."""
     gate = Gate(config)
     for earlier in layout.projects(config.vault):
-        root = str(projects.front_matter_of(config, earlier).get("root") or "")
-        if not Path(root).is_dir():
+        root = Path(str(projects.front_matter_of(config, earlier).get("root") or "/nowhere")).expanduser()
+        if not root.is_dir():
             continue  # on another machine, or gone
-        place = project.identify(root)
+        place = project.identify(str(root))
         later = projects.look_for(config, gate.name(journal.identity(place)))
         if later in ("", earlier) or not projects.is_earlier(config, earlier, place, gate.name):
             continue
