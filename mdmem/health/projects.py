@@ -17,10 +17,10 @@ def split(config: Config) -> Iterator[HealthFinding]:
     """Find projects whose repository got another remote, and with that another folder in the journal."""
     gate = Gate(config)
     for earlier in layout.projects(config.vault):
-        root = Path(str(projects.front_matter_of(config, earlier).get("root") or "/nowhere")).expanduser()
-        if not root.is_dir():
+        root = projects.front_matter_of(config, earlier).get("root")
+        if not root or not Path(str(root)).expanduser().is_dir():
             continue  # on another machine, or gone
-        place = project.identify(str(root))
+        place = project.identify(str(Path(str(root)).expanduser()))
         later = projects.look_for(config, gate.name(journal.identity(place)))
         if later in ("", earlier) or not projects.is_earlier(config, earlier, place, gate.name):
             continue
