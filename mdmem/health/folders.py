@@ -12,10 +12,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mdmem import plural, system, timestamps
+from mdmem import files, plural, system, timestamps
 from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
-from mdmem.config import Config
+from mdmem.config import Config, load
 from mdmem.errors import MdmemError, SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
@@ -51,12 +51,37 @@ def vault(config: Config) -> Iterator[HealthFinding]:
         yield from blocked
     else:
         yield fine(f"the vault is at {root}")
+    yield from without_variable(config)
     outer = repository.is_inside_other_repository(root)
     if outer:
         yield note(
             f"The vault lies inside the git repository {outer}.", "Add it to that repository's .gitignore, or move it."
         )
     yield from _little_space(root, "the vault's disk")
+
+
+def without_variable(config: Config) -> Iterator[HealthFinding]:
+    """Say where hooks store that do not see MDMEM_VAULT, such as those of an agent started from a desktop."""
+    seen = {name: value for name, value in os.environ.items() if name != "MDMEM_VAULT"}
+    other = load(env=seen)
+    if "MDMEM_VAULT" not in os.environ or other.vault == config.vault:
+        return
+    is_there = Path(other.vault).is_dir()
+    where = f"in {other.vault}" if is_there else f"nothing, as there is no vault at {other.vault}"
+    text = f"MDMEM_VAULT names this vault. Hooks of an agent that was started without that variable store {where}."
+    yield note(text, f"To store everything here: `mdmem config set vault {shlex.quote(config.vault)}`.")
+    queued_there = [] if is_there else retry_queue.waiting(other)
+    if queued_there:
+        text = f"{plural.number(len(queued_there), 'note')} of such agents could not be stored."
+        yield warning(text, "`mdmem doctor --fix` stores them here.", partial(_take_queued, other, config))
+
+
+def _take_queued(other: Config, config: Config) -> None:
+    """Move queued notes of a vault that does not exist to this vault's queue, and store them."""
+    files.make_folders(retry_queue.folder(config))
+    for name in retry_queue.waiting(other):
+        Path(retry_queue.folder(other), name).replace(Path(retry_queue.folder(config), name))
+    _write_queued(config)
 
 
 def _in_the_way(root: Path) -> Iterator[HealthFinding]:

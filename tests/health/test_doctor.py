@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -43,8 +44,6 @@ def day(whole: Day, tmp_path: Path) -> Day:
 
 def look(day: Day, *checks: str, fix: bool = False) -> list[dict[str, Any]]:
     """Run checks and give their findings; the exit status must be what the findings say."""
-    import json
-
     words = [word for check in checks for word in ("--only", check)]
     done = day.attempt("doctor", "--json", *words, *(["--fix"] if fix else []))
     assert isinstance(done.exception, SystemExit | None), done.exception
@@ -65,6 +64,23 @@ def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
     (found,) = wrong(look(day._replace(env={**day.env, "XDG_STATE_HOME": str(file)}), "state"))
     assert found["text"] == f"{file} cannot be written: nothing is stored."
     assert "chown" in found["todo"]
+
+
+def test_notes_of_an_agent_that_does_not_see_the_variable_are_named_and_stored_here(day: Day) -> None:
+    payload = {"session_id": "s1", "cwd": "/home/dev", "hook_event_name": "UserPromptSubmit", "prompt": "Unseen words"}
+    unseen = {**os.environ, **day.env}
+    del unseen["MDMEM_VAULT"]
+    hook = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
+    subprocess.run(hook, input=json.dumps(payload), env=unseen, check=True, text=True, stdout=subprocess.DEVNULL)
+
+    hint, lost = (one for one in look(day, "vault") if one["severity"] in ("note", "warning"))
+    assert "store nothing, as there is no vault at" in hint["text"]
+    assert hint["todo"] == f"To store everything here: `mdmem config set vault {day.vault}`."
+    assert lost["text"] == "1 note of such agents could not be stored."
+    look(day, "vault", fix=True)
+    assert day.path("Unseen words").exists()
+    day.run("config", "set", "vault", str(day.vault))
+    assert [one["severity"] for one in look(day, "vault")] == ["fine"]
 
 
 def as_a_user(*words: str) -> subprocess.CompletedProcess[str]:

@@ -205,6 +205,7 @@ def install(vault: str | None, /, **given: Any) -> None:
               mdmem install --all --yes
     """
     from mdmem.agents.install import extra, known, mcp_registration
+    from mdmem.health import folders
     from mdmem.watcher import unit
 
     asked = InstallRequest(**given)
@@ -231,6 +232,9 @@ def install(vault: str | None, /, **given: Any) -> None:
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
+    if not asked.as_json and not vault:
+        for finding in folders.without_variable(settings):
+            click.echo(f"{finding.text} {finding.todo}", err=True)
     _raise_first(failed)
 
 
