@@ -73,10 +73,12 @@ def test_any_prompt_can_be_judged(prompt: str) -> None:
         "winston is being shut down in December",
         "bitte winston durch pino ersetzen",
         "use pino au lieu de winston",
+        "Reverted to winston. pino dropped lines under load",
+        "we went back to the old winston",
     ],
 )
 def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
-    words = text.replace(",", "").replace(";", "").replace(":", "").split()
+    words = [word.strip(",;:.") for word in text.split()]
 
     assert corrections.replaces(words, lambda word: word == "winston")
 
@@ -86,6 +88,8 @@ def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
     [
         "replace pino by winston",
         "bunyan is replaced by winston",
+        "back to winston: add a transport for errors",
+        "it writes back to winston",
         "winston logs each request",
         "remove the report that winston writes",
         "remove the winston debug logs",

@@ -93,6 +93,9 @@ _GOES = word_set(
     "abgeschafft remplace supprime eliminado reemplazado"
 )
 """Words behind the name of what is replaced."""
+_RETURNS = word_set("revert reverted reverting reverts")
+_GOES_BACK = word_set("go going gone went moved switched switch changed rolled rolling")
+"""`reverted to X`, `went back to X`: what was decided against X is replaced."""
 _SMALL = word_set("the our a all of use using old den die das der le la les el los las de du des")
 _IS = word_set("is are was were has have been being now will be wird wurde ist sind est sont es ha sido")
 _IT = word_set("it them that this")
@@ -101,12 +104,12 @@ _FAR = 15
 
 
 def replaces(text: list[str], is_name: Callable[[str], bool]) -> bool:
-    """Whether a text says in its first words that something named is replaced or removed.
+    """Whether a text says in its first words that something named is replaced or removed, or is what it went back to.
 
     text: its words. is_name: whether a word is such a name.
     """
     words = [prose.fold(word) for word in text[:MAX_WORDS]]
-    if (_REPLACES | _MOVES | _GOES).isdisjoint(words):
+    if (_REPLACES | _MOVES | _GOES | _RETURNS | _GOES_BACK).isdisjoint(words):
         return False
     return any(_is_replaced(words, at) for at, word in enumerate(text[:MAX_WORDS]) if is_name(word))
 
@@ -123,6 +126,10 @@ def _is_replaced(words: list[str], at: int) -> bool:
     is_from = is_whole and not _FROM.isdisjoint(words[max(start - 1, 0) : at])
     if is_from and not _MOVES.isdisjoint(words[max(start - _FAR, 0) : start]):
         return True
+    if before == ["to"] and start > 1:
+        returning = words[max(start - 3, 0) : start - 1]
+        if not _RETURNS.isdisjoint(returning) or (returning[-1] == "back" and returning[0] in _GOES_BACK):
+            return True
     if behind == ["durch"] and not _REPLACES.isdisjoint(words[end:]):
         return True
     last = min(at + _FAR, len(words))
