@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mdmem.search.asking import english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE
 from mdmem.search.asking.facts import asks_a_fact
 from mdmem.search.asking.languages import UNSPACED
@@ -74,6 +75,8 @@ _POSSIBLE = (
     *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6)),
     *(Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0)),
 )
+_WHOLE = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
+"""For questions of what something does or is, which a note about it need not say."""
 _ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
 """For notes without the error's message: see `says`."""
 _FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5))
@@ -101,14 +104,18 @@ _IS_TITLE, _MUST_BE_TITLE = (Bar(1, 0.7, 0.95, 1.5),), (Bar(1, 0.9, 0.95, 2.0),)
 """Sufficient if its title has the only word of a question; the second for one that the files may answer too."""
 _IN_FULL, _ALONE_IN_MOST = Bar(3, 2.0, 0.9, 1.5), Bar(3, 2.0, 0.65, 4.0)
 _SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
-"""For questions that the files may answer too: turns that changed files, and those that changed none, also."""
+"""For questions that the files may answer too: turns that changed files, and those that changed none, also.
+
+The first also for any turn if the question is about what we do: `where do we keep the keys`.
+"""
+_OURS = frozenset(["we", "our", "us", "ours"])
 
 
 SAYS = (1.0, 0.6, 0.4, 0.4)
 """Share of an error's word pairs that a note must contain to have the same message, by grade."""
 
 
-_ONE_SAID = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0))
+_ONE_SAID = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0), Bar(1, 0.8, 0.95))
 """Also sufficient for a question about the past if the answer was said, not run: a rare word, or the only one."""
 _BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
 """Also sufficient if a problem is back: the error's code may be all that the prompt says about it."""
@@ -141,15 +148,17 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
     is_foreign: the answer's session is in a language other than English.
     """
     if shape.grade == NOT:
-        return (_IN_FULL, _ALONE_IN_MOST)
+        return () if _is_general(shape) else (_IN_FULL, _ALONE_IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer
-    english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
-    if english and not is_foreign:
-        return english
+    in_english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
+    if grade == POSSIBLE and general.asks_whether(_question(shape)):
+        return _WHOLE
+    if in_english and not is_foreign:
+        return in_english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
-    return english + (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
+    return in_english + (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
 
 
 def _is_foreign(answer: Answer) -> bool:
@@ -274,16 +283,27 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
         bars += _ONE_SAID
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         bars += _BACK
-    if shape.grade == POSSIBLE and asks_a_fact([fold(word) for word in words(shape.words)]):
+    question = _question(shape)
+    if shape.grade == POSSIBLE and asks_a_fact(question) and not general.asks_whether(question):
         bars += _FACT
     if is_kept(first):
         title_terms = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not title_terms.isdisjoint(analysis.query_terms(shape.topic))
         bars += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
         bars += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
-    if shape.grade == NOT and first.is_said:
-        bars += _SAID
+    if shape.grade == NOT and not _is_general(shape):
+        is_ours = not _OURS.isdisjoint(_question(shape))
+        bars += _SAID if first.is_said else _SAID[:1] if is_ours else ()
     return bars
+
+
+def _question(shape: Shape) -> list[str]:
+    return english.without_leading([fold(word) for word in words(shape.words)])
+
+
+def _is_general(shape: Shape) -> bool:
+    """Whether only a note that a person keeps answers: the question is about things in general."""
+    return general.explains(_question(shape))
 
 
 def _goes_on(later: Answer, first: Answer) -> bool:

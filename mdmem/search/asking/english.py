@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import frames, orders, references
+from mdmem.search.asking import frames, general, orders, references
 from mdmem.search.asking.orders import word_set as _words
 
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
@@ -120,8 +120,9 @@ def judge(words: list[str], *, asks: bool) -> int:
     used = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and (not used.isdisjoint(_ASKS) or _is_of_ours(words, first)))
-    question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     past, back = _is_past(words, used), _is_back(words, used)
+    wh = wh or (past and first not in orders.VERBS and _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS))
+    question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
     if first in _INVERTED and not used & _MODAL and _after(words, _AGREED, _ABOUT):
@@ -133,7 +134,8 @@ def judge(words: list[str], *, asks: bool) -> int:
     grade = max(_without_question(words, used, past=past, back=back), LIKELY * references.points_back(words))
     if not question:
         return max(grade, _in_passing(words, used, past=past))
-    if not past and (_defines(words, first) or (used & _GENERAL and first != "why")):
+    asked = words[words.index(first) :] if first else words
+    if (not back and general.explains(asked)) or (not past and general.defines(asked)):
         return grade  # asks what something is in general
     if not past and not back and not used & _NOTES and _reads_it(words, used):
         return grade
@@ -165,12 +167,6 @@ def ends(words: list[str]) -> bool:
     return words[0] == "which" and is_noun
 
 
-def _defines(words: list[str], first: str) -> bool:
-    """Whether a question asks for a general definition: `what is a mutex`, `is an enum hashable`."""
-    place = words.index(first)
-    return _after(words[place : place + 3], _words("what whats is"), _words("a an"))
-
-
 _NO_NOUN = _INVERTED | _MODAL | _HAVE | SUBJECTS | _IRREGULAR | _words("it they he she the then also only")
 """Words behind a `which` that tells more of something."""
 
@@ -185,10 +181,11 @@ def looks_up(words: list[str]) -> bool:
     Also for agreements: `can we release on a Friday`, `do we use tabs`. words: folded.
     """
     used = frozenset(words)
-    words = _without_leading(words)
+    words = without_leading(words)
     if not words or used & (_HERE | _YOU):
         return False
-    return (words[0] in _AGREES and words[1:2] == ["we"]) or (not used & _MODAL and _reads_it(words, used))
+    agrees = words[0] in _AGREES and words[1:2] == ["we"]
+    return agrees or general.explains(words) or (not used & _MODAL and _reads_it(words, used))
 
 
 _AGREES = _words("can do are may should must shall")
@@ -197,14 +194,18 @@ _AGREES = _words("can do are may should must shall")
 
 def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
-    reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES)
+    does_so = _after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES
+    reads = (words[0] == "where" and "now" not in used) or does_so
     if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
-    counts = not used & _WE and "now" not in used and _after(words, _words("how"), _words("many much"))
+    counts = _after(words, _words("how"), _words("many much")) and not _after(words, _words("much"), _MORE)
+    counts = counts and not used & _WE and "now" not in used
     does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
     return counts or bool(does and not used & _CHANGES) or _after(words, _words("according"), _words("to"))
 
 
+_MORE = _words("more less faster slower bigger larger smaller longer shorter higher lower better worse")
+"""`how much slower is X`: what was measured is in no file."""
 _DOES = _words("do return mean take accept expect print output contain look")
 """`what does X return`: what something does is read where it is defined."""
 
@@ -214,7 +215,7 @@ def _asks_why(words: list[str], used: frozenset[str]) -> bool:
     if not used & (_HERE | _YOU):
         how_far = words[-1] in _GOING and used & _ASKS_HOW
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
-        if how_far or planned or _asks_what_for(words):
+        if how_far or planned or general.asks_purpose(words):
             return True
     if used & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
@@ -232,7 +233,7 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
         and (used & (_WE | _BACK) or "again" in used)
     ):
         return LIKELY
-    begin = _without_leading(words)
+    begin = without_leading(words)
     if begin[0] == "i" and begin[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
         return LIKELY
     if used & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
@@ -269,12 +270,12 @@ def names(words: list[str]) -> bool:
 
     words: folded.
     """
-    words = words[words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to")) :]
+    points = words[:1] in (["the"], ["that"]) and (words[-1] in SOUGHT or _after(words, SOUGHT, references.POINTS))
+    words = words[points or (words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to"))) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
-    used = frozenset(words)
     stated = any(a in _IS and b not in _THEY for a, b in _pairs([*words, ""]))
-    return not stated and used.isdisjoint(_AT_HAND)
+    return not stated and not general.explains(words) and _AT_HAND.isdisjoint(words)
 
 
 def is_name(words: list[str]) -> bool:
@@ -294,12 +295,6 @@ _AT_HAND = _HERE | _YOU | _words("it its that those please instead i im lets sho
 _THEY = _words("they it")
 
 
-def _asks_what_for(words: list[str]) -> bool:
-    """Whether a question asks what one named thing is for: `what is tare for`."""
-    named = [word for word in words[2:-1] if word not in _THE]
-    return words[-1] == "for" and len(named) == 1 and _after(words[:2], _ASKS, _IS | _words("was were"))
-
-
 _COMMANDS = _words("command commands cmd")
 """`the command for X` is found in earlier runs."""
 _PLANNED = _words("going planning supposed meant")
@@ -308,8 +303,6 @@ _GOING = _words("going coming along progressing")
 _CHANGES = _WE | _GOING | _words("now again still left")
 """Words in questions about a state that earlier work has brought about."""
 _ASKS_HOW = _words("how hows")
-_GENERAL = _words("than difference differences")
-"""Words in general comparisons."""
 _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""
 
@@ -375,10 +368,11 @@ _BASES = _words("put cut set hit let split shut")
 def _is_back(words: list[str], used: frozenset[str]) -> bool:
     """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = used & _LAST and _after(words, _LAST, _PERIOD)
-    return bool(used & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
+    once = words[-1] == "once" and words[-2:-1] != ["at"]
+    return bool(used & _BACK or named or once or _after(words, _words("back"), _words("then")))
 
 
-def _without_leading(words: list[str]) -> list[str]:
+def without_leading(words: list[str]) -> list[str]:
     """Return the words from the first that does not only lead in; all, if each does."""
     return words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
 
@@ -428,7 +422,9 @@ def asks_what_is_left(words: list[str]) -> bool:
         return True
     if used.isdisjoint(_ANYTHING) or used & _HERE:
         return False
-    if _after(words, _words("still"), _words("has have needs need")) and "to" in used:
+    if _after(words, _words("waiting blocked"), _words("for on")) and used & _WE:
+        return True
+    if _after(words, _words("still"), _words("has have needs need to")) and "to" in used:
         return "i" not in used
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:

@@ -17,8 +17,8 @@ class Language:
     agent.
     past: words only in sentences about the past. back: past times. resumes: resuming work. again: something has come
     back.
-    counts: asking for a number. here: pointing at the work at hand. notes: names for memories. other: more words that
-    identify the language.
+    counts: asking for a number. was: with these, for one in the past. explains: asking how something works in general.
+    here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
     endings: endings of verbs that mean "we did". not_ends: words with such an ending but another meaning. past_ends:
     endings of past verbs, with accents.
     """
@@ -71,10 +71,12 @@ LANGUAGES: dict[str, Language] = {
         "weiter weitermachen fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
         why="warum wieso weshalb weswegen",
         counts="viele viel wieviel wieviele",
+        was="war waren wurde wurden",
+        explains="funktioniert funktionieren bedeutet bedeuten",
         again="wieder erneut nochmal nochmals",
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
-        other="der die das den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
+        other="der die das da den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
         "hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
@@ -87,13 +89,15 @@ LANGUAGES: dict[str, Language] = {
         "reprend reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
         why="pourquoi",
         counts="combien",
+        was="etait etaient",
+        explains="fonctionne fonctionnent signifie",
         again="encore",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici",
         other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si",
     ),
     "es": Language(
-        "que como por cuando donde cual cuales quien cuanto cuantos cuantas",
+        "que como por cuando donde cual cuales quien cuanto cuanta cuantos cuantas",
         "nosotros nuestro nuestra nuestros nuestras",
         "hemos habiamos habia fue fueron era estaba",
         "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente desde",
@@ -103,6 +107,8 @@ LANGUAGES: dict[str, Language] = {
         "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
         why="por porque",
         counts="cuantos cuantas",
+        was="fue fueron era eran",
+        explains="funciona funcionan significa",
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
@@ -119,6 +125,8 @@ LANGUAGES: dict[str, Language] = {
         "continuemos",
         why="por porque",
         counts="quantos quantas",
+        was="foi foram era eram",
+        explains="funciona funcionam significa",
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu eu ava avam",
@@ -134,6 +142,8 @@ LANGUAGES: dict[str, Language] = {
         past_ends="ava avano",
         why="perche",
         counts="quanti quante",
+        was="fu furono era erano",
+        explains="funziona funzionano significa",
         again="ancora",
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
@@ -147,6 +157,8 @@ LANGUAGES: dict[str, Language] = {
         "verder doorgaan hervat gebleven vervolg",
         why="waarom",
         counts="hoeveel",
+        was="was waren werd werden",
+        explains="werkt werken betekent",
         again="weer opnieuw",
         notes="notities",
         here="deze dit mijn hier",
@@ -361,7 +373,8 @@ mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono 
 тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
 """
 _BEFORE = """
-a al de con en da di per mit von seit fur zu bei aus auf pour avec depuis aan met op voor e et y und o na z c
+a al de con en da di per mit von seit fur zu bei aus auf ab um durch gegen ohne nach unter pour avec depuis aan met op
+e et y und o na z c
 из с на до для от при
 """
 BEFORE_ASKS = frozenset(_BEFORE.split())

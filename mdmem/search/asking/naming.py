@@ -20,11 +20,15 @@ def only_names(prompt: str) -> bool:
         return False
     from mdmem.search.text.stopwords import FOREIGN
 
-    return FOREIGN.isdisjoint(words)
+    return FOREIGN.isdisjoint(words) and _TO_ME.isdisjoint(words)
 
 
 _WISHES = orders.word_set("like love prefer rather")
 """After `I'd`, these say what is wanted."""
+
+
+_TO_ME = orders.word_set("mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft")
+"""Words of orders in other languages: `zeig mir X`, `montre-moi X`."""
 
 
 def _is_order_behind_label(prompt: str) -> bool:

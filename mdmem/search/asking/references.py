@@ -20,7 +20,7 @@ _DID = word_set(
 _MANNER = word_set(
     "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
 )
-_POINTS = word_set("for with in on to from when")
+POINTS = word_set("for with in on to from when")
 _OF, _TO = word_set("of from for in with"), word_set("to on")
 _AS = word_set("as like")
 _THAT = word_set("that this it those these")
@@ -49,7 +49,7 @@ def points_back(words: list[str]) -> bool:
     is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
     verbs, behind = (_USE | _MAKE, _OF | _TO) if is_also else (_USE, _OF)
     uses = words[0] in verbs and any(_begins(words[at:], _MANNER, behind) for at in range(2, len(words)))
-    likens = any(_begins(words[at:], _DO, _THAT, _AS, _POINTS | _NAMED) for at in range(len(words)))
+    likens = any(_begins(words[at:], _DO, _THAT, _AS, POINTS | _NAMED) for at in range(len(words)))
     return (uses or likens) and _ELSEWHERE.isdisjoint(words)
 
 
@@ -65,14 +65,26 @@ _WISHED = word_set("want need should would could can will must")
 
 
 def is_hearsay(words: list[str]) -> bool:
-    """Whether a sentence tells of something vaguely known: `there was something about X`, `someone mentioned X`.
+    """Whether a sentence tells of something vaguely known: `there was something about X`, `the thing with X`.
 
     words: folded, without those that only begin a sentence.
     """
     words = words[words[:1] == ["i"] :]
-    return any(_begins(words, *row) for row in _HEARSAY) and not (words[0] == "heard" and "is" in words)
+    if any(_begins(words, *row) for row in _HEARSAY):
+        return words[0] != "heard" or "is" not in words
+    if words[:1] not in (["the"], ["that"]):
+        return False
+    named = next((at for at, word in enumerate(words) if word in _THING), 0)
+    follows = words[named + 1 : named + 2]
+    if not follows:
+        return named > 1 and _UNKNOWN.isdisjoint(words[1:named])
+    return named > 0 and follows[0] in POINTS | _MORE_OF_IT
 
 
+_UNKNOWN = word_set("is has was needs wants does gets makes a an another one same only other first next last right")
+"""Between `the` and `thing`, these name nothing known."""
+_MORE_OF_IT = word_set("about where what whats how why which who")
+"""Behind `the X thing`, these say or ask more of it."""
 _SOME = word_set("some something")
 _TOLD = word_set("mentioned said told reported noticed noted suggested found warned claimed")
 _HEARSAY = (
@@ -106,9 +118,9 @@ _PREFERENCE = word_set("preference preferences preferred")
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
-    (word_set("way how as like"), _WHO, _DID, _POINTS | _THAT | word_set("the our")),
-    (_WHO, _DID, _THAT, _POINTS),
-    (_WHO, word_set("built had made used chose measured wrote"), _POINTS),
+    (word_set("way how as like"), _WHO, _DID, POINTS | _THAT | word_set("the our")),
+    (_WHO, _DID, _THAT, POINTS),
+    (_WHO, word_set("built had made used chose measured wrote"), POINTS),
     (word_set("like"), _WHO, word_set("did had")),
     (word_set("we"), word_set("know learned learnt"), word_set("of")),
     (word_set("did does"), word_set("that it this"), word_set("turn"), word_set("out")),
@@ -131,7 +143,7 @@ def _same_as(words: list[str]) -> bool:
         if word == "same":
             following = words[at + 1 :]
             following = following[1:] if following[:1] and following[0] in _MANNER else following
-            if _begins(following, _AS, _POINTS | _WHO) or _begins(following, _AS, word_set("the"), _ONE):
+            if _begins(following, _AS, POINTS | _WHO) or _begins(following, _AS, word_set("the"), _ONE):
                 return True
             # `the same limit for videos as for images`
             behind = following[following.index("for") :] if "for" in following else []

@@ -252,6 +252,8 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
         if grade > best[0] or (known > most and grade != NOT):
             best = (grade, name, resumes)
+        elif known > most and language.has("explains", spoken):
+            best = (NOT, name, False)
         most = max(most, known)
         if best[0] == SURE:
             return best
@@ -293,8 +295,10 @@ def _in_language(
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
-    if language.has("counts", words[:2]) and not (we or back):
+    if language.has("counts", words[:2]) and not (we or back or language.has("was", words)):
         return NOT, resumes  # can be counted in the current files
+    if language.has("explains", words) and not (we or back or past or language.has("why", words)):
+        return NOT, resumes  # how something works in general
     speaks_of_past = back and (asking or asks) and (we or past)
     if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
@@ -334,7 +338,7 @@ summarize summarise recap tell explain all ever dealt encountered faced agreemen
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
 totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
 sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
-yep speaks rid prefer preference preferences
+yep speaks rid prefer preference preferences anymore nowadays vs versus
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -355,6 +359,11 @@ mention mentions contain contains hold holds show shows record records say says 
 _NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
 
+_MINDS, _WHOSE = frozenset(["mind", "minds"]), frozenset(["our", "my", "your"])
+"""`change our mind`."""
+_WRONG = frozenset(["wrong", "falsch", "schief"])
+_WENT = frozenset(["was", "were", "is", "whats", "went", "war", "ist", "lief", "ging", "da"])
+"""`what was wrong with X`."""
 _HEADS = frozenset(
     ["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion", "state", "status",
      "progress"]
@@ -370,7 +379,7 @@ def topic(text: str, language: str = "en") -> str:
     """Return a text without the words by which it asks in `language`; "" if nothing is left."""
     words = text.split()
     spoken = LANGUAGES.get(language)
-    own = ("asks", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
+    own = ("asks", "we", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
     bare = list(map(_folded_word, words))
     subject = [
@@ -390,6 +399,9 @@ def _only_asks(before: str, word: str, after: str) -> bool:
     """Whether a word is part of a question's form here, judging by its neighbors."""
     return (
         (word == "time" and before in _BEFORE_TIME)
+        or (word == "times" and before == "many")
+        or (word in _MINDS and before in _WHOSE)
+        or (word in _WRONG and before in _WENT)
         or (word in english.TOLD and before in _TELLERS)
         or (word in facts.DEGREES and before == "how")
         or (word in _GETS and (after.endswith("ed") or before in english.SUBJECTS))
@@ -420,7 +432,7 @@ def _is_part(word: str, after: str) -> bool:
     return word == "back" and after in _BEHIND_BACK
 
 
-_NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt"])
+_NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt", "figure"])
 _BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
 
 

@@ -19,6 +19,8 @@ _NEGATED_AND_SHORTENED = """
 isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't cannot couldn't won't wouldn't
 shouldn't mustn't ain't i'm i've i'd i'll you're you've you'd you'll he's he'd he'll she's she'd she'll it's it'd
 it'll we're we've we'd we'll they're they've they'd they'll that's there's here's what's who's where's let's
+isnt arent wasnt werent dont doesnt didnt havent hasnt hadnt couldnt wouldnt shouldnt mustnt ive youve weve theyve
+whats thats theres wheres whos hows whys
 s t re ve ll m d don didn doesn isn wasn
 """
 _JOINING = """

@@ -1,0 +1,77 @@
+"""General: tells questions about things in general, and about the current code, from those about earlier work.
+
+`how do leap seconds work`, `how to read a core dump`, `do fonts need hinting`, `which tests cover the parser`.
+"""
+
+from __future__ import annotations
+
+from mdmem.search.asking.orders import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_POINTS = word_set("the our ours us we weve this that these those my mine your its their here there it they again")
+"""With one of these, a question is about something known, or at hand."""
+_IS, _DOES = word_set("is are"), word_set("do does")
+_MAY = word_set("do does can could should would might may must")
+_ANYONE = word_set("i you one people someone")
+_EXPLAINED = word_set("work works mean means internally")
+_NEEDED = word_set("needed necessary important useful required called considered")
+_INVENTED = word_set("invented discovered coined")
+_HAPPENS, _IF = word_set("happens happen"), word_set("if when")
+_STATE = word_set(
+    "open left known missing next remaining planned unsolved still yet already ever now done ready finished fixed "
+    "merged broken flaky failing down slow no not any anyone anybody anything"
+)
+"""With one of these, a question is about the state of the work."""
+_A, _COMPARES = word_set("a an"), word_set("than difference differences")
+_PARTS_OF_CODE = word_set(
+    "function functions method methods class classes module modules file files test tests caller callers endpoint "
+    "endpoints query queries table tables column columns component components type types package packages"
+)
+_WAS = word_set("was were is are did does do has have had")
+
+
+def explains(words: list[str]) -> bool:
+    """Whether a question asks for what people know in general. words: folded, from the question word on."""
+    if not _POINTS.isdisjoint(words) or len(words) < 3:
+        return False
+    first, second, third = words[:3]
+    if first == "how":
+        return second == "to" or (second in _DOES and words[-1] in _EXPLAINED) or (second in _MAY and third in _ANYONE)
+    if first == "what":
+        return _after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
+    return (first == "why" and second in _IS | _DOES and words[-1] in _NEEDED) or (
+        first == "who" and second in _INVENTED
+    )
+
+
+def defines(words: list[str]) -> bool:
+    """Whether a question in the present asks for a definition or a comparison: `what is a mutex`, `is X faster than Y`.
+
+    words: as in `explains`.
+    """
+    return _after(words[:3], _IS | {"what", "whats"}, _A) or (words[0] != "why" and not _COMPARES.isdisjoint(words))
+
+
+def asks_purpose(words: list[str]) -> bool:
+    """Whether a question asks what one named thing is for: `what is tare for`."""
+    named = [word for word in words[2:-1] if word not in _POINTS | _A]
+    return words[-1] == "for" and len(named) == 1 and _after(words[:2], ("what", "whats"), _IS | {"was", "were"})
+
+
+def asks_whether(words: list[str]) -> bool:
+    """Whether a question in the present asks what something does or is: `do fonts need hinting`, `which tests cover X`.
+
+    What it asks about is known more often than the answer. words: as in `explains`.
+    """
+    if len(words) < 3 or not _STATE.isdisjoint(words):
+        return False
+    if words[0] in ("which", "what"):
+        return words[1] in _PARTS_OF_CODE and words[2] not in _WAS
+    return words[0] in _IS | _DOES | {"can"} and (_POINTS | _ANYONE).isdisjoint(words[1:2])
+
+
+def _after(words: list[str], first: Iterable[str], second: Iterable[str]) -> bool:
+    return any(a in first and b in second for a, b in zip(words, words[1:], strict=False))  # noqa: RUF007

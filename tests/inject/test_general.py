@@ -1,0 +1,79 @@
+"""Questions about things in general get nothing, though their words are in the vault."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.agents import Event
+from mdmem.inject import context
+from tests.helpers.talk import Talk
+
+SESSIONS = (
+    ("do the packets have leap seconds?", "timebase.c", "Packets carry GPS time without leap seconds."),
+    ("linear scan or graph coloring?", "linear.rs", "We go with linear scan; graph coloring stays on a branch."),
+    ("the fft is slow", "fft.cpp", "Plans were only estimated. The fftw wisdom is in /scratch/wisdom now."),
+    ("the staging certificate expired", "iam.tf", "The role may write to all zones now. Staging listens on 8443."),
+    ("dialogue shows boxes", "theme.tres", "Japanese fonts fall back to Noto Sans JP."),
+    ("make the header sticky", "header.css", "The header is sticky."),
+)
+
+
+@pytest.fixture
+def there(tmp_path: Path, vault: Path) -> Path:
+    """Return the folder of a project with some sessions."""
+    for number, (asked, file, ended) in enumerate(SESSIONS):
+        talk = Talk(vault, tmp_path / "lab", f"{number:08d}-19fa-41d2-8238-13269b9b3ca0")
+        talk.now += 86_400 * number
+        talk.says(asked)
+        talk.edits(file)
+        talk.answers(ended)
+    return talk.cwd
+
+
+def block(vault: Path, cwd: Path, prompt: str) -> str:
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=str(cwd), prompt=prompt)
+    found = context.explain(config.load(str(vault)), event, time.time(), time.monotonic() + 240)
+    return found.block.text if found.block else ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "how do leap seconds work",
+        "why are leap seconds needed",
+        "how does linear scan work?",
+        "is graph coloring np complete?",
+        "do japanese fonts need hinting?",
+        "which functions call timebase.c",
+    ],
+)
+def test_a_general_question_gets_nothing_in_a_project_that_knows_its_words(
+    vault: Path, there: Path, prompt: str
+) -> None:
+    assert block(vault, there, prompt) == ""
+
+
+def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there: Path) -> None:
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "leap.md").write_text("# How leap seconds work\n\nThe firmware ignores leap seconds.\n")
+
+    assert "firmware ignores" in block(vault, there, "how do leap seconds work")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("where do we keep the fftw wisdom", "/scratch/wisdom"),
+        ("do the packets have leap seconds?", "GPS time"),
+        ("why not linear scan anymore", "linear scan"),
+        ("the thing with the japanese fonts", "Noto Sans"),
+    ],
+)
+def test_a_question_about_what_is_ours_gets_the_turn_that_says_it(
+    vault: Path, there: Path, prompt: str, answer: str
+) -> None:
+    assert answer in block(vault, there, prompt)
