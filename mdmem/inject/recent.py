@@ -118,6 +118,12 @@ class Visit:
             room=room,
         )
 
+    def last_change(self) -> str:
+        """Return the answer of the last turn that changed a file, or ""."""
+        edits = (name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS))
+        changed = {journal.numbers(name)[0] for name in edits}
+        return next((name for name in reversed(self.of_kind("response")) if journal.numbers(name)[0] in changed), "")
+
     def files(self) -> list[str]:
         """Return the files that the session touched, from its page."""
         _, heading, following = self.page.body.partition("\n## Files touched\n")
@@ -226,7 +232,10 @@ def _sentence(text: str) -> str:
 
 
 def session_item(visit: Visit) -> Item | None:
-    """Return a session as an item: what was asked, how it ended, and which files it touched."""
+    """Return a session as an item: what was asked, how it ended, and which files it touched.
+
+    If its last turn changed no file, as one that commits or answers a question, also how the last one ended that did.
+    """
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     parts = []
     if len(prompts) > 1:
@@ -235,6 +244,8 @@ def session_item(visit: Visit) -> Item | None:
     files = visit.files()
     if files:
         parts.insert(0, f"Files: {listed(files, _FILES_CHARS)}.")
+    if (done := visit.last_change()) and done != answers[-1]:
+        parts.insert(-1, _sentence(f"What was done: {visit.outcome(done, len(' '.join(parts)))}"))
     if answers:
         lead = "It ended with: "
         parts.append(lead + visit.outcome(answers[-1], len(" ".join([*parts, lead]))))

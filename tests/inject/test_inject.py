@@ -144,7 +144,7 @@ def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Tal
     answer = ask(new_session(past, 3), "What did we do about the returns flow?")
 
     assert f"(changed {', '.join(names[:4])} and 3 more)" in answer
-    assert f"Files: {', '.join(names[:6])} and 1 more. 2 prompts, the last: and limit" in text
+    assert f"Files: {', '.join(names[:6])} and 1 more. What was done: The returns flow works. 2 prompts, the" in text
     assert ended in text.replace("\n  > ", " ")
 
 
