@@ -64,14 +64,14 @@ class Turn:
         return next((name for name in reversed(self.names) if turn_groups.source(name) == kind), "")
 
     def hunks(self) -> list[ExcerptHunk]:
-        """Return the turn's changes, in order."""
+        """Return the turn's changes, in order, without those that it took back."""
         edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-MAX_EDITS:]
         hunks: list[ExcerptHunk] = []
         for name in edits:
             parsed = self.visit.read(name)
             if parsed.meta.get("success") is not False:
                 hunks += hunks_of(parsed)
-        return hunks
+        return excerpts.kept(hunks)
 
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""

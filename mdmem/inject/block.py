@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem.inject.sentence_ends import is_full_stop
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -308,7 +309,10 @@ def whole_sentences(text: str, chars: int) -> str:
     """Cut to at most `chars` characters at the end of a sentence, or of a word if the first sentence is longer."""
     if len(text) <= chars:
         return text
-    end = max(text.rfind(f"{mark} ", 0, chars) for mark in (".", "!", "?", "…", "。"))
+    dot = text.rfind(". ", 0, chars)
+    while dot > 0 and not is_full_stop(text, dot):
+        dot = text.rfind(". ", 0, dot + 1)
+    end = max(dot, *(text.rfind(f"{mark} ", 0, chars) for mark in ("!", "?", "…", "。")))
     ends = [at + 1 for at in (end, text.rfind("。", 0, chars)) if at > 0]
     return text[: max(ends)] if ends else cut(text, chars)
 

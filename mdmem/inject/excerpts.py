@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.inject.sentence_ends import is_full_stop
 from mdmem.search.text import analysis
 from mdmem.values import Value
 
@@ -34,6 +35,8 @@ _MAX_BODY_CHARS = 12_000
 def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
     """Split prose into sentences, each with the label of its section: the heading above it, "" for none or a long one.
 
+    A table's label is the row of its column names.
+
     A row or list item is a sentence of its own. Headings are, if there is nothing else. code: so is each line in a code
     fence, as inline code; else these are skipped.
     """
@@ -41,15 +44,19 @@ def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
     label = ""
     said = False
     for heading, paragraph in _paragraphs(body, code=code):
-        if heading:
-            headings.append(heading)
-            label = "" if heading.lower() in _SAY_NOTHING or len(heading.split()) > _LABEL_WORDS else heading
+        if not paragraph:
+            headings += [heading] if heading else []
+            label = "" if heading.lower() in _SAY_NOTHING or _is_long(heading) else heading
         for sentence in _parts(paragraph):
             if any(map(str.isalnum, sentence)):
                 yield label, sentence
                 said = True
     if not said:
         yield from (("", heading) for heading in headings)
+
+
+def _is_long(label: str) -> bool:
+    return len(label.split()) - label.split().count("|") > _LABEL_WORDS
 
 
 _LABEL_WORDS = 6
@@ -60,31 +67,48 @@ _SAY_NOTHING = frozenset(
 
 
 def _paragraphs(body: str, *, code: bool) -> Iterator[tuple[str, str]]:
-    """Yield each heading, and each paragraph, row, list item or line of code; the other of the two is ""."""
+    """Yield each heading, and each paragraph, row, list item or line of code; the other of the two is "".
+
+    A table's column names are a heading until its end, where the one above it comes again, or "".
+    """
     fence = False
     paragraph: list[str] = []
-    for line in [*body[:_MAX_BODY_CHARS].splitlines(), ""]:
-        bare = line.strip()
+    above, columns = "", ""
+    lines = [line.strip() for line in body[:_MAX_BODY_CHARS].splitlines()]
+    for bare, after in zip([*lines, ""], [*lines[1:], "", ""], strict=False):
         if bare.startswith(("```", "~~~")):
             fence = not fence
             bare = ""
         heading, item = ("", "") if fence else (_heading(bare), _item(bare))
-        if fence or not bare or heading or item:
+        ends_table = columns != "" and not bare.startswith("|")
+        if paragraph and (fence or not bare or heading or item or ends_table):
             yield "", " ".join(paragraph)
             paragraph = []
-        if heading:
+        if ends_table:
+            columns = ""
+            yield above, ""
+        if item and bare.startswith("|") and after.startswith("|") and not set(after) - set("|-: "):
+            columns = item
+            yield columns, ""
+        elif heading:
+            above = heading
             yield heading, ""
         elif not fence and set(bare) - set("|-=:# "):
             paragraph.append(item or bare)
         elif fence and code and bare:
             yield "", f"`{bare}`"
-    yield "", " ".join(paragraph)
+    if paragraph:
+        yield "", " ".join(paragraph)
 
 
 def _heading(line: str) -> str:
-    """Return the text of a heading, or of a short line that is all bold, as agents write headings too; else ""."""
+    """Return the text of a heading, or of a short line that is all bold, as agents write headings too; else "".
+
+    Emoji around it are left out.
+    """
     if line.startswith("#") and line.lstrip("#")[:1] == " ":
-        return line.strip("#*: ")
+        return _without_ornaments(line.strip("#*: ")).strip("*: ")
+    line = _without_ornaments(line)
     bold = line.strip("*: ")
     is_bold = line.startswith("**") and line.rstrip(": ").endswith("**") and "**" not in bold
     return bold if is_bold and len(bold.split()) <= _LABEL_WORDS and bold[-1:] not in (".", "!", "?") else ""
@@ -101,7 +125,8 @@ def _item(line: str) -> str:
 def _parts(text: str) -> Iterator[str]:
     start = 0
     for at, c in enumerate(text):
-        spaced = c in ".!?" and text[at + 1 : at + 2] == " " and (text[at + 2 : at + 3].isupper() or c != ".")
+        spaced = c in ".!?" and text[at + 1 : at + 2] == " "
+        spaced = spaced and (c != "." or (text[at + 2 : at + 3].isupper() and is_full_stop(text, at)))
         if spaced or c in "。！？":
             yield text[start : at + 1].strip()
             start = at + 1
@@ -167,7 +192,20 @@ def first(body: str) -> str:
 
 
 def _with_full_stop(sentence: str) -> str:
-    return sentence if sentence.rstrip("*_").endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{sentence}."
+    ends = _without_ornaments(sentence).rstrip("*_").endswith((".", "!", "?", "…", "。", "！", "？", ":"))
+    return sentence if ends else f"{sentence}."
+
+
+def _without_ornaments(text: str) -> str:
+    """Return a text without emoji and spaces around it."""
+    if text.isascii():
+        return text.strip()
+    inner = [at for at, character in enumerate(text) if not _is_ornament(character)]
+    return text[inner[0] : inner[-1] + 1] if inner else ""
+
+
+def _is_ornament(character: str) -> bool:
+    return character == " " or (character > "\u2190" and not character.isalnum() and character not in "。！？")
 
 
 _NOTHING_SAID = -1.0
@@ -209,6 +247,12 @@ class ExcerptHunk(Value):
         """Return the added lines, without their sign."""
         return [line[1:] for line in self.lines if line.startswith("+")]
 
+    def reverts(self, earlier: ExcerptHunk) -> bool:
+        """Whether the hunk takes back an earlier one as a whole."""
+        changes = [sorted(line[1:].strip() for line in self.lines if line[:1] == sign) for sign in "+-"]
+        before = [sorted(line[1:].strip() for line in earlier.lines if line[:1] == sign) for sign in "-+"]
+        return self.file == earlier.file and changes == before
+
     def place(self, places: Iterable[Place]) -> int:
         """Return the index of the hunk's first line that is at one of `places`, or -1."""
         numbers = {number for file, number in places if file and f"/{file}".endswith(f"/{self.file}")}
@@ -229,6 +273,7 @@ Place = tuple[str, int]
 def hunks(body: str, file: str) -> list[ExcerptHunk]:
     """Return the hunks of the diffs in a note; a new file in a fence is one hunk of added lines."""
     in_order: list[ExcerptHunk] = []
+    known = file
     for language, lines in fences(body):
         if language != "diff":
             in_order.append(ExcerptHunk(file, [f"+{line}" for line in lines]))
@@ -239,9 +284,24 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
                 in_order.append(ExcerptHunk(file, [], int(number) if number.isdecimal() else 0))
             elif line.startswith("+++ "):
                 file = line[4:].removeprefix("b/").strip() or file
+                file = (
+                    known if known and f"/{file}".endswith(f"/{known}") else file
+                )  # OpenCode's diffs have the whole path
             elif in_order and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
                 in_order[-1].lines.append(line)
     return [hunk for hunk in in_order if any(line[:1] in "+-" for line in hunk.lines)]
+
+
+def kept(hunks: Sequence[ExcerptHunk]) -> list[ExcerptHunk]:
+    """Return the hunks without those that a later one takes back, and without that one; all, if none would be left."""
+    remaining: list[ExcerptHunk] = []
+    for hunk in hunks:
+        reverted = next((earlier for earlier in reversed(remaining) if hunk.reverts(earlier)), None)
+        if reverted is None:
+            remaining.append(hunk)
+        else:
+            remaining = [earlier for earlier in remaining if earlier is not reverted]
+    return remaining or list(hunks)
 
 
 def fences(body: str) -> Iterator[tuple[str, list[str]]]:

@@ -42,7 +42,7 @@ Would you like me to open a PR? Let me know!
 def test_an_answer_with_headings_a_table_and_an_offer_reads_as_prose() -> None:
     assert excerpts.outcome(ANSWER, (), 400) == (
         "I've limited the rate of the public API. A token bucket in `src/rate.ts`. **Keys**: hashed with SHA-256."
-        " Decision: We chose it because our Redis is small. Approach | Memory. Bucket | 48 B."
+        " Decision: We chose it because our Redis is small. Approach | Memory: Bucket | 48 B."
         " Verification: `npm test`: 214 passed"
     )
     assert excerpts.outcome("## Root cause\n\nSort as text.\n\n## Fix\n\nCast it.", ["root"], 30) == (
@@ -117,3 +117,68 @@ def test_a_short_text_is_shown_in_one_line_without_marks_and_with_its_code() -> 
 def test_a_heading_without_a_text_is_kept() -> None:
     assert excerpts.prose("# Only this") == "Only this"
     assert list(excerpts.sentences("#4711 was fixed.")) == [("", "#4711 was fixed.")]
+
+
+TABLE = """## Decision
+
+| | Bucket | Window |
+|---|---|---|
+| memory | 48 B | 16 B |
+| exact | no | yes |
+
+We use the window.
+
+| Attempt | Result |
+| --- | --- |
+| raise the limit | failed |
+Reverted after an hour."""
+
+
+def test_the_column_names_of_a_table_are_only_shown_with_a_row() -> None:
+    assert excerpts.outcome(TABLE, (), 400) == (
+        "Bucket | Window: memory | 48 B | 16 B. exact | no | yes. Decision: We use the window. Attempt | Result:"
+        " raise the limit | failed. Decision: Reverted after an hour."
+    )
+    assert "Attempt" not in excerpts.outcome(TABLE, ["window"], 30)
+
+
+def test_an_ordinal_or_an_abbreviation_ends_no_sentence() -> None:
+    text = (
+        "Seit dem 1. Oktober sind 63 betroffen. Use a store, e.g. Redis vs. Kafka. Wie z. B. Redis. The limit is 45."
+        " Pods restart."
+    )
+
+    assert [sentence for _, sentence in excerpts.sentences(text)] == [
+        "Seit dem 1. Oktober sind 63 betroffen.",
+        "Use a store, e.g. Redis vs. Kafka.",
+        "Wie z. B. Redis.",
+        "The limit is 45.",
+        "Pods restart.",
+    ]
+
+
+def test_no_full_stop_follows_an_emoji_behind_one() -> None:
+    assert excerpts.prose("- It works now. 🎉\n- Fixed 🐛\n- last") == "It works now. 🎉 Fixed 🐛. last"
+
+
+def test_a_heading_is_known_with_an_emoji_and_shown_without() -> None:
+    assert excerpts.prose("## 🔍 Root cause\n\nA typo.\n\n**What is left** 📝\n1. Notes\n\n## ✅ Summary\nOk") == (
+        "Root cause: A typo. What is left: Notes. Ok"
+    )
+
+
+def test_a_change_that_a_turn_took_back_is_not_shown() -> None:
+    tried = ExcerptHunk("main.c", ["-#define STACK 2048", "+#define STACK 4096"])
+    taken_back = ExcerptHunk("main.c", ["-#define STACK 4096", "+#define STACK 2048"])
+    fix = ExcerptHunk("bond.c", ["+feed();"])
+
+    assert excerpts.kept([tried, fix, taken_back]) == [fix]
+    assert excerpts.kept([tried, taken_back]) == [tried, taken_back]
+    assert excerpts.kept([taken_back, ExcerptHunk("other.c", tried.lines)]) != []
+
+
+def test_a_diff_with_a_whole_path_is_of_the_file_that_its_note_names() -> None:
+    diff = "```diff\n--- /home/dev/app/src/io.c\n+++ /home/dev/app/src/io.c\n@@ -1 +1 @@\n-a\n+b\n```"
+
+    assert [hunk.file for hunk in excerpts.hunks(diff, "src/io.c")] == ["src/io.c"]
+    assert [hunk.file for hunk in excerpts.hunks(diff, "io.h")] == ["/home/dev/app/src/io.c"]
