@@ -168,12 +168,12 @@ def prose(body: str, *, code: bool = False) -> str:
 
 
 def _joined(told: Sequence[tuple[str, str]]) -> str:
-    """Join sentences, the first of each section behind its label."""
+    """Join sentences, the first of each section behind its label; behind a table, the section goes on without."""
     pieces: list[str] = []
-    above = ""
+    labels = {""}
     for label, sentence in told:
-        pieces.append(f"{label}: {sentence}" if label and label != above else sentence)
-        above = label
+        pieces.append(sentence if label in labels else f"{label}: {sentence}")
+        labels.add(label)
     *others, last = pieces or [""]
     return " ".join([*map(_with_full_stop, others), last])
 
@@ -224,7 +224,8 @@ def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: 
         return _NOTHING_SAID if matched < _MANY else 0.0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
-    place = 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
+    is_row = " | " in sentence
+    place = (0.0 if matched else -0.5) if is_row else 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
     unsure = 0.0 if _UNSURE.isdisjoint(words) else 0.5
     return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place - unsure
 

@@ -137,7 +137,7 @@ Reverted after an hour."""
 def test_the_column_names_of_a_table_are_only_shown_with_a_row() -> None:
     assert excerpts.outcome(TABLE, (), 400) == (
         "Bucket | Window: memory | 48 B | 16 B. exact | no | yes. Decision: We use the window. Attempt | Result:"
-        " raise the limit | failed. Decision: Reverted after an hour."
+        " raise the limit | failed. Reverted after an hour."
     )
     assert "Attempt" not in excerpts.outcome(TABLE, ["window"], 30)
 

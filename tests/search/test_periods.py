@@ -28,6 +28,24 @@ TODAY = date(2026, 11, 27)
         ("what was I doing on the 30th?", "2026-10-30", "2026-10-30"),
         ("what did we do two weeks ago?", "2026-11-09", "2026-11-15"),
         ("what did we do a couple of months ago?", "2026-09-01", "2026-09-30"),
+        ("what did we do the day before yesterday?", "2026-11-25", "2026-11-25"),
+        ("what happened last night?", "2026-11-26", "2026-11-26"),
+        ("what did we do yesterday morning?", "2026-11-26", "2026-11-26"),
+        ("what was done this morning", "2026-11-27", "2026-11-27"),
+        ("what did we do last weekend?", "2026-11-21", "2026-11-22"),
+        ("what did i do 2 days back", "2026-11-25", "2026-11-25"),
+        ("what did we do on thurs", "2026-11-26", "2026-11-26"),
+        ("what did we do in the last 3 days?", "2026-11-24", "2026-11-27"),
+        ("what did we do over the past two weeks", "2026-11-13", "2026-11-27"),
+        ("what did we do a few days ago?", "2026-11-20", "2026-11-25"),
+        ("what was done in late october", "2026-10-01", "2026-10-31"),
+        ("was haben wir am Wochenende gemacht?", "2026-11-21", "2026-11-22"),
+        ("was haben wir heute Morgen gemacht?", "2026-11-27", "2026-11-27"),
+        ("was haben wir in den letzten zwei Tagen gemacht?", "2026-11-25", "2026-11-27"),
+        ("was haben wir vor ein paar Tagen gemacht?", "2026-11-20", "2026-11-25"),
+        ("qu'est-ce qu'on a fait ce matin ?", "2026-11-27", "2026-11-27"),
+        ("qu'est-ce qu'on a fait les deux derniers jours ?", "2026-11-25", "2026-11-27"),
+        ("¿qué hicimos el fin de semana?", "2026-11-21", "2026-11-22"),
         ("what happened last week?", "2026-11-16", "2026-11-22"),
         ("what happened this week?", "2026-11-23", "2026-11-27"),
         ("what got done in the first week of november?", "2026-11-01", "2026-11-07"),
@@ -64,7 +82,8 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
     "text",
     ["may I ask what we did?", "the march of the ants", "what did we do about the parser?",
      "what did we change in 2.10.3?", "from monday to friday", "yesterday and today", "tuesday of last week",
-     "the last days", "was haben wir hier gemacht?", "先日の件", "上上周做了什么",
+     "the last days", "the sun and the sat nav", "a night mode", "handle the 3 days of trial",
+     "was haben wir hier gemacht?", "先日の件", "上上周做了什么",
      "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
 def test_a_text_without_a_past_period_names_none(text: str) -> None:
@@ -106,3 +125,10 @@ def test_only_in_french_hier_is_yesterday() -> None:
     assert found is not None
     assert str(found.first) == str(found.last) == "2026-11-26"
     assert periods.period_in("was haben wir hier gemacht?", TODAY, "de") is None
+
+
+@pytest.mark.parametrize(("day", "last"), [(28, "2026-11-21"), (29, "2026-11-21"), (30, "2026-11-28")])
+def test_on_a_weekend_the_last_one_is_the_one_before(day: int, last: str) -> None:
+    found = periods.period_in("what did we do last weekend?", date(2026, 11, day))
+
+    assert found is not None and str(found.first) == last

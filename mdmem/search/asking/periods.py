@@ -91,6 +91,12 @@ _DAYS_AGO = {
     **dict.fromkeys(word_set("yesterday gestern hier ayer 昨日 昨天"), 1),
     **dict.fromkeys(word_set("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
 }
+_ABBREVIATED = _words(["mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun"], start=0)
+"""Understood behind `on` or `last` only."""
+_PARTS_OF_DAY = {
+    **dict.fromkeys(word_set("last"), 1),
+    **dict.fromkeys(word_set("this ce cet cette esta este heute"), 0),
+}
 _UNITS = {
     **dict.fromkeys(word_set("day days tag tage tagen jour jours dia dias 天 日"), "day"),
     **dict.fromkeys(word_set("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期"), "week"),
@@ -134,8 +140,38 @@ def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
     return _of_unit("day", today, _DAYS_AGO[match[0]])
 
 
+def _day_before(_match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `the day before yesterday`."""
+    return _of_unit("day", today, 2)
+
+
+def _part_of_day(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `last night`, `this morning`, `ce matin`."""
+    return _of_unit("day", today, _PARTS_OF_DAY[match["which"]])
+
+
+def _weekend(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `at the weekend`, `last weekend`: the latest one that has begun, or the one before it on its own days."""
+    back = (today.weekday() - 5) % 7
+    saturday = today - timedelta(days=back + (7 if match["last"] and back < 2 else 0))
+    return saturday, saturday + timedelta(days=1)
+
+
+def _until_today(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `the last 3 days`, `the past two weeks`."""
+    number = match["count"]
+    count = int(number) if number.isdecimal() else _COUNTS[number]
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_UNITS[match["unit"]]]
+    return today - timedelta(days=count * days), today
+
+
+def _few_days(_match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `a few days ago`."""
+    return today - timedelta(days=7), today - timedelta(days=2)
+
+
 def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, (today.weekday() - _WEEKDAYS[match["day"]] - 1) % 7 + 1)
+    return _of_unit("day", today, (today.weekday() - {**_WEEKDAYS, **_ABBREVIATED}[match["day"]] - 1) % 7 + 1)
 
 
 def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -188,9 +224,26 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
         rf"\b(?P<week>{_either(_ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
         _calendar_month,
     ),
-    (rf"\b(?:in|im|en|of|during|for|since|seit|depuis|desde) {_MONTH}\b{_YEAR}", _calendar_month),
+    (
+        rf"\b(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende) {_MONTH}\b{_YEAR}",
+        _calendar_month,
+    ),
     (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
-    (rf"\b{_COUNT} (?:of )?{_UNIT} ago\b", _counted),
+    (r"\b(?:the )?day before yesterday\b", _day_before),
+    (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back)\b", _counted),
+    (
+        r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
+        _few_days,
+    ),
+    (r"\bhace (?:unos|algunos) dias\b", _few_days),
+    (rf"\b(?:last|past|letzten|vergangenen|ultim[oa]s) {_COUNT} {_UNIT}", _until_today),
+    (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
+    (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
+    (
+        rf"\b(?P<which>{_either(_PARTS_OF_DAY)}) (?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b",
+        _part_of_day,
+    ),
+    (rf"\b(?P<last>{_either(_LAST)} )?(?:weekend|week-end|wochenende|fin de semana)\b", _weekend),
     (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
@@ -199,15 +252,18 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
     (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
+    (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
     (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
-EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS))
+_NAMES = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS, _ABBREVIATED)) - {"an", "may", "mar", "sep", "dec"}
+_OF_DAY = word_set("night evening morning afternoon matin soir manana tarde abend")
+EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS, _OF_DAY))
 """Words that may name a period."""
-_NAMES = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS)) - {"an", "may", "mar", "sep", "dec"}
+_NAMES |= _OF_DAY | {"weekend", "week-end", "wochenende"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
-_SURE_NAMES = _NAMES - {"hier", "mes"}
+_SURE_NAMES = _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon"}
 """Words of which a period has one at most."""
 _NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
 

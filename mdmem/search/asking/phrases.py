@@ -62,6 +62,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "catch/bring me/us up",
         "summary/recap/overview of/from the/our/my/your last/previous/latest/earlier session/sessions/chat",
         f"summary/recap/overview of/from {_DAYS} work/session/sessions/chat",
+        f"recap/rundown of/for/from {_DAY}/today",
+        "recap/rundown of/for/from last/this/the week/weeks/weekend/month/day/days",
         f"the error/bug/problem/issue/crash/failure/segfault/exception/trouble from {_DAY}/last/earlier",
         "find/search/show the/our/that discussion/conversation/decision/agreement about/on/of/regarding/where",
         "summarize/summarise/recap the/our/my last/previous/latest/earlier session/sessions/conversation/chat",
