@@ -75,6 +75,8 @@ _POSSIBLE = (
     *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6)),
     *(Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0)),
 )
+_MOST = 0.7
+"""A question for a reason that may be known in general needs this coverage."""
 _WHOLE = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
 """For questions of what something does or is, which a note about it need not say."""
 _ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
@@ -155,6 +157,8 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
     in_english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
     if grade == POSSIBLE and general.asks_whether(_question(shape)):
         return _WHOLE
+    if grade == LIKELY and general.asks_why_in_general(_question(shape)):
+        return tuple(bar for bar in _LIKELY if bar.coverage >= _MOST)
     if in_english and not is_foreign:
         return in_english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
@@ -280,7 +284,8 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     """Return further sufficient bars, depending on the question and on the kind of the best answer."""
     bars: tuple[Bar, ...] = ()
     if shape.grade == LIKELY and first.hits[0].kind != "observation":
-        bars += _ONE_SAID
+        is_general = general.asks_why_in_general(_question(shape))
+        bars += tuple(bar for bar in _ONE_SAID if bar.coverage >= _MOST or not is_general)
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         bars += _BACK
     question = _question(shape)

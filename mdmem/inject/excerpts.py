@@ -220,7 +220,8 @@ def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: 
         return _NOTHING_SAID
     matched = len(terms & analysis.counts(labeled).keys()) if terms else 0
     spoken = f" {' '.join(words)} ".replace(" let's encrypt ", " ")  # the authority
-    if words[:1] == ["before"] or any(announced in spoken for announced in _ANNOUNCED):
+    is_ahead = words[:1] == ["before"] and bool(words[1:2]) and (words[1] in _NEXT or words[1].endswith("ing"))
+    if is_ahead or any(announced in spoken for announced in _ANNOUNCED):
         return _NOTHING_SAID if matched < _MANY else 0.0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
@@ -230,6 +231,8 @@ def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: 
     return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place - unsure
 
 
+_NEXT = ("you", "we", "i", "that", "this")
+"""Behind `before`, these say what may be done next; `before: 1812 µA` says how it was."""
 _HERE = ("here", "here's", "here’s")
 
 

@@ -119,6 +119,11 @@ def test_a_heading_without_a_text_is_kept() -> None:
     assert list(excerpts.sentences("#4711 was fixed.")) == [("", "#4711 was fixed.")]
 
 
+def test_what_was_before_is_shown_and_not_what_comes_before_the_next_step() -> None:
+    assert excerpts.outcome("The draw is lower.\n- Before: 1812 uA\n- After: 14 uA", (), 300).count("uA") == 2
+    assert excerpts.outcome("It is fixed. Before merging, run it. Before you go, tag it.", (), 300) == "It is fixed."
+
+
 TABLE = """## Decision
 
 | | Bucket | Window |

@@ -45,6 +45,7 @@ def block(vault: Path, cwd: Path, prompt: str) -> str:
     [
         "how do leap seconds work",
         "why are leap seconds needed",
+        "why do leap seconds confuse databases",
         "how does linear scan work?",
         "is graph coloring np complete?",
         "do japanese fonts need hinting?",
@@ -70,6 +71,7 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
         ("where do we keep the fftw wisdom", "/scratch/wisdom"),
         ("do the packets have leap seconds?", "GPS time"),
         ("why not linear scan anymore", "linear scan"),
+        ("why are japanese fonts noto?", "Noto Sans"),
         ("the thing with the japanese fonts", "Noto Sans"),
     ],
 )

@@ -984,6 +984,9 @@ def test_a_question_about_things_in_general_is_not_about_earlier_work(prompt: st
         ("why not embassy anymore", LIKELY, "why not embassy"),
         ("how many times did we change our mind about the relay", SURE, "the relay"),
         ("relay, was war da falsch", LIKELY, "relay,"),
+        ("bad device token - had that", LIKELY, "bad device token"),
+        ("what came of the relay idea", LIKELY, "what of the relay"),
+        ("how expensive was the relay", LIKELY, "how was the relay"),
     ],
 )
 def test_a_question_that_points_to_something_known_asks(prompt: str, grade: int, topic: str) -> None:

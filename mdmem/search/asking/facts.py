@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.search.asking.orders import word_set
 
 _FACTS = word_set("which who whom whose when")
-DEGREES = word_set("big large small long short high low often fast far old wide")
+DEGREES = word_set("big large small long short high low often fast far old wide slow hard expensive costly")
 """Words after `how` that are what is asked for, not the subject."""
 _MUCH = DEGREES | {"many", "much"}
 

@@ -55,6 +55,15 @@ def defines(words: list[str]) -> bool:
     return _after(words[:3], _IS | {"what", "whats"}, _A) or (words[0] != "why" and not _COMPARES.isdisjoint(words))
 
 
+def asks_why_in_general(words: list[str]) -> bool:
+    """Whether a question may ask for a reason that people know in general: `why does rounding lose cents`.
+
+    words: as in `explains`.
+    """
+    is_bare = _POINTS.isdisjoint(words) and _STATE.isdisjoint(words)
+    return words[:1] == ["why"] and is_bare and not (_IS | _DOES).isdisjoint(words[1:2])
+
+
 def asks_purpose(words: list[str]) -> bool:
     """Whether a question asks what one named thing is for: `what is tare for`."""
     named = [word for word in words[2:-1] if word not in _POINTS | _A]

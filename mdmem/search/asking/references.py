@@ -20,6 +20,8 @@ _DID = word_set(
 _MANNER = word_set(
     "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
 )
+_HAD = word_set("had seen")
+"""`bad device token, had that`."""
 POINTS = word_set("for with in on to from when")
 _OF, _TO = word_set("of from for in with"), word_set("to on")
 _AS = word_set("as like")
@@ -36,6 +38,8 @@ _MAKE = word_set("make")
 
 def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
+    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and _WHO.isdisjoint(words):
+        return True
     if _same_as(words) or any(_begins(words[at:], *row) for at in range(len(words)) for row in _ROWS):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):

@@ -409,7 +409,8 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word == "out" and before in _FINDS)
         or (before == "much" and word.endswith("er"))
         or (word in _COMMANDS and after in _FOR)
-        or (word in _HEADS and after in _OF)
+        or (word in _HEADS and (after in _OF or not after))
+        or (word == "came" and after == "of")
     )
 
 
