@@ -33,6 +33,8 @@ _FILES_CHARS = 120
 """Maximum length of the list of files that a session touched."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
+_SHORT_CHARS, _MAX_READ = 120, 5
+"""A last answer up to this length tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
 
@@ -118,11 +120,14 @@ class Visit:
             room=room,
         )
 
-    def last_change(self) -> str:
-        """Return the answer of the last turn that changed a file, or ""."""
+    def telling_answer(self) -> str:
+        """Return the answer of the last turn that changed a file; if none did, the last long one; "" for none."""
         edits = (name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS))
         changed = {journal.numbers(name)[0] for name in edits}
-        return next((name for name in reversed(self.of_kind("response")) if journal.numbers(name)[0] in changed), "")
+        answers = self.of_kind("response")[::-1]
+        if changed:
+            return next((name for name in answers if journal.numbers(name)[0] in changed), "")
+        return next((name for name in answers[:_MAX_READ] if len(self.read(name).body) > _SHORT_CHARS), "")
 
     def files(self) -> list[str]:
         """Return the files that the session touched, from its page."""
@@ -234,18 +239,16 @@ def _sentence(text: str) -> str:
 def session_item(visit: Visit) -> Item | None:
     """Return a session as an item: what was asked, how it ended, and which files it touched.
 
-    If its last turn changed no file, as one that commits or answers a question, also how the last one ended that did.
+    If its last turn changed no file, as one that commits or answers a question, also what was done before.
     """
-    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
-    parts = []
+    prompts, answers, files = visit.of_kind("prompt"), visit.of_kind("response"), visit.files()
+    parts = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
+    if (done := visit.telling_answer()) and done != answers[-1]:
+        lead = "What was done: "
+        parts.append(_sentence(lead + visit.outcome(done, len(" ".join([*parts, lead])))))
     if len(prompts) > 1:
         last_prompt = visit.read(prompts[-1]).meta.get("title", "")
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last_prompt), 80))}")
-    files = visit.files()
-    if files:
-        parts.insert(0, f"Files: {listed(files, _FILES_CHARS)}.")
-    if (done := visit.last_change()) and done != answers[-1]:
-        parts.insert(-1, _sentence(f"What was done: {visit.outcome(done, len(' '.join(parts)))}"))
     if answers:
         lead = "It ended with: "
         parts.append(lead + visit.outcome(answers[-1], len(" ".join([*parts, lead]))))

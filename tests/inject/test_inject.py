@@ -126,6 +126,27 @@ def test_a_note_with_headings_and_code_reads_as_prose_with_its_code_below(talk: 
     assert "How we deploy\n  > Deploys: Only on Tuesdays. Never by hand\n    make deploy ENV=prod\n" in text
 
 
+@pytest.mark.parametrize("edits", [True, False])
+def test_a_session_that_ended_with_a_commit_is_shown_with_what_was_done_before(past: Talk, *, edits: bool) -> None:
+    busy = new_session(past, 1)
+    busy.says("spills are terrible on aarch64")
+    if edits:
+        busy.edits("alloc.rs")
+    busy.runs("git merge wip/coloring", "Merge made")
+    busy.answers(
+        "Reverted to graph coloring. Linear scan split the values of loops badly: 188 spills in `mandelbrot` against 9."
+        " Compile time rises from 12 to 31 ms per thousand functions, which is acceptable."
+    )
+    busy.says("tag it")
+    busy.runs("git tag v0.4")
+    busy.answers("Tagged `v0.4`.")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup").replace("\n  > ", " ")
+
+    assert "What was done: Reverted to graph coloring." in text
+    assert "2 prompts, the last: tag it. It ended with: Tagged `v0.4`." in text
+
+
 def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Talk) -> None:
     folder = "src/main/java/com/acme/shop/returns"
     names = [f"Return{part}.java" for part in ("Controller", "Event", "Label", "Mapper", "Policy", "Refund", "Service")]
