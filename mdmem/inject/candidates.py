@@ -71,10 +71,18 @@ def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candid
     return shape.resumes and (is_left or is_known)
 
 
-def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Candidate]:
+def looked_up(
+    at: Occasion,
+    query: str,
+    *,
+    shape: Shape | None = None,
+    days: tuple[str, str] | None = None,
+    without_session: bool = True,
+) -> list[Candidate]:
     """Return what a query finds, each with how it is shown or why not: first what fits, in its order, then the rest.
 
     shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
+    days: the first and last day that the prompt asks about; answers of other days are shown if none of these fits.
     """
     if not has_topic(query):
         return []
@@ -89,11 +97,11 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
     look = partial(recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
     foreign = shape is not None and shape.is_foreign
     answers = look(foreign=foreign)
-    chosen, why = _chosen(at, shape, answers, guess)
+    chosen, why = _chosen_of_days(at, shape, answers, guess, days)
     is_sought = not chosen and shape is not None and shape.grade >= LIKELY
     if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
         answers = look(foreign=foreign, seen=view)  # a person has just edited an old note
-        chosen, why = _chosen(at, shape, answers, guess)
+        chosen, why = _chosen_of_days(at, shape, answers, guess, days)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
@@ -113,6 +121,16 @@ def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_s
         count += item is not None
         candidates.append(Candidate(answer, item, left_out))
     return candidates
+
+
+def _chosen_of_days(
+    at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str, days: tuple[str, str] | None
+) -> tuple[list[Answer], str]:
+    """Choose among the answers of some days, if any of them fits, else among all."""
+    first, last = days or ("", "9999")
+    within = [one for one in answers if first <= timestamps.readable(one.hits[0].created)[:10] <= last]
+    chosen, why = _chosen(at, shape, within, guess)
+    return (chosen, why) if chosen or len(within) == len(answers) else _chosen(at, shape, answers, guess)
 
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:

@@ -120,15 +120,17 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
         return explanation
     triggered = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
     explanation.trigger, explanation.asked = triggered.once, triggered.asked
+    days = None
     if triggered.asked:
-        explanation.query = triggered.asked.topic
+        asked, days = _without_days(at, text, triggered.asked)
+        explanation.query = asked.topic
     else:
         explanation.query = _of_last_turns(at, text) if triggered.once else text
     offer = Offer()
     explanation.by_days = triggered.asked is not None and _add_dated(at, offer, text, triggered.asked)
     if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
-    explanation.results = candidates.looked_up(at, explanation.query, shape=triggered.asked)
+    explanation.results = candidates.looked_up(at, explanation.query, shape=triggered.asked, days=days)
     if triggered.asked and not explanation.by_days:
         _add_recall(at, offer, text, triggered.asked, explanation.results)
     if triggered.once:
@@ -206,8 +208,8 @@ def _prompt(at: Occasion) -> Offer:
     triggered = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
-        asked = _about_turn_before(at, triggered.asked, text) or triggered.asked
-        answers = candidates.looked_up(at, asked.topic, shape=asked, without_session=not at.was_compacted)
+        asked, days = _without_days(at, text, _about_turn_before(at, triggered.asked, text) or triggered.asked)
+        answers = candidates.looked_up(at, asked.topic, shape=asked, days=days, without_session=not at.was_compacted)
         _add_recall(at, offer, text, asked, answers)
     if triggered.once:
         _once(at, offer, text, triggered.once)
@@ -241,6 +243,15 @@ def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
             offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))))
         offer.marks.append(journal.recalled_mark(text))
     return section is not None
+
+
+def _without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[str, str] | None]:
+    """Return what a prompt asks about besides the days that it names, and these days; None for none."""
+    if asked.grade < LIKELY:
+        return asked, None
+    from mdmem.inject import dated
+
+    return dated.without_days(at, text, asked)
 
 
 def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Sequence[candidates.Candidate]) -> None:

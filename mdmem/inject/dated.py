@@ -11,6 +11,7 @@ from mdmem.search.asking import periods
 from mdmem.search.asking.english import SURE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.asking.prose import fold
+from mdmem.search.asking.shape import Shape
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import layout
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from mdmem.inject.occasion import Occasion
     from mdmem.search.asking.periods import Period
-    from mdmem.search.asking.shape import Shape
 
 MAX_SESSIONS = 8
 NONE = "No session of this project was worked on then."
@@ -32,9 +32,7 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
 
     text: the prompt, cleaned. Sessions that the agent has seen are named only if there is no other.
     """
-    if asked.language == "error":
-        return None
-    period = periods.period_in(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
+    period = _period(at, text, asked)
     if period is None or _has_topic(asked, period):
         return None
     items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(visit))]
@@ -45,6 +43,25 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     if not items:
         return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(at, period) else None
     return Section(heading, new, f"Given above: {given_above}." if given_above and not new else "")
+
+
+def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[str, str] | None]:
+    """Return a question without the words that name days, and the first and last of them; None if it names none.
+
+    text: as in `section`.
+    """
+    period = _period(at, text, asked)
+    if period is None or not _has_topic(asked, period):
+        return asked, None
+    words = asked.topic.split()
+    topic = " ".join(word for word in words if period.words.isdisjoint(analysis.words(fold(word))))
+    return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), _days(period)
+
+
+def _period(at: Occasion, text: str, asked: Shape) -> Period | None:
+    if asked.language == "error":
+        return None
+    return periods.period_in(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
 
 
 def _has_topic(asked: Shape, period: Period) -> bool:

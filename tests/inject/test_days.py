@@ -1,0 +1,47 @@
+"""A question that names days and a subject: the answers of those days come before others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import ask, entries, new_session
+
+
+@pytest.fixture
+def later(vault: Path, tmp_path: Path) -> Talk:
+    """Return a session on Friday, after two about the same subject, on Monday and Wednesday."""
+    first = Talk(vault, tmp_path / "shop")  # Monday, 2026-09-14
+    first.says("The ledger test fails")
+    first.edits("ledger.py")
+    first.answers("The ledger test compared amounts with different currencies.")
+    second = new_session(first, 2)
+    second.says("The ledger test is slow")
+    second.edits("fixtures.py")
+    second.answers("The ledger test loads its fixtures once now.")
+    return new_session(first, 4)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("what did we do about the ledger test on monday?", "different currencies"),
+        ("what did we do about the ledger test on wednesday?", "fixtures once"),
+        ("was haben wir am 14. September am ledger test gemacht?", "different currencies"),
+    ],
+)
+def test_only_what_was_done_on_the_day_is_given(later: Talk, prompt: str, answer: str) -> None:
+    (given,) = entries(ask(later, prompt))
+
+    assert answer in given
+
+
+def test_what_was_done_on_another_day_is_given_where_nothing_of_the_day_fits(later: Talk) -> None:
+    assert "fixtures once" in ask(later, "what did we do about the fixtures on monday?")
+    assert "fixtures once" in ask(new_session(later, 1), "what did we do about the ledger test last week?")
+
+
+def test_the_words_that_name_the_day_are_not_looked_for(later: Talk) -> None:
+    assert "different currencies" in ask(later, "what was it with the ledger currencies on monday?")
