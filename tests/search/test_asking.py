@@ -951,6 +951,8 @@ def test_a_german_order_to_make_something_resumes_nothing() -> None:
         "¿cómo funciona un mutex?",
         "come funziona un mutex?",
         "zeig mir die funktion in import.pl",
+        "Was macht diese Funktion?",
+        "that error in the console comes from the extension",
     ],
 )
 def test_a_question_about_things_in_general_is_not_about_earlier_work(prompt: str) -> None:
@@ -987,6 +989,7 @@ def test_a_question_about_things_in_general_is_not_about_earlier_work(prompt: st
         ("bad device token - had that", LIKELY, "bad device token"),
         ("what came of the relay idea", LIKELY, "what of the relay"),
         ("how expensive was the relay", LIKELY, "how was the relay"),
+        ("is jonas bringing the board this week?", POSSIBLE, "jonas bringing the board"),
     ],
 )
 def test_a_question_that_points_to_something_known_asks(prompt: str, grade: int, topic: str) -> None:

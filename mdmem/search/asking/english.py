@@ -112,6 +112,8 @@ def judge(words: list[str], *, asks: bool) -> int:
 
     words: folded. asks: whether it ends in a question mark.
     """
+    if "this" in words:
+        words = [word for word, after in _pairs([*words, ""]) if word != "this" or after not in _PERIOD] or words
     if (framed := frames.clause(words)) and (grade := _of_clause(framed)) != NOT:
         return grade
     prepositions = next((at for at, word in enumerate(words) if word not in _BEFORE_ASKS), 0)
@@ -260,7 +262,7 @@ _THE = _words("the a our my its it this that these those")
 _ORDERED = _THE | _words("sure if when until")
 
 
-MAX_NAMING_WORDS = 12
+MAX_NAMING_WORDS, MAX_POINTING_WORDS = 12, 6
 
 
 def names(words: list[str]) -> bool:
@@ -270,7 +272,8 @@ def names(words: list[str]) -> bool:
 
     words: folded.
     """
-    points = words[:1] in (["the"], ["that"]) and (words[-1] in SOUGHT or _after(words, SOUGHT, references.POINTS))
+    is_short = len(words) <= MAX_POINTING_WORDS and _after(words, SOUGHT, references.POINTS)
+    points = words[:1] in (["the"], ["that"]) and (words[-1] in SOUGHT or is_short)
     words = words[points or (words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to"))) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False

@@ -252,7 +252,7 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
         if grade > best[0] or (known > most and grade != NOT):
             best = (grade, name, resumes)
-        elif known > most and language.has("explains", spoken):
+        elif known > most and (language.has("explains", spoken) or language.has("here", spoken)):
             best = (NOT, name, False)
         most = max(most, known)
         if best[0] == SURE:
