@@ -75,6 +75,8 @@ _POSSIBLE = (
     *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6)),
     *(Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95)),
 )
+_OF_OTHERS = 0.6
+"""A question that names something unknown needs this coverage."""
 _MOST = 0.7
 """A question for a reason that may be known in general needs this coverage."""
 _WHOLE = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
@@ -248,6 +250,8 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
         return _newest_first(close[:MAX_ANSWERS]), _BELOW
     lead = _lead(first, answers)
     enough = bars(shape, is_foreign=_is_foreign(first)) + _more_bars(shape, first)
+    if first.is_of_others:
+        enough = tuple(bar for bar in enough if bar.coverage >= _OF_OTHERS)
     top = [answer for answer in answers if answer.score >= (AS_GOOD if answer.coverage >= ALL else ALIKE) * first.score]
     if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"

@@ -46,7 +46,8 @@ class Answer(Value):
     question that its best note has, with rare words counting more. weight: the sum of the weights of those words, 1 for
     a word that no other session has. words: how many of the question's words it has. is_talk: whether it is a question
     with no change. is_said: whether it changed no file. said: number of the words that were said or are identifiers.
-    is_echo: whether it was answered from an injection, without any tool run.
+    is_echo: whether it was answered from an injection, without any tool run. is_of_others: whether the question names
+    something by an identifier that no note has, and so asks about something else.
     """
 
     folder: str
@@ -59,6 +60,7 @@ class Answer(Value):
     words: int
     said: int = 1
     is_echo: bool = False
+    is_of_others: bool = False
 
 
 class Asker(Value):
@@ -119,8 +121,8 @@ def answers(
             notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
             hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            is_echo = group.notes[0] in echoes
-            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *weigh(group.notes), is_echo)
+            evidence = (*weigh(group.notes), group.notes[0] in echoes, weigh.names_others)
+            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *evidence)
 
         answers = []
         for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
@@ -212,13 +214,14 @@ class _WeighedWord(Value):
 
     notes: for each term, the notes that have it, and how surely, 0 to 1. parts: the weight of each part of an
     identifier.
-    is_part: whether it is only a part of a word.
+    is_part: whether it is only a part of a word. is_unknown: whether it is an identifier of which no note has a part.
     """
 
     weight: float
     notes: list[dict[int, float]]
     parts: list[float]
     is_part: bool
+    is_unknown: bool
 
     def share(self, notes: Iterable[int]) -> float:
         """Return the share of the word that some notes have together; an identifier's parts make up half of it."""
@@ -248,12 +251,17 @@ class _Weights:
         self._foreign = foreign
         self._words = [self._weighed(units, known) for units in _by_word(text, asked)]
         self._whole = sum(word.weight for word in self._words) or 1.0
+        self.names_others = any(word.is_unknown for word in self._words)
 
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         shares = [self._having(unit) if unit in known else {} for unit in units]
         weights = [self._rarity(notes) for notes in shares]
-        return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED)
+        of_long_parts = [
+            notes for unit, notes in zip(units, shares, strict=True) if len(unit.terms[0][0]) >= _LONG_PART
+        ]
+        is_unknown = len(units) > 1 and not any(of_long_parts)
+        return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED, is_unknown)
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
@@ -314,6 +322,8 @@ _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))
 """Kinds of notes that hold what was said in a turn."""
 _PRINTED = KINDS.index("observation")
 """The kind of notes that hold what a tool printed or changed in a turn."""
+_LONG_PART = 3
+"""Number of letters of an identifier's part that identifies something."""
 _LEAST = 0.05
 """Weight of a word that everything has."""
 

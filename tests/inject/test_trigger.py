@@ -502,6 +502,19 @@ def test_a_word_is_no_identifier_that_it_is_a_part_of(tmp_path: Path, vault: Pat
     assert "of its own" in block(there, "why did we drop the quantile in quantile_low?")
 
 
+def test_a_question_that_names_an_unknown_identifier_is_about_something_else(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Show the version in the footer")
+    talk.edits("footer.py")
+    talk.answers("The footer shows the version of the shop.")
+    talk.says("Draw the header")
+    talk.answers("It is drawn.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "¿Por qué fijamos la versión de urllib3?") == ""
+    assert "version of the shop" in block(there, "¿Por qué fijamos la versión del footer?")
+
+
 def test_what_was_asked_and_what_was_answered_are_evidence_together(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Make an installer for the viewer of raw pictures")

@@ -952,6 +952,9 @@ def test_a_german_order_to_make_something_resumes_nothing() -> None:
         "come funziona un mutex?",
         "zeig mir die funktion in import.pl",
         "Was macht diese Funktion?",
+        "did the tests pass?",
+        "is the build green?",
+        "did CI pass",
         "that error in the console comes from the extension",
     ],
 )
@@ -989,6 +992,8 @@ def test_a_question_about_things_in_general_is_not_about_earlier_work(prompt: st
         ("bad device token - had that", LIKELY, "bad device token"),
         ("what came of the relay idea", LIKELY, "what of the relay"),
         ("how expensive was the relay", LIKELY, "how was the relay"),
+        ("did the tests pass last week?", SURE, "did the tests pass"),
+        ("did the payment tests pass?", LIKELY, "did the payment tests pass"),
         ("is jonas bringing the board this week?", POSSIBLE, "jonas bringing the board"),
     ],
 )

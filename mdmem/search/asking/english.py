@@ -96,14 +96,15 @@ _NOT_PAST = _words(
 
 
 def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bool:
-    """Whether a text only says that something here does not work, but not what.
+    """Whether a text only says or asks whether something here works, but not what: `why do the tests fail`.
 
-    words, topic: of the text and of its subject, folded. grade: of the text; a likely question must not speak of the
-    past: `why do the tests fail`.
+    words, topic: of the text and of its subject, folded. A question about the past that is likely is none.
     """
+    used = frozenset(words)
+    if words[0] in _INVERTED and "again" not in used and set(topic) <= _NAMING_NO_SUBJECT | general.RUNS:
+        return not (used & _WE or _is_back(words, used))  # `did the tests pass?`
     if not all(word in _NAMING_NO_SUBJECT for word in topic):
         return False
-    used = frozenset(words)
     return grade == POSSIBLE or not (used & _WE or _is_past(words, used) or _is_back(words, used))
 
 

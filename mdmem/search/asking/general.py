@@ -30,6 +30,10 @@ _PARTS_OF_CODE = word_set(
     "function functions method methods class classes module modules file files test tests caller callers endpoint "
     "endpoints query queries table tables column columns component components type types package packages"
 )
+RUNS = word_set(
+    "pass passes passed passing green build builds ci lint linter checks succeed succeeded finish finished ok"
+)
+"""Words of how a run ended; with nothing else, a question is about the last one."""
 _WAS = word_set("was were is are did does do has have had")
 
 
