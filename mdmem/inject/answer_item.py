@@ -34,8 +34,8 @@ FILES_CHARS = 88
 """Maximum length of a list of files in a remark."""
 MAX_FILE_BYTES = 1024 * 1024
 """Larger files are not compared with their remembered content."""
-ABOVE = "given above"
-"""Why an answer that the session was given already is not shown."""
+ABOVE = "given above: "
+"""Why an answer that the session was given already is not shown; the mark behind it is that of the note then cited."""
 
 
 class TurnRun(Value):
@@ -102,7 +102,7 @@ def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple
 def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return the entry of a note outside sessions, or None and the reason."""
     if hit.id in at.given:
-        return None, ABOVE
+        return None, f"{ABOVE}[mem:{hit.id}]"
     parsed = people.read(at.config.vault, hit.path)
     if reason := recent.left_out(parsed, at.event.agent if not hit.project or at.is_of(hit.project) else ""):
         return None, reason
@@ -126,7 +126,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     telling = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in at.given:
-        return None, ABOVE
+        return None, f"{ABOVE}[mem:{note_id}]"
     if reason := recent.left_out(telling):
         return None, reason
     asking = visit.read(prompt) if prompt else telling

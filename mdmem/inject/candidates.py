@@ -203,8 +203,8 @@ def _item_of(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> 
 def section(candidates: Iterable[Candidate], heading: str) -> Section:
     """Return a section of the answers to show; if all were given before, it names those."""
     candidates = list(candidates)
-    repeated = (candidate.answer for candidate in candidates if candidate.left_out == answer_item.ABOVE)
-    above = [f"[mem:{answer.hits[0].id}]" for answer in islice(repeated, 5)]
+    repeated = (found.left_out for found in candidates if found.left_out.startswith(answer_item.ABOVE))
+    above = [left_out.removeprefix(answer_item.ABOVE) for left_out in islice(dict.fromkeys(repeated), 5)]
     items = [candidate.item for candidate in candidates if candidate.item is not None]
     remark = f"Given above: {', '.join(above)}." if above and not items else ""
     return Section(heading, items, remark)

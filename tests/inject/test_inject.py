@@ -375,6 +375,7 @@ def test_a_repeated_question_is_referred_to_the_earlier_block(talk: Talk) -> Non
     second = ask(talk, "What did we decide about the date parser?")
 
     assert "Given above: [mem:" in second
+    assert set(MARK.findall(second.partition("Given above")[2])) <= set(MARK.findall(first))
     assert entries(second) == []
     assert len(second) < len(first)
 
