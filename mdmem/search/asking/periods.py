@@ -33,9 +33,11 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     language: the text's, if known; the German "hier" is no yesterday.
     """
     folded = " ".join(fold(word) for word in text.replace("’", "'").split())
-    if folded.isascii() and _NAMES.isdisjoint(folded.translate(_NO_WORD).split()) and not _has_digit(folded):
+    words = folded.translate(_NO_WORD).split()
+    is_named = not folded.isascii() or not _NAMES.isdisjoint(words)
+    if not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
-    for pattern, days in _PATTERNS:
+    for pattern, days in _PATTERNS if is_named or not _MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
         for match in re.finditer(pattern, folded):
             try:
                 first, last = days(match, today)
@@ -214,9 +216,15 @@ _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
-_PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]], ...] = (
+_Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
+_IN_DIGITS: tuple[_Row, ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
+    (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
+)
+"""Expressions for periods that no word names."""
+_PATTERNS: tuple[_Row, ...] = (
+    *_IN_DIGITS[:2],
     (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
     (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
     (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_YEAR}", _calendar_day),
@@ -253,7 +261,7 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str], date], tuple[date, date]]],
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
-    (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
+    _IN_DIGITS[2],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
