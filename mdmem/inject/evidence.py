@@ -152,7 +152,9 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
     is_foreign: the answer's session is in a language other than English.
     """
     if shape.grade == NOT:
-        return () if _is_general(shape) else (_IN_FULL, _ALONE_IN_MOST)
+        if _is_general(shape):
+            return (_IN_FULL,) if general.asks_how_to(_question(shape)) else ()
+        return (_IN_FULL, _ALONE_IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer
@@ -311,7 +313,7 @@ def _question(shape: Shape) -> list[str]:
 
 
 def _is_general(shape: Shape) -> bool:
-    """Whether only a note that a person keeps answers: the question is about things in general."""
+    """Whether the question is about things in general, so that hardly any session answers it."""
     return general.explains(_question(shape))
 
 

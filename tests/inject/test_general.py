@@ -50,6 +50,7 @@ def block(vault: Path, cwd: Path, prompt: str) -> str:
         "is graph coloring np complete?",
         "do japanese fonts need hinting?",
         "which functions call timebase.c",
+        "how do i subset japanese fonts",
     ],
 )
 def test_a_general_question_gets_nothing_in_a_project_that_knows_its_words(
@@ -72,6 +73,7 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
         ("do the packets have leap seconds?", "GPS time"),
         ("why not linear scan anymore", "linear scan"),
         ("why are japanese fonts noto?", "Noto Sans"),
+        ("how can i write to all zones in staging", "8443"),
         ("the thing with the japanese fonts", "Noto Sans"),
     ],
 )

@@ -41,14 +41,19 @@ def explains(words: list[str]) -> bool:
     """Whether a question asks for what people know in general. words: folded, from the question word on."""
     if not _POINTS.isdisjoint(words) or len(words) < 3:
         return False
-    first, second, third = words[:3]
+    first, second = words[:2]
     if first == "how":
-        return second == "to" or (second in _DOES and words[-1] in _EXPLAINED) or (second in _MAY and third in _ANYONE)
+        return asks_how_to(words) or (second in _DOES and words[-1] in _EXPLAINED)
     if first == "what":
         return _after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
     return (first == "why" and second in _IS | _DOES and words[-1] in _NEEDED) or (
         first == "who" and second in _INVENTED
     )
+
+
+def asks_how_to(words: list[str]) -> bool:
+    """Whether a question asks how to do something: `how can I subset a font`. words: as in `explains`."""
+    return words[0] == "how" and (words[1:2] == ["to"] or (words[1] in _MAY and not _ANYONE.isdisjoint(words[2:3])))
 
 
 def defines(words: list[str]) -> bool:
