@@ -288,9 +288,8 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
                 in_order.append(ExcerptHunk(file, [], int(number) if number.isdecimal() else 0))
             elif line.startswith("+++ "):
                 file = line[4:].removeprefix("b/").strip() or file
-                file = (
-                    known if known and f"/{file}".endswith(f"/{known}") else file
-                )  # OpenCode's diffs have the whole path
+                is_known = known and f"/{file}".endswith(f"/{known}")  # OpenCode's diffs have the whole path
+                file = known if is_known else file
             elif in_order and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
                 in_order[-1].lines.append(line)
     return [hunk for hunk in in_order if any(line[:1] in "+-" for line in hunk.lines)]
