@@ -12,6 +12,7 @@ from unicodedata import normalize
 
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
+from mdmem.search.index.layout import FORMER
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
@@ -170,6 +171,8 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
         pattern = _glob(value)
         return view.with_facets("file:", lambda raw: pattern.fullmatch(raw.decode("utf-8", "replace")))
     postings = view.postings("facet", f"{key}:{value}")
+    if key == "project":
+        postings = [*postings, *view.postings("facet", f"{FORMER}{value}")]
     if postings or key in ("kind", "is", "tag"):
         return chain.from_iterable(notes for notes, _ in postings)
     if key == "session":

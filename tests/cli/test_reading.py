@@ -145,6 +145,7 @@ def test_a_renamed_project_has_its_new_name_everywhere_and_is_found_by_both(tmp_
     assert day.json("stats")["projects"] == {"notes-app": 7, "gateway": 2}
     assert {row["project"] for row in day.json("sessions")} == {"notes-app", "gateway"}
     assert day.json("sessions", "--project", "Gateway")[0]["project"] == "gateway"
+    assert day.json("sessions", "--project", "api") == day.json("sessions", "--project", "gateway")
     assert day.json("history", OTHER)["project"] == "gateway"
     assert day.json("search", "retry", "--project", "gateway")[0]["project"] == "gateway"
     assert day.json("digest", OTHER)["sessions"][0]["project"] == "gateway"

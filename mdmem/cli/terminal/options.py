@@ -307,12 +307,30 @@ def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) 
     known = _projects(ctx) if wanted else []
     matching = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
     if wanted and not matching:
+        matching = _renamed(ctx, wanted)
+    if wanted and not matching:
         _hint_at_unmatched(ctx, project=wanted)
     if value in known or not matching:
         return value
     if len(matching) > 1:
         raise AmbiguousError(f"{value!r} is a part of several projects' names: {', '.join(matching)}.")
     return matching[0]
+
+
+def _renamed(ctx: click.Context, former: str) -> list[str]:
+    """Return the project whose folder had this name before; [] if there is none, or no vault."""
+    from mdmem.search.index.view import View
+    from mdmem.views import rows
+
+    loaded = config.load(ctx.find_root().params.get("vault"))
+
+    def now_called(view: View) -> set[str]:
+        return {str(view.facts(number).get("project", "")) for number in view.of_project(former)} - {former}
+
+    with contextlib.suppress(MdmemError):  # the command itself reports it
+        if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
+            return sorted(rows.ask(loaded, now_called))
+    return []
 
 
 def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:

@@ -239,10 +239,13 @@ def _facets(
     yield path_facet(path)
     yield f"id:{facts['id']}".lower()
     yield f"kind:{facts['kind']}".lower()
-    for key in ("project", "session", "tool", "agent", "branch"):
+    for key in ("session", "tool", "agent", "branch"):
         if isinstance(meta.get(key), (str, int)):
             yield f"{key}:{meta[key]}".lower()
-    yield f"project:{facts.get('project', '')}".lower()
+    project = facts.get("project", "")
+    yield f"project:{project}".lower()
+    if project and meta.get("project") and str(meta["project"]) != project:
+        yield f"{layout.FORMER}{meta['project']}".lower()
     if _says(parsed, "staged"):
         yield staged.facet(str(meta["staged"]))
     is_captured = "digest" in meta or facts["kind"] in note.PAGES

@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 VERSION = 13
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
+FORMER = "former-project:"
+"""Begins the facet for the project that a note in the journal was stored with, if its folder was renamed since."""
+
 Postings = tuple["array[int]", bytes | None]
 """The rows with a term, ascending, and its frequency in each (None: always 1)."""
 

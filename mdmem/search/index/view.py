@@ -138,8 +138,8 @@ class View:
         return self.with_any(f"kind:{kind}" for kind in kinds)
 
     def of_project(self, name: str) -> set[int]:
-        """Return the notes of a project; "" for notes of no project."""
-        return self.notes("facet", f"project:{name}".lower())
+        """Return the notes of a project, by its name or a former one; "" for notes of no project."""
+        return self.notes("facet", f"project:{name}".lower()) | self.notes("facet", f"{layout.FORMER}{name}".lower())
 
     def of_session(self, session: str) -> set[int]:
         """Return the notes of the session with this id, including its page."""

@@ -52,6 +52,6 @@ def _months(sessions_here: list[SessionRow], folder: str) -> list[list[str]]:
 
 def _files(listing: Listing, names: set[str]) -> list[str]:
     """Return the most changed files, with the number of changes."""
-    of_project = listing.view.with_any(f"project:{name}".lower() for name in names)
+    of_project = set[int]().union(*map(listing.view.of_project, names))
     counted = sessions.files_changed_most(listing.view, of_project, edits=_EDITS, most=MAX_FILES)
     return [f"- {page.code(file)} ×{count}" for file, count in counted]
