@@ -21,7 +21,7 @@ def says_so(meta: Mapping[str, object]) -> bool:
 
 
 def projects(root: str) -> frozenset[str]:
-    """Return the journal folders of projects that stay on this machine.
+    """Return the journal folders of projects that stay on this machine, and their names before they were renamed.
 
     Raises VaultError when a project's page cannot be read.
     """
@@ -29,15 +29,20 @@ def projects(root: str) -> frozenset[str]:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
         return frozenset()
-    return frozenset(name for name in names if _keeps(root, f"journal/{name}/project.md"))
+    pages = {name: _page(root, f"journal/{name}/project.md") for name in names}
+    staying = {name: page for name, page in pages.items() if says_so(page)}
+    taken = {name.lower() for name in names}
+    former_names = (str(page.get("project") or "") for page in staying.values())
+    return frozenset([*staying, *(name for name in former_names if name and name.lower() not in taken)])
 
 
-def _keeps(root: str, page: str) -> bool:
+def _page(root: str, page: str) -> Mapping[str, object]:
+    """Return the front matter of a project's page."""
     try:
-        return says_so(note.load(root, page).meta)
+        return note.load(root, page).meta
     except PermissionError as error:
         if ShutFolders(root).hold(page):
-            return False  # nothing of this project can be read
+            return {}  # nothing of this project can be read
         raise VaultError(
             f"{page} cannot be read, so nothing tells whether the project's notes may leave this machine. "
             f"Run `sudo chown $USER {shlex.quote(f'{root}/{page}')}; chmod u+rw {shlex.quote(f'{root}/{page}')}`."

@@ -636,6 +636,21 @@ def test_notes_of_a_project_that_stays_do_so_in_whatever_case_they_name_it(first
     assert "CANARY" not in git(remote, "log", "-p", "--format=%B")
 
 
+def test_notes_of_a_project_that_stays_do_so_by_its_former_name_until_another_has_it(
+    first: Config, remote: Path
+) -> None:
+    root = Path(first.vault)
+    put(root, "journal/platform/project.md", "---\nkind: project\nproject: app\nsync: false\n---\n\n# App\n")
+    put(root, "notes/plan.md", "---\nproject: app\n---\n\nCANARY\n")
+    sync.sync(first)
+    assert "CANARY" not in git(remote, "log", "-p", "--format=%B")
+
+    put(root, "journal/app/project.md", "---\nkind: project\nproject: app\n---\n\n# Another app\n")
+    put(root, "notes/other.md", "---\nproject: app\n---\n\nOf the other app\n")
+    sync.sync(first)
+    assert "Of the other app" in git(remote, "log", "-p", "--format=%B")
+
+
 def test_a_page_does_not_name_what_stays_when_it_is_committed_without_it(first: Config, tmp_path: Path) -> None:
     root = Path(first.vault)
     talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
