@@ -75,9 +75,11 @@ def unfit(row: Setting[Any], value: Any) -> str:
     return f"{row.key} {why}." if why else ""
 
 
-def _too_many_chars(value: int) -> str:
-    from mdmem.inject.block import MAX_CHARS
+def _no_block(value: int) -> str:
+    from mdmem.inject.block import FRAME_CHARS, MAX_CHARS
 
+    if 0 < value <= FRAME_CHARS:
+        return f"is {value}, in which no memory fits: about {FRAME_CHARS} go around them. To switch off: inject.enabled"
     return f"is {value}, and at most {MAX_CHARS} is used" if value > MAX_CHARS else ""
 
 
@@ -210,7 +212,7 @@ _JUDGES: dict[str, Callable[[Any], str]] = {
     "capture.exclude_projects": _no_project,
     "capture.exclude_paths": _no_path,
     "privacy.tags": _no_tag,
-    "inject.chars": _too_many_chars,
+    "inject.chars": _no_block,
     "privacy.patterns": _no_pattern,
     "privacy.marker": _no_mark("marker"),
     "privacy.redacted": _no_mark("redacted"),

@@ -143,6 +143,7 @@ def test_what_may_not_be_is_refused_with_what_may(day: Day, words: list[str], sa
     ("key", "value", "said"),
     [
         ("inject.chars", 99_999, "at most 9500"),
+        ("inject.chars", 200, "no memory fits"),
         ("capture.exclude_projects", ["notes-*", "My Project"], "you may mean my-project"),
         ("capture.exclude_projects", ["/srv/taxes"], "set capture.exclude_paths"),
         ("privacy.patterns", ["("], "not a regular expression"),
