@@ -167,6 +167,7 @@ def _filtered(view: View, condition: Filter) -> Iterable[int]:
 
 def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
+    value = value.removeprefix("#") if key == "tag" else value
     if key == "file" and _GLOB.search(value):
         pattern = _glob(value)
         return view.with_facets("file:", lambda raw: pattern.fullmatch(raw.decode("utf-8", "replace")))

@@ -440,6 +440,7 @@ def test_a_beginning_finds_every_word_that_begins_so(settings: Config) -> None:
         ("file:test_dates.py", {"c8d7e6f5g4"}),
         ("tag:decision tag:base", {"storage"}),
         ("tag:decision tag:other", set()),
+        ("tag:#base", {"storage"}),
         ("on:yesterday", {"n4m3b2v1c0", "p9o8i7u6y5"}),
         ("since:3d kind:prompt", {"7gk2q9m4x1", "n4m3b2v1c0"}),
         ("until:2026-08-01", {"q1w2e3r4t5", "storage"}),

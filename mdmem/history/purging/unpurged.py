@@ -13,7 +13,8 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import GitResult, Repository
 
 TRANSCRIPTS = (
-    "mdmem does not change the agents' own transcripts. Search them with: "
+    "mdmem does not change the agents' own transcripts, from which `mdmem import --again` may bring the text back. "
+    "Search them with: "
     "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
 )
 
