@@ -17,7 +17,7 @@ from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.tally import QUARTER_SECONDS
 from mdmem.search.index.view import View, cached_with_view
-from mdmem.vault import journal, note
+from mdmem.vault import journal, layout, note
 from mdmem.vault import turns as numbered_turns
 from mdmem.views import figures, rows
 from mdmem.views.rows import NoteRow
@@ -111,6 +111,15 @@ def projects(view: View) -> tuple[str, ...]:
             number = next((number for number in view.each("facet", term) if number not in view.internal), None)
             names |= {str(view.facts(number).get("project", "")): None} if number is not None else {}
     return tuple(name for name in names if name)
+
+
+def project_called(view: View, root: str, name: str) -> str:
+    """Return the project that is meant by a name in any case, or by the one that its folder had before."""
+    called = layout.project_called(root, name)
+    if called in layout.projects(root):
+        return called
+    names = {str(view.facts(number).get("project", "")) for number in view.of_project(name)}
+    return names.pop() if len(names) == 1 else name
 
 
 class _Sets:

@@ -260,6 +260,12 @@ def test_a_project_shows_the_decisions_in_force(web: Web, cookie: str) -> None:
     assert body.count("Why does the date parser fail?") == 1, "the page lists sessions once"
 
 
+def test_a_project_is_shown_whole_under_its_name_in_any_case(web: Web, cookie: str) -> None:
+    page = get(web, cookie, "/project/Notes-App")
+    assert "<title>notes-app · mdmem</title>" in page
+    assert f"/session/{FIRST[:8]}" in page
+
+
 def test_a_project_shows_its_notes_and_only_a_persons_words_of_its_page(web: Web, cookie: str) -> None:
     own = web.vault / "journal" / "notes-app" / "project.md"
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})

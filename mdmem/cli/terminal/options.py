@@ -319,17 +319,14 @@ def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) 
 
 def _renamed(ctx: click.Context, former: str) -> list[str]:
     """Return the project whose folder had this name before; [] if there is none, or no vault."""
-    from mdmem.search.index.view import View
     from mdmem.views import rows
+    from mdmem.views import sessions as session_rows
 
     loaded = config.load(ctx.find_root().params.get("vault"))
-
-    def now_called(view: View) -> set[str]:
-        return {str(view.facts(number).get("project", "")) for number in view.of_project(former)} - {former}
-
     with contextlib.suppress(MdmemError):  # the command itself reports it
         if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
-            return sorted(rows.ask(loaded, now_called))
+            called = rows.ask(loaded, lambda view: session_rows.project_called(view, loaded.vault, former))
+            return [called] if called != former else []
     return []
 
 

@@ -57,7 +57,7 @@ def _fix(failure: NoteRow, edits: list[NoteRow]) -> NoteRow | None:
 
 def project(request: PageRequest) -> Response:
     """Show a project: decisions, open work, sessions, files."""
-    name = request.parts["name"]
+    name = sessions.project_called(request.view, request.config.vault, request.parts["name"])
     session_rows = [row for row in sessions.table(request.view) if row.project == name]
     view = request.view
     of_project = view.of_project(name)
