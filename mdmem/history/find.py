@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from pathlib import Path
 
 from mdmem import when
 from mdmem.config import Config
@@ -28,7 +27,7 @@ def path_of(config: Config, name: str) -> str:
         NotFoundError: when there is none.
         AmbiguousError: when there are several.
     """
-    path = inside(config, name)
+    path = layout.inside(config.vault, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
     note_id = note.id_in_reference(name)
@@ -38,16 +37,6 @@ def path_of(config: Config, name: str) -> str:
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
     raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
-
-
-def inside(config: Config, name: str) -> str:
-    """Return a typed path relative to the vault, "" when it leads outside."""
-    root = Path(config.vault)
-    for start in (root, Path.cwd()):
-        path = Path(_normal(start / Path(name).expanduser()))
-        if path != root and path.is_relative_to(root) and (start == root or path.exists()):
-            return path.relative_to(root).as_posix()
-    return ""
 
 
 def by_id(paths: Iterable[str], name: str) -> str:
@@ -137,18 +126,6 @@ def moment_of(text: str, now: datetime) -> datetime | None:
         return None
     start, end = bounds
     return datetime.fromtimestamp(end - (end > start), now.tzinfo)
-
-
-def _normal(path: Path) -> Path:
-    """Fold `..` without following links: a link in the vault must not turn into its target."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            if len(parts) > 1:
-                parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return Path(*parts)
 
 
 def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from mdmem.history import find
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.vault import disk, note
+from mdmem.vault import disk, layout, note
 
 SNIPPET_CHARS = 200
 TITLE_WEIGHT = 3.0
@@ -62,7 +62,7 @@ def show(config: Config, name: str, at: str) -> PastNote:
     repo = repository.open_vault(config.vault)
     oid = find.commit_of(repo, at)
     paths = tree(repo, oid)
-    typed, note_id = find.inside(config, name), note.id_in_reference(name)
+    typed, note_id = layout.inside(config.vault, name), note.id_in_reference(name)
     path = typed if typed in paths else find.by_id(paths, note_id) or _renamed(config, paths, note_id)
     path = path or find.by_beginning(find.ids_in(paths), note_id)
     if not path:

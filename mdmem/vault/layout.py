@@ -34,6 +34,30 @@ def is_day(name: str) -> bool:
     return len(name) == 10 and name[4] == name[7] == "-" and (name[:4] + name[5:7] + name[8:]).isdecimal()
 
 
+def inside(root: str, typed: str) -> str:
+    """Return a typed path relative to the vault, "" when it leads outside.
+
+    It counts from the vault's top, or from the current folder if only that has such a file. Links are not followed: a
+    link in the vault must not turn into its target.
+    """
+    try:
+        here = os.getcwd()
+    except OSError:  # it was deleted
+        here = root
+    relative = ""
+    for start in (root, here):
+        path = os.path.normpath(os.path.join(start, os.path.expanduser(typed)))
+        if path.startswith(f"{root}{os.sep}"):
+            inner = path[len(root) + 1 :].replace(os.sep, "/")
+            relative = inner if start == root else relative
+            try:
+                if os.path.lexists(path):
+                    return inner
+            except ValueError:  # a NUL or a lone surrogate
+                return ""
+    return relative
+
+
 def project_of(path: str) -> str:
     """Return the project folder's name in a journal path; "" for any other path."""
     parts = path.split("/", 2)

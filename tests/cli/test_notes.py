@@ -116,6 +116,22 @@ def test_a_note_belongs_to_the_project_of_the_folder_it_is_written_in(
     assert day.json("note", "d")["project"] == ""
 
 
+def test_a_note_is_meant_by_its_path_from_the_current_folder_of_the_vault(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (day.vault / "notes" / "ideas").mkdir()
+    (day.vault / "notes" / "ideas" / "big.md").write_text("A big idea.\n", encoding="utf-8")
+    (day.vault / "notes" / "top.md").write_text("On top.\n", encoding="utf-8")
+    monkeypatch.chdir(day.vault / "notes" / "ideas")
+
+    for typed in ("./big.md", "big.md", "../ideas/big.md", "notes/ideas/big.md", "./notes/ideas/big"):
+        assert "A big idea." in day.run("show", typed).stdout
+    assert "On top." in day.run("show", "../top.md").stdout
+    day.run("tag", "../top.md", "seen")
+    assert "seen" in (day.vault / "notes" / "top.md").read_text("utf-8")
+    assert isinstance(day.attempt("show", "../../../outside.md").exception, NotFoundError)
+
+
 def test_a_note_belongs_to_the_project_that_is_meant_and_a_typo_is_told(whole: Day, day: Day) -> None:
     assert day.json("note", "a", "--project", "API")["project"] == "api"
     assert day.json("note", "b", "--project", " Api!")["project"] == "api"

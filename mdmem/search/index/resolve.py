@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
 from mdmem.vault import disk, note
+from mdmem.vault.layout import inside
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -165,9 +165,7 @@ def in_files(config: Config, wanted: str) -> list[str]:
 
 
 def _as_path(config: Config, wanted: str) -> str | None:
-    path = os.path.relpath(wanted, config.vault) if os.path.isabs(wanted) else wanted
-    path = path.replace(os.sep, "/").removeprefix("./")
-    for candidate in (path, f"{path}.md"):
+    for candidate in (inside(config.vault, wanted), inside(config.vault, f"{wanted}.md")):
         if candidate.endswith((".md", ".markdown")) and disk.read_path(config.vault, candidate) is not None:
             return candidate
     return None
