@@ -301,14 +301,20 @@ def _print_origin(origin: Origin) -> None:
 @options.as_json("an array of objects: path, patch")
 @click.pass_obj
 def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) -> None:
-    """Show what changed in the vault: since the last commit, since A, or from A to B (commits or dates).
+    """Show what changed in the vault, or in files of it: since the last commit, since A, or from A to B (commits or
+    dates).
 
     \b
     Example:  mdmem diff 2026-09-01..2026-09-14
+              mdmem diff notes/plan.md
     """
     from mdmem.history import past
 
-    lines = past.diff(config.load(vault), span, paths=paths)
+    settings = config.load(vault)
+    if _is_file(settings, span):
+        span, paths = "", (span, *paths)
+    paths = tuple(layout.inside(settings.vault, path) or path for path in paths)
+    lines = past.diff(settings, span, paths=paths)
     if as_json:
         print_json(past.patches(lines))
         return
@@ -318,7 +324,13 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) ->
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
     if not count:
-        click.echo("Nothing has changed.", err=True)
+        where = f" in {safe(', '.join(paths))}" if paths else ""
+        click.echo(f"Nothing has changed{where}.", err=True)
+
+
+def _is_file(settings: Config, typed: str) -> bool:
+    path = Path(settings.vault, layout.inside(settings.vault, typed) if typed else "")
+    return path.is_file() or (path.is_dir() and "/" in typed)
 
 
 @click.command()

@@ -155,6 +155,24 @@ def test_why_and_diff_show_where_a_line_came_from_and_what_changed(mdmem: Run, k
     assert "".join(one["patch"] for one in patches) == changed
 
 
+def test_diff_of_a_file_takes_its_path_alone_and_from_the_current_folder(
+    mdmem: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(kept, "notes/plan.md", "first\n")
+    mdmem("commit", check=True)
+    put(kept, "notes/plan.md", "second\n")
+    put(kept, "notes/other.md", "something else\n")
+
+    whole = mdmem("diff", "notes/plan.md", check=True).stdout
+    monkeypatch.chdir(kept / "notes")
+
+    assert "+second" in whole
+    assert "something else" not in whole
+    assert mdmem("diff", "./plan.md", check=True).stdout == whole
+    assert mdmem("diff", "HEAD", "plan.md", check=True).stdout == whole
+    assert mdmem("diff", "HEAD", "absent.md", check=True).stderr == "Nothing has changed in absent.md.\n"
+
+
 def test_a_line_after_the_last_one_is_refused(mdmem: Run, kept: Path) -> None:
     (kept / "two.md").write_text("# Two\nlines\n")
     mdmem("commit")
