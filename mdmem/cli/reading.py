@@ -267,6 +267,10 @@ def _read(settings: Config, reference: str) -> tuple[str, bytes]:
     except NotFoundError:
         path = _of_item(settings, reference)
         if not path:
+            from mdmem.history import find
+
+            if deletion := find.deletion_of(settings, note.id_in_reference(reference)):
+                raise NotFoundError(f"No note has the id {reference!r:.80}. {deletion}") from None
             raise
     data = disk.read_path(settings.vault, path)
     if data is None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from mdmem import when
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, NotFoundError, UsageError
+from mdmem.errors import AmbiguousError, MdmemError, NotFoundError, UsageError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, journal, layout, note
@@ -36,7 +36,23 @@ def path_of(config: Config, name: str) -> str:
         return match
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
-    raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
+    hint = deletion_of(config, note_id) or "`mdmem search` finds notes by their words."
+    raise NotFoundError(f"No note has the id or path {name!r}. {hint}")
+
+
+def deletion_of(config: Config, note_id: str) -> str:
+    """Return a sentence about the commit that deleted a captured note; "" when there is none."""
+    if not note.is_made_id(note_id):
+        return ""
+    arguments = ("log", "-1", "--diff-filter=D", "--format=%h%x00%cs%x00%s", "HEAD", "--", f":(glob)**/*-{note_id}.md")
+    try:
+        repo = repository.open_vault(config.vault)
+        commit = repository.attempt(repo, *arguments, env={"GIT_LITERAL_PATHSPECS": "0"}).out.decode("utf-8", "replace")
+    except MdmemError:
+        return ""
+    name, _, facts = commit.strip("\n").partition("\0")
+    day, _, subject = facts.partition("\0")
+    return f"It was deleted on {day} ({subject}): `mdmem undo {name}` brings it back." if name else ""
 
 
 def by_id(paths: Iterable[str], name: str) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli import commits
+from mdmem.cli.group import cli
 from mdmem.errors import GitError, NotFoundError
 from mdmem.history import commit, deletions, forget, rewrite, undo
 from mdmem.history import pages as history_pages
@@ -322,6 +324,23 @@ def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
     assert done.result.commits[0].subject == "Forget 1 note"
     assert "Embarrassing" not in git(vault, "log", "-1", "--format=%B")
     assert deletions.find_all(config).notes == {"7gk2q9m4x1": path.name}
+
+
+@pytest.mark.parametrize("command", ["show", "why"])
+def test_a_note_that_was_forgotten_is_not_found_but_the_commit_that_brings_it_back_is(
+    vault: Path, command: str
+) -> None:
+    config = start(vault)
+    path = captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "Embarrassing", folder=FOLDER)
+    commit.commit(config)
+    forget.apply(config, forget.plan(config, ["7gk2q9m4x1"]))
+    head = git(vault, "rev-parse", "--short", "HEAD").strip()
+
+    run = CliRunner().invoke(cli, ["--vault", str(vault), command, "mem:7gk2q9m4x1"])
+    assert isinstance(run.exception, NotFoundError)
+    assert f"`mdmem undo {head}` brings it back." in str(run.exception)
+    CliRunner().invoke(cli, ["--vault", str(vault), "undo", head, "--yes"], catch_exceptions=False)
+    assert path.exists()
 
 
 @pytest.mark.slow
