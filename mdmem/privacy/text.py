@@ -5,7 +5,7 @@ Each step reads the text and returns edits. A scanner is imported only if the te
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
+from mdmem.privacy import payments, secrets
 from mdmem.privacy.job import Job
 from mdmem.privacy.secrets import has_any, may_hold_token, may_name
 
@@ -65,7 +65,7 @@ def is_plain(text: str, job: Job) -> bool:
     if storable(text) is not text:
         return False
     has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
-    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
+    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or payments.may_hold(text)
     has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
     return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
 
@@ -386,6 +386,8 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import places
 
         scans.append(places.find(text, low, marks))
+    if payments.may_hold(text):
+        scans.append(payments.find(text, low))
     words = secrets.words(low)
     if has_any(text, secrets.COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
@@ -403,7 +405,9 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(bare, low)
             scans.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
-        if "\n" in text or has_any(low, ("values", '"secret"', "code", "stringdata")):
+        if "\n" in text or has_any(
+            low, ("values", '"secret"', "code", "stringdata", "cols", "columns", '"fields', '"head')
+        ):
             scans.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
     if not scans:
         return []

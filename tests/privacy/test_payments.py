@@ -1,0 +1,73 @@
+"""Card numbers and IBANs: their check digits give them away, and numbers that only look like them stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.privacy import clean
+
+CARD, AMEX = ("4539", "5787", "6362", "1486"), ("3714", "496353", "98431")
+IBAN = ("DE44", "5001", "0517", "5407", "3249", "31")
+
+
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"pay with {' '.join(CARD)} please",
+        f"{'-'.join(CARD)} 123",
+        f"card number: {''.join(CARD)}",
+        f'{{"cardNumber": "{"".join(CARD)}", "cvc": "123"}}',
+        f"Meine Kreditkarte ist {''.join(CARD)}",
+        f"tarjeta {''.join(CARD)} exp 12/27",
+        "3782 822463 10013",
+    ],
+)
+def test_a_card_number_is_masked_in_groups_or_behind_its_label(text: str, origin: str) -> None:
+    cleaned = clean(text, origin=origin)
+
+    assert cleaned.redacted == 1
+    assert "6362" not in cleaned.value
+    assert "822463" not in cleaned.value
+
+
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"IBAN: {' '.join(IBAN)}",
+        f"überweise auf {''.join(IBAN)}, bitte",
+        f'{{"iban":"{"".join(IBAN)}"}}',
+        "FR76 3000 6000 0112 3456 7890 189",
+        "NL20INGB0001234567",
+    ],
+)
+def test_an_iban_is_masked_wherever_it_is(text: str, origin: str) -> None:
+    cleaned = clean(text, origin=origin)
+
+    assert cleaned.redacted == 1
+    assert not any(group in cleaned.value for group in ("5407", "54073249", "3456", "1234567"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4242 4242 4242 4242 and 4111-1111-1111-1111 and 5555 5555 5555 4444 are for tests",
+        "card 4000056655665556, amex 378282246310005",
+        "card 4012888888881881",
+        f"order {''.join(CARD)}",  # one in ten ids has such a check digit
+        "card 4539578763621487",  # the check digit is wrong
+        "5434 5435 5436 5437 5438 5439",
+        "00000000: 4539 5787 6362 1486 0a0b",
+        "1700000000000000 is a time of a card in microseconds",
+        f"sha256 ab{''.join(CARD)}",
+        "DE89 3704 0044 0532 0130 00 and GB82WEST12345698765432 are examples",
+        "DE44500105175407324932",  # the check digits are wrong
+        "X" + "".join(IBAN),
+        "".join(IBAN) + "0",
+        "2026-09-14 08:00:01 - 2026-10-01 09:00:00",
+        "AT00000000000000000000",
+    ],
+)
+def test_a_number_for_tests_or_of_another_kind_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
