@@ -72,22 +72,22 @@ PLACE_SIGNS = (
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
 COMMAND_SIGNS = (
-    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
-    " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
-    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
-    "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
-    " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target", "cryptsetup ",
-    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ",
-    "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ", " obscure ",
-    " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ", " env set ",
-    "pypi-token", "vault write ", "service install ", "pass insert ", "pass add ",
+    " --", " -p", '"-p', " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w",
+    " -W", " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ",
+    "SecureString", "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli",
+    "encrypt_string", "http-basic", "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<",
+    " pass ", "secret set", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '",
+    "send --", "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target",
+    "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "acs-server ",
+    "dius-server ", "ickServ", " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ",
+    "config:set ", "env:set ", " env set ", "pypi-token", "vault write ", "service install ", "pass insert ",
+    "pass add ",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these."""
 
 NAMED_PLACE_SIGNS = (
-    "CRYPT(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(", "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ",
-    'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "CRYPT(", "serPassword(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(", "oCharArray", "334 ",
+    "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 

@@ -22,15 +22,25 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
         return True  # - "PASSWORD=word"
     if name.kind in ("password", "secret") and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
         return True
-    if name.low[name.closed : literal.start].strip().endswith(("value:", "value=")):
+    if name.low[name.closed : literal.start].replace(" ", "").endswith(("value:", "value=")):
         return scan.line_ends(text, literal.end)
     if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
         return True
     if is_flag or text.startswith("--", name.outer()):
-        return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
+        return scan.line_ends(text, literal.end) or _is_in_command(text, literal.end)
     is_statement = text[name.end : literal.start] == " = " and not (_is_in_section(name) or _is_hyphened(literal.text))
     is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
+
+
+def _is_in_command(text: str, end: int) -> bool:
+    """Whether an option, an address, a file or another command follows the argument that ends here."""
+    following = text[end : end + _LONGEST_NEXT].partition("\n")[0]
+    word = "".join(following.split()[:1])
+    return following[:1] == " " and (word[:1] in _IN_COMMANDS or "://" in word)
+
+
+_IN_COMMANDS = frozenset("-/~|>&")
 
 
 def _is_among_settings(name: Name, literal: Literal) -> bool:
@@ -41,14 +51,14 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         return True
     before = before.rpartition("] ")[2] if before[:1] == "[" else before  # a log line: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
-        last_word = "".join(before.split(" ")[-2:-1])
+        last_word = "".join(before.split(" ")[-2:-1]).strip("\"'")
         in_row = "=" in last_word and last_word.replace("=", "", 1).replace(".", "").replace("_", "").isalnum()
         in_query = text[name.start - 1 : name.start] in ("?", "&") and (after in _ENDS_PAIR or after in QUOTES)
         is_next = text[name.start - 1 : name.start] == ","
         in_options = is_next and (" -o " in before or before.split()[-1].startswith(_USERS))  # -o username=a,password=…
         if text[name.start - 1 : name.start] in QUOTES and after == " ":  # --extra-vars "password=… env=prod"
             in_options = "=" in text[literal.end : literal.end + _LONGEST_NEXT].split(" ")[1]
-        is_option = text.startswith(("--", "-D"), name.outer()) and name.word() != "pass"
+        is_option = text.startswith(("--", "-D", "-P"), name.outer()) and name.word() != "pass"
         in_row = in_row or in_options or is_option or before.lstrip("$ ").startswith(_COMMANDS)
         if in_query or in_row or text[name.start - 1 : name.start] == ";" or "-" in literal.text:
             return True

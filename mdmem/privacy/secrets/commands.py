@@ -41,7 +41,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
     ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
     ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli", "sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool")),
-    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ")),
+    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import")),
     ("-N", WORD, BOTH, ("ssh-keygen",)),
     ("-a", WORD, BOTH, ("redis-cli",)),
     ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry")),
@@ -50,7 +50,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-upw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo")),
     ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
-    ("-k", WORD, APART, ("openssl",)),
+    ("-k", WORD, APART, ("openssl", "security set-key", "nuget push")),
     ("-W", WORD, APART, ("pg_restore", "svn ")),
     ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
     ("-u", PAIR, BOTH, ("curl", "lftp", "open -u")),
@@ -78,7 +78,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("write", VALUES, APART, ("vault write",)),
     ("using", WORD, APART, ("db2 connect",)),
     ("::add-mask::", WORD, GLUED, ("::add-mask::",)),
-    ("-p", WORD, APART, ("security unlock-keychain",)),
+    ("-p", WORD, APART, ("security unlock-keychain", "security create-keychain")),
     ("-w", WORD, APART, ("security add-",)),
     ("login", LAST, APART, ("bw login",)),
     ("set", LAST, APART, ("dotnet user-secrets", "mc alias set", "convex env")),
@@ -147,8 +147,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
-    "secret create", "secrets create", "create secret", "kinit ", "passwd-on-stdin", "env add", "password=-", "passwd ",
-    "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
+    "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
+    "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
 )  # fmt: skip
 """Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 

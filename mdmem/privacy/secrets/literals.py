@@ -1,4 +1,4 @@
-"""Literals: reads a value in quotes, in escaped quotes, as a YAML block, or bare, up to its end."""
+"""Literals: reads a value in quotes, in escaped quotes, in several strings, as a YAML block, or bare, up to its end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ BLANK = " \t"
 _PREFIXES = "bBrRuUfFlLN@$"
 _STRING_STARTS = QUOTES | frozenset(_PREFIXES + "\\")
 _CURLED = {"„": "“", "“": "”", "«": "»", "»": "«", "‘": "’", "‚": "‘", "「": "」"}
+_BRACKETED = {"[[": "]]", "q{": "}", "%q{": "}", "%q(": ")"}
+"""Openings of strings in Lua, Perl and Ruby that have no quotes -> what closes them."""
 _STOPS = "\"'`<>\\"
 _NEXT_PAIR = "&;,"
 _SAMPLE = 160
@@ -41,19 +43,25 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
     whole_word: a bare value ends only at white space, even if it contains quotes, as in a `.env` file.
     """
     first = text[at : at + 1]
+    if bracketed := _bracketed(text, at):
+        return bracketed
     if first in _STRING_STARTS:
         opening = _opening(text, at)
         if opening:
-            return _quoted(text, at, opening)
+            return _joined(text, _quoted(text, at, opening))
     elif first in _CURLED and (end := text.find(_CURLED[first], at, at + _SAMPLE)) > 0:
         inner = text[at + 1 : end]
         return Literal(text, end - len(inner.lstrip()), at + 1 + len(inner.rstrip()), quoted=True)
     elif text[at - 2 : at] == "={" and (end := _brace_end(text, at)) > 0:
         return Literal(text, at, end, quoted=True)  # PWD={…}
+    elif first == "(" and (literal := _in_parentheses(text, at)):
+        return literal
     elif first in ("|", ">"):
         block = _block_start(text, at)
         if block:
-            return Literal(text, block, line_end(text, block), quoted=True)
+            literal = Literal(text, block, line_end(text, block), quoted=True)
+            literal.end = _block_end(text, block)
+            return literal
     if first == "<" and whole_word:
         blank = text[at : at + 64].partition("\n")[0].partition(">")
         if blank[1]:
@@ -87,7 +95,9 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
 
 def bare_end(text: str, end: int, *, whole_word: bool) -> int:
     """Return the end of a bare value that was read up to `end` and is to be masked."""
-    while end < len(text) and not text[end].isspace() and text[end] not in _NEXT_PAIR:
+    while end < len(text) and text[end] not in _NEXT_PAIR:
+        if text.startswith("\\\n", end - 1):
+            end = skip_blank(text, end + 1)  # it continues on the next line
         word = bare_word(text, end, whole_word=whole_word)
         if not word:
             break
@@ -122,33 +132,80 @@ def _opening(text: str, at: int) -> str:
     """Return the opening of a string literal, or "": quotes, escaped or with a prefix (b"…", rb'…', @"…") or not."""
     ahead = text[at : at + 12]
     quotes = ahead.lstrip(_PREFIXES if ahead[0] != "\\" else "\\")
+    if ahead.startswith(("r#", "br#")):
+        quotes = quotes.lstrip("#")  # r#"…"# in Rust
     if not quotes or quotes[0] not in QUOTES or len(ahead) - len(quotes) > 8:
         return ""
     return ahead[: len(ahead) - len(quotes) + (3 if quotes.startswith((quotes[0] * 3,)) else 1)]
 
 
 def _quoted(text: str, at: int, opening: str) -> Literal:
-    mark = opening.lstrip(_PREFIXES)
+    mark = opening.lstrip(_PREFIXES + "#")
     start = at + len(opening)
     end = _closing(text, start, mark)
     inner = text[start:end]
     is_filled = "{" in inner and opening[0] in "fF$rR" and opening[:2].lower() != "rb"
-    template = is_filled or "${" in inner or "{{" in inner or "\n" in inner.strip()  # several lines are prose
-    return Literal(text, start, end, quoted=True, template=template)
+    lines = inner.strip().split("\n")
+    is_prose = len(lines) > 1 and any(" " in line.strip() for line in lines)
+    if len(mark) > 1:
+        start = end - len(inner.lstrip())
+        end = start + len(inner.strip())
+    return Literal(text, start, end, quoted=True, template=is_filled or "${" in inner or "{{" in inner or is_prose)
+
+
+def _in_parentheses(text: str, at: int) -> Literal | None:
+    """Return the strings in `("…"⏎ "…")`; None if something else is in the parentheses."""
+    ahead = text[at + 1 : at + 1 + _SAMPLE]
+    start = at + 1 + len(ahead) - len(ahead.lstrip(_SPACE))
+    literal = _joined(text, _quoted(text, start, text[start])) if text[start : start + 1] in ("'", '"') else None
+    return literal if literal and text[literal.end + 1 : literal.end + 1 + _SAMPLE].lstrip(_SPACE)[:1] == ")" else None
+
+
+def _joined(text: str, first: Literal) -> Literal:
+    """Return the literal that a string forms with those joined to it: `"…" + "…"`, `'…' . '…'`, `("…"⏎ "…")`."""
+    values, last = [first.text], first
+    while len(values) < _MOST_JOINED and text[last.end : last.end + 1] in ("'", '"'):
+        ahead = text[last.end + 1 : last.end + 1 + _SAMPLE]
+        after = ahead.lstrip(_SPACE)
+        sign = after[:1] if after[:1] in _JOINERS else ""
+        after = after[len(sign) :].lstrip(_SPACE)
+        start = last.end + 1 + len(ahead) - len(after)
+        if after[:1] not in ("'", '"') or not (sign or "\n" in ahead[: -len(after)]):
+            break
+        following = _quoted(text, start, after[0])
+        ends = text[following.end + 1 : following.end + 1 + _SAMPLE].lstrip(_SPACE)[:1]
+        if following.template or not (sign or ends in _AFTER_ADJACENT):
+            break
+        values.append(following.text)
+        last = following
+    if len(values) > 1:
+        first.text, first.end = "".join(values), last.end
+    return first
+
+
+_SPACE = " \t\r\n"
+_JOINERS, _MOST_JOINED = ("+", "."), 20
+_AFTER_ADJACENT = frozenset(";)'\"")
+"""What follows strings that are joined without a sign, on lines of their own."""
 
 
 def _closing(text: str, start: int, mark: str) -> int:
     """Return the offset of a string's closing quotes; an unclosed string ends with its line."""
     limit = start + LONGEST_QUOTED
     end = text.find(mark, start, limit)
-    while end > start and (is_escaped(text, start, end) or (mark == "'" and text.startswith("''", end))):
-        end = text.find(mark, end + len(mark) + (text[end] != "\\" and text.startswith("''", end)), limit)
+    while end > start and (is_escaped(text, start, end) or (mark == "'" and text.startswith(_QUOTED_QUOTES, end))):
+        inside = next((quote for quote in _QUOTED_QUOTES if text.startswith(quote, end)), mark)
+        end = text.find(mark, end + len(inside), limit)
     if mark in ('"""', "'''", "`") and end >= 0:
         return end
     line = text.find("\n", start, end if end >= 0 else limit)
     if line >= 0:
         return line
     return end if end >= 0 else min(limit, len(text))
+
+
+_QUOTED_QUOTES = ("'\\''", "''")
+"""A quote inside single quotes, in a shell and in SQL."""
 
 
 def is_escaped(text: str, start: int, end: int) -> bool:
@@ -162,6 +219,27 @@ def _brace_end(text: str, at: int) -> int:
     end = text.find("}", at, at + _SAMPLE)
     while end >= 0 and text.startswith("}}", end):
         end = text.find("}", end + 2, at + _SAMPLE)
+    return end
+
+
+def _bracketed(text: str, at: int) -> Literal | None:
+    """Return a string in brackets instead of quotes; None if there is none, or if it has blanks or quotes."""
+    for opening, closing in _BRACKETED.items():
+        if text.startswith(opening, at):
+            start = at + len(opening)
+            inner, closed, _ = text[start : start + _SAMPLE].partition(closing)
+            if closed and len(inner.split()) == 1 and QUOTES.isdisjoint(inner):
+                return Literal(text, start, start + len(inner), quoted=True)
+    return None
+
+
+def _block_end(text: str, start: int) -> int:
+    """Return the end of a YAML block: the end of the last line that is indented like its first one."""
+    begin = text.rfind("\n", 0, start) + 1
+    indent = text[begin:start]
+    end = line_end(text, start)
+    while indent and text.startswith(indent, end + 1) and end - start < LONGEST_QUOTED:
+        end = line_end(text, end + 1)
     return end
 
 

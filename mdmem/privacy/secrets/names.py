@@ -47,7 +47,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     (
         "credentials",
         STRONG,
-        ("credential", "credentials", "contribsyscom", "zugangsdaten", "dockerconfigjson", "dockercfg"),
+        ("credential", "credentials", "contribsyscom", "authident", "zugangsdaten", "dockerconfigjson", "dockercfg"),
     ),
     ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
@@ -60,6 +60,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ),
     ),
     ("salt", WEAK, ("salt", "nonce")),
+    ("secret", WEAK, ("secretid",)),
     ("cookie", WEAK, ("cookie", "cookies")),
     ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
 )  # fmt: skip

@@ -348,6 +348,8 @@ RULES: tuple[Rule, ...] = (
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
     ("-→–⇒.", _always, starts.after_arrow, judge.beside),
     ("", _is_bearer, starts.at_sign, judge.header),
+    ("fF", _is_bare, starts.in_reset, judge.after_remark),
+    ("\n\r", Name.is_quoted, starts.next_numbered, judge.assigned),
     ("", _is_flag, starts.at_sign, judge.flag),
     ("", _is_setting, starts.at_sign, judge.ends_line),
     ("", _is_input, starts.in_input, judge.flag),

@@ -22,6 +22,7 @@ HOOKS = (
     ("discord.com/api/webhooks/", WORD + "/"),
     ("discordapp.com/api/webhooks/", WORD + "/"),
     (".webhook.office.com/webhookb2/", WORD + "/@"),
+    ("conda.anaconda.org/t/", WORD),
     ("hooks.zapier.com/hooks/catch/", WORD + "/"),
     ("api.telegram.org/bot", WORD + ":"),
     ("hook.us1.make.com/", WORD),
@@ -44,7 +45,8 @@ CALLS = (
     ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
     (" password(", 0), ("=password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
-    ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1),
+    ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1), ("changeuserpassword(", 1),
+    ("credentials(", 3),
 )  # fmt: skip
 """Calls that take a password without its name, and the index of that argument."""
 
@@ -283,7 +285,8 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
             value = written.removesuffix(".toCharArray(")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
-            if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):
+            is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
+            if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
 

@@ -38,7 +38,8 @@ _BEFORE_SETTINGS = (
     " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
     "--set-string ", "set-env ", "set-env-vars ", "set-env-vars=", "--env=", "variables={",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
-    "config:set ", "eb setenv ", "secrets set ", " -h \"", " -h '", "--header \"", "--header '",
+    "config:set ", "eb setenv ", "secrets set ", " -h \"", " -h '", "--header \"", "--header '", "--from-literal ",
+    "environment=", " env ", "set-env-vars \"", "set-env-vars '",
 )  # fmt: skip
 """Command options with a setting as argument, whose value cannot be a variable."""
 
@@ -97,7 +98,7 @@ class Name:
         line = self.low[max(0, start - LONGEST_LINE) : start]
         if self.is_given():
             return True
-        head = line.rpartition("\n")[2].strip(" \t`\"'")
+        head = _after_time(line.rpartition("\n")[2]).strip(" \t`\"'")
         if len(head) >= LONGEST_LINE - 1:
             return False
         if head[-1:] == "]":  # a log line: `##[debug]NAME=…`, `[auth] NAME=…`
@@ -108,8 +109,8 @@ class Name:
         return len(head) <= _LONGEST_HEADS and all(word in _LINE_HEADS for word in head.split())
 
     def is_given(self) -> bool:
-        """Whether the name follows a command option that takes a setting: `docker run -e NAME=…`."""
-        return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer())
+        """Whether the name follows what takes a setting, as a command's option: `docker run -e NAME=…`."""
+        return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer()) or self.line_before().startswith("environment=")
 
     def _property(self) -> int:
         """Return the start of the name, including the dotted part of a setting (`db.password=…`), but not in code."""
@@ -128,6 +129,19 @@ class Name:
             at = closers(self.low, at)
         end = at + self.end - self.start
         return self.low.startswith(self.word(), at) and not self.low[end : end + 1].isalnum()
+
+
+def _after_time(line: str) -> str:
+    """Return what follows the time at the start of a log's line, or behind the names of a job and a step."""
+    words = line.split() if line[:_LONGEST_JOB].count(":") > 1 and "-" in line else ()
+    for number, word in enumerate(words):
+        if word[:2] == "20" and word[4:5] + word[7:8] == "--" and word[8:10].isdigit():
+            has_hour = ":" in "".join(words[number + 1 : number + 2])
+            return " ".join(words[number + 1 + (has_hour and ":" not in word) :])
+    return line
+
+
+_LONGEST_JOB = 120
 
 
 def closers(text: str, at: int) -> int:

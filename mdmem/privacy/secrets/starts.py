@@ -32,7 +32,7 @@ ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", 
 _DATA = "<![CDATA["
 _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
-_CELLS = ("<td>", "<dd>")
+_CELLS = ("<td>", "<dd>", "<td ")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
 _MARKUP_VALUES = ("<value>", "<string>")
 
@@ -52,7 +52,7 @@ def after_assignment(name: Name) -> int:
         return value + 1  # ${NAME:-…}
     value = skip_blank(text, value)
     stars = scan.closers(text, value)
-    if stars > value and text[stars : stars + 1] in ("\n", "\r"):
+    if stars > value and text[stars : stars + 1] in ("\n", "\r") and not text.startswith(('"""', "'''"), value):
         return 0  # **Password:**, with the value on the next line
     if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
         return 0
@@ -202,7 +202,8 @@ def next_item(name: Name) -> int:
 def behind_comma(name: Name) -> int:
     """`("name", …`."""
     at = skip_blank(name.text, name.sign + 1)
-    return at + len("with: ") if name.text.startswith("with: ", at) else _behind_default(name.text, at)
+    at += len("with: ") * name.text.startswith("with: ", at) + 2 * name.text.startswith('<<"', at)  # in Erlang
+    return _behind_default(name.text, at)
 
 
 def typed_in(name: Name) -> int:
@@ -247,6 +248,25 @@ def after_remark(name: Name) -> int:
 
 
 _REMARK = _CELL + "@'\"/()"
+
+
+def in_reset(name: Name) -> int:
+    """`Password for the [elastic] user successfully reset.⏎New value: …`, as programs print it."""
+    line, _, below = name.text[name.closed : name.closed + 96].partition("\n")
+    return name.closed + len(line) + 1 + len(_RESET) if " reset" in line and below.startswith(_RESET) else 0
+
+
+_RESET = "New value: "
+
+
+def next_numbered(name: Name) -> int:
+    """`3) "NAME"⏎4) "…"`, as Redis lists names and values."""
+    number = name.line_before().rstrip('"')
+    if not number.endswith(") ") or not number[:-2].strip().isdecimal():
+        return 0
+    at = scan.next_line(name.text, name.closed)
+    digits = f"{int(number[:-2]) + 1}) "
+    return at + len(digits) if name.text.startswith(digits, at) else 0
 
 
 def in_next_cell(name: Name) -> int:
@@ -325,10 +345,10 @@ def after_registry_type(name: Name) -> int:
 
 def in_cell_of_html(name: Name) -> int:
     """`<td>NAME</td><td>…`, `<dt>NAME</dt><dd>…`."""
-    ahead = name.low[name.closed : name.closed + 96]
+    ahead = name.low[name.sign : name.sign + 96]
     following = ahead.partition(">")[2].lstrip()
     is_cell = ahead[:3] in ("</t", "</d") and following.startswith(_CELLS)
-    return name.closed + len(ahead) - len(following) + 4 if is_cell else 0
+    return name.sign + len(ahead) - len(following) + following.index(">") + 1 if is_cell else 0
 
 
 def after_bold(name: Name) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import literals, names, values
-from mdmem.privacy.secrets.literals import QUOTES, skip_blank
+from mdmem.privacy.secrets.literals import QUOTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HEADS = (
 
 _DELIMITERS = ("|", "\t", ";", ",")
 _GAP = "  "
-"""The separator of aligned columns below a header in capitals."""
+"""The separator of aligned columns below a header in capitals, or with capital initials."""
 _DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
@@ -38,7 +38,10 @@ def find(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in tables, `INSERT … VALUES` statements, blocks and code lists."""
     yield from _columns(text, low)
     yield from _records(text)
+    yield from _ruled(text)
     yield from _inserted(text, low)
+    yield from _in_json(text, low)
+    yield from _of_cookies(text)
     yield from _blocks(text, low)
     yield from _codes(text, low)
     yield from _kubernetes(text, low)
@@ -69,7 +72,8 @@ def _columns(text: str, low: str) -> Iterator[Span]:
 def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     """Return the secrets and the end of a table with its header from `start` to `end`; none if it is not a header."""
     line = text[start:end]
-    delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if _GAP in line and line.isupper() else "")
+    is_aligned = _GAP in line and (line.isupper() or line.istitle())
+    delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if is_aligned else "")
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
         return [], end
     cells = _cells(line, delimiter)
@@ -77,7 +81,7 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     if not columns or not _is_head(cells, delimiter):
         return [], end
     spans: list[Span] = []
-    at, ruled = end + 1, delimiter != "|"
+    at, ruled = end + 1, delimiter != "|" or _is_packed(line)
     for _ in range(_MOST_ROWS):
         row = text[at : literals.line_end(text, at)]
         row_cells = _cells(row, delimiter)
@@ -95,9 +99,14 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
 def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
     """Whether the line at `at` can follow a table header: it is a rule, or a row with as many cells."""
     row = text[at : literals.line_end(text, at)]
-    if delimiter == "|":
+    if delimiter == "|" and not (_is_packed(head) and _is_packed(row)):
         return "-" in row and not row.strip("|+-: \t\r")
     return len(_cells(row, delimiter)) == len(_cells(head, delimiter))
+
+
+def _is_packed(line: str) -> bool:
+    """Whether a line's cells have no blanks around them, as in psql's unaligned output and that of sqlite."""
+    return line[:1] not in ("", "|", " ") and "| " not in line and " |" not in line and "-" not in line[:1]
 
 
 def _cells(line: str, delimiter: str) -> list[tuple[int, str]]:
@@ -147,7 +156,64 @@ def _records(text: str) -> Iterator[Span]:
             at += len(row) + 1
 
 
-# -- SQL
+def _ruled(text: str) -> Iterator[Span]:
+    """Find the secrets in aligned columns below `Name   Value` and a rule: a column of secrets, or names and values."""
+    for at, _ in secrets.occurrences(text, "\n---"):
+        end = literals.line_end(text, at + 1)
+        rule = text[at + 1 : end].rstrip()
+        header = text[max(0, at - _LONGEST_LINE) : at].rpartition("\n")[2]
+        starts = [place for place in range(len(rule)) if rule[place] == "-" and rule[place - 1 : place] in ("", " ")]
+        if rule.strip("- ") or not 1 < len(starts) <= _MOST_COLUMNS:
+            continue
+        places = list(zip(starts, [*starts[1:], _LONGEST_LINE], strict=True))
+        heads = [header[start:stop].strip() for start, stop in places]
+        named = heads[0].lower() in ("name", "key") and heads[1].lower() == "value"
+        for _ in range(_MOST_ROWS):
+            row = text[end + 1 : literals.line_end(text, end + 1)]
+            cells = [row[start:stop] for start, stop in places]
+            for number, (weight, kind) in enumerate(map(_head, [heads[0], cells[0], *heads[2:]] if named else heads)):
+                if weight:
+                    yield from _cell(end + 1 + starts[number], cells[number], weight, kind)
+            if not row.strip():
+                break
+            end += len(row) + 1
+
+
+_MOST_COLUMNS = 40
+
+
+def _of_cookies(text: str) -> Iterator[Span]:
+    """Find the values in a file of cookies, as browsers and curl keep them: seven fields a line, the last the value."""
+    for _, at in secrets.occurrences(text, " HTTP Cookie File"):
+        for row in text[at : at + _LONGEST_JAR].split("\n"):
+            fields = row.rstrip("\r").split("\t")
+            if len(fields) == _COOKIE_FIELDS and values.is_unlike_words(fields[-1]):
+                start = at + len(row.rstrip("\r")) - len(fields[-1])
+                yield start, start + len(fields[-1]), "cookie"
+            at += len(row) + 1
+
+
+_COOKIE_FIELDS, _LONGEST_JAR = 7, 256 * 1024
+
+
+# -- JSON and SQL
+
+
+def _in_json(text: str, low: str) -> Iterator[Span]:
+    """Find the secrets in `{"columns": ["name", "password"], "rows": [["bob", "…"], …]}`."""
+    for _, at in secrets.occurrences(low, *JSON_HEADS):
+        opened = text.find("[", at, at + 8)
+        closed = text.find("]", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
+        listed = text[opened + 1 : closed] if closed >= 0 else ""
+        items = listed.split('"name"')[1:] if "{" in listed else listed.split(",")
+        heads = [_head(item.lstrip(" \t\r\n:").partition(",")[0].partition("}")[0]) for item in items]
+        columns = {number: head for number, head in enumerate(heads) if head[0]}
+        rows = text.find("[", closed + 1, closed + 64) if columns else -1
+        if rows >= 0:
+            yield from _tuples(text, rows + 1, columns, "[]")
+
+
+JSON_HEADS = ('"columns":', '"fields":', '"header":', '"headers":', '"fieldnames":', '"cols":')
 
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
@@ -163,15 +229,15 @@ def _inserted(text: str, low: str) -> Iterator[Span]:
                 yield from _tuples(text, rows + len("values"), columns)
 
 
-def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator[Span]:
+def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: str = "()") -> Iterator[Span]:
     for _ in range(_MOST_ROWS):
         ahead = text[at : at + 64]
         at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
-        if text[at : at + 1] != "(":
+        if text[at : at + 1] != brackets[0]:
             return
         number, at = 0, at + 1
-        while text[at : at + 1] not in ("", ")", ";"):
-            at = skip_blank(text, at)
+        while text[at : at + 1] not in ("", brackets[1], ";"):
+            at = _past_space(text, at)
             literal = literals.read(text, at, whole_word=False) if text[at : at + 1] in QUOTES else None
             if literal and number in columns and values.is_secret(literal.text, columns[number][0], quoted=True):
                 yield literal.start, literal.end, columns[number][1]
@@ -184,7 +250,7 @@ def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator
 def _next_field(text: str, at: int) -> int:
     """Return the end of a field that is not a string."""
     ahead = text[at : at + 256]
-    size = min((ahead.find(sign) for sign in ",);\n" if sign in ahead), default=len(ahead))
+    size = min((ahead.find(sign) for sign in ",)];\n" if sign in ahead), default=len(ahead))
     return at + max(size, 1)
 
 
@@ -193,6 +259,15 @@ def _next_field(text: str, at: int) -> int:
 
 def _blocks(text: str, low: str) -> Iterator[Span]:
     """Find the values of the indented lines in `passwords:⏎  bob: …`."""
+    for _, end in secrets.occurrences(low, "chpasswd <<"):
+        at = literals.line_end(text, end) + 1
+        for line in text[at : at + _LONGEST_LINE].split("\n"):
+            user, colon, password = line.rstrip().partition(":")
+            if not colon:
+                break
+            if values.is_secret(password, names.STRONG, quoted=True):
+                yield at + len(user) + 1, at + len(user) + 1 + len(password), "password"
+            at += len(line) + 1
     for at, end in secrets.occurrences(low, "passwords:", "secrets:", "chpasswd:"):
         if not text[end : literals.line_end(text, end)].strip():
             yield from _members(text, at, "secret" if low[at] == "s" else "password")
