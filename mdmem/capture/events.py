@@ -95,6 +95,7 @@ def _prompt(at: Capture) -> Outcome:
         return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)
+    turn.learn_queued(at)
     typed = prompts.typed(payload_text)
     text = privacy.as_typed(typed)
     host_text = payload_text.strip().removesuffix(typed)  # not stored, but its private text must be recognized later

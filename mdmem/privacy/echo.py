@@ -97,11 +97,11 @@ class Echo:
         return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
 
     def find_secrets(self, text: str) -> list[tuple[int, int]]:
-        """Return the spans of secrets, also of those with escapes or in base64 and the like: start and end."""
+        """Return the spans of secrets, also of those with escapes, broken over lines or in base64: start and end."""
         if not self._secrets or len(text) < self._shortest:
             return []
         spans = self._secrets_in(text)
-        for view in (views.unescaped(text), encoded.decoded(text)):
+        for view in (views.unescaped(text), views.unwrapped(text), encoded.decoded(text)):
             if view:
                 spans += [view.origin(*span) for span in self._secrets_in(view.text)]
         return spans

@@ -74,6 +74,46 @@ def spaced_view(text: str) -> TextView:
     return view.close()
 
 
+# -- wrapped lines
+
+
+def unwrapped(text: str) -> TextView | None:
+    """Return a view of the words that are broken at the end of a line; None if there are none.
+
+    A word is broken by a backslash, or in a line that is as long as the longest one or as a terminal is wide.
+    """
+    if "\n" not in text:
+        return None
+    view, at, is_open = TextView(), 0, False
+    lines = text.split("\n")
+    widths = {max(map(len, lines)), *_WIDTHS}
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        bare = line.rstrip("\r").removesuffix("\\")
+        begin = len(bare) - len(bare.lstrip(_BEFORE_LINES)) if is_open else 0
+        breaks = (
+            following != "" and bare[-1:].strip() != "" and (len(bare) < len(line.rstrip("\r")) or len(line) in widths)
+        )
+        if is_open:
+            word = "".join(bare[begin:].split(None, 1)[:1])
+            view.add(word, at + begin, at + begin + len(word))
+            is_open = breaks and begin + len(word) == len(bare)
+            begin += len(word)
+            if not is_open:
+                view.add("\n", at + begin, at + begin)
+        if breaks and not is_open:
+            tail = bare[begin:].split()[-1:]
+            size = len(tail[0]) if tail else 0
+            view.add(bare[len(bare) - size :] if size else "", at + len(bare) - size, at + len(bare))
+            is_open = bool(size)
+        at += len(line) + 1
+    return view.close() if view else None
+
+
+_WIDTHS = (72, 76, 78, 79, 80, 100, 120, 132)
+_BEFORE_LINES = " \t>#|+*-"
+"""Signs before the rest of a word that is broken in a quotation, a comment or a diff."""
+
+
 # -- escapes
 
 

@@ -60,6 +60,7 @@ _OF_THE_PROGRAM = frozenset(
 """Commands that the program answers itself, without any hook."""
 
 _LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
+_SHOWN = ("<bash-stdout>", "<bash-stderr>")
 
 
 class ClaudeReader:
@@ -115,6 +116,8 @@ class ClaudeReader:
         event.prompt, event.message = (words, "") if typed else ("", words)
         event.tool_input = [block.get("input") for block in blocks(line)]
         event.tool_response = line.get("toolUseResult") or line.get("attachment")
+        if words.startswith(_SHOWN):
+            event.prompt, event.tool_response = "", words
         return pass_over(event, moment(line.get("timestamp")) or self._at, options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:

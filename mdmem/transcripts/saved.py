@@ -121,9 +121,12 @@ def of_subagent(events: Iterator[SavedEvent], session: str) -> Iterator[SavedEve
 
 
 def pass_over(event: Event, at: float, options: ReadOptions) -> Iterator[SavedEvent]:
-    """Yield an event that is not stored, if it may contain a private tag."""
+    """Yield an event that is not stored, if it may contain a private tag, or shows a secret that a person looked up."""
     texts = [event.prompt, event.message, event.tool_input, event.tool_response, event.error]
-    if options.rules and privacy.may_hold_private(texts, options.rules):
+    is_shown = isinstance(event.tool_response, str)
+    if options.rules and (
+        privacy.may_hold_private(texts, options.rules) or (is_shown and privacy.may_name_secret(texts, options.rules))
+    ):
         yield SavedEvent(at, event, passed_over=True)
 
 

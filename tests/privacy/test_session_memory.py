@@ -221,6 +221,41 @@ def test_what_is_private_in_a_prompt_that_was_typed_while_the_agent_worked_is_ma
     assert leaks(b"\n".join(path.read_bytes() for path in notes(vault))) == []
 
 
+@pytest.mark.parametrize("command", ["cat .env", "cat secrets/db_password.txt", "./show"])
+def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
+    vault: Path, tmp_path: Path, left: Callable[[], bytes], command: str
+) -> None:
+    value = "kW8rtq-Lom4"
+    shown = value if "secrets" in command else f"DB_USER=ana\nDB_PASSWORD={value}"
+    said = [
+        f"<bash-input>{command}</bash-input>",
+        f"<bash-stdout>{shown}</bash-stdout><bash-stderr></bash-stderr>",
+    ]
+    lines = [{"type": "user", "message": {"role": "user", "content": text}, "uuid": text[:9]} for text in said]
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    capture(prompt(f"log in with {value} now", transcript_path=str(transcript)))
+    capture(bash(f"hello {value}", transcript_path=str(transcript)))
+    capture(stop(f"Logged in with {value}.", transcript_path=str(transcript)))
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+    transcript.unlink()
+    assert value.encode() not in left()
+
+
+@pytest.mark.parametrize("wrap", ["{}\n{}", "{}\n    {}", "> {}\n> {}", "{}\\\n  {}"])
+def test_a_secret_that_is_broken_over_lines_is_masked_in_the_later_events_and_in_its_own(
+    vault: Path, left: Callable[[], bytes], wrap: str
+) -> None:
+    again = wrap.format("connecting to the box with Kwortle#Vim", "sy$42 from here")
+    capture(prompt("look at the database", 0))
+    capture(bash(f"DB_PASSWORD=Kwortle#Vimsy$42\n\n{again}"))
+    capture(bash(again, "toolu_2", 2))
+
+    assert left().count(b"sy$42") == 0
+
+
 def test_late_events_belong_to_the_turn_that_their_prompt_began(vault: Path) -> None:
     capture(prompt("first, in the open"))
     capture(prompt(f"<private>{SECRET}</private>", 2))

@@ -249,6 +249,22 @@ def test_what_was_private_in_a_line_that_leaves_nothing_is_masked_in_what_follow
     assert SECRET.encode() not in stored()
 
 
+def test_a_secret_that_a_persons_own_command_showed_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    talk = Talk()
+    talk.line("user", message={"role": "user", "content": "<bash-input>cat .env</bash-input>"})
+    shown = "<bash-stdout>DB_PASSWORD=kW8rtq-Lom4</bash-stdout><bash-stderr></bash-stderr>"
+    talk.line("user", message={"role": "user", "content": shown})
+    talk.typed("Where is the plan?")
+    talk.said("Log in with kW8rtq-Lom4.")
+
+    tally = bring(talk.save(tmp_path / "projects"))
+
+    assert (tally.added["prompt"], tally.added["response"]) == (1, 1)
+    assert b"kW8rtq-Lom4" not in stored()
+
+
 class GeminiChat:
     """A chat of Gemini CLI, line by line."""
 

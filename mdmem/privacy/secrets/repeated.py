@@ -91,8 +91,8 @@ def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Find known values with escapes, and in the base64, hexadecimal and similar encodings of a text."""
-    for view in (views.unescaped(text), encoded.decoded(text)):
+    """Find known values with escapes, broken over lines, and in the base64 and similar encodings of a text."""
+    for view in (views.unescaped(text), views.unwrapped(text), encoded.decoded(text)):
         if view:
             for start, end, kind in find(view.text, values):
                 yield *view.origin(start, end), kind
