@@ -386,8 +386,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import places
 
         scans.append(places.find(text, low, marks))
-    if payments.may_hold(text):
-        scans.append(payments.find(text, low))
+    scans += [payments.find(text, low)] if payments.may_hold(text) else []
     words = secrets.words(low)
     if has_any(text, secrets.COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
@@ -405,9 +404,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
             plain = secrets.unescaped(bare, low)
             scans.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
-        if "\n" in text or has_any(
-            low, ("values", '"secret"', "code", "stringdata", "cols", "columns", '"fields', '"head')
-        ):
+        if "\n" in text or has_any(low, secrets.IN_ONE_LINE):
             scans.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
     if not scans:
         return []

@@ -74,20 +74,20 @@ PLACE_SIGNS = (
 COMMAND_SIGNS = (
     " --", " -p", '"-p', " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w",
     " -W", " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ",
-    "SecureString", "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli",
+    "SecureString", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli",
     "encrypt_string", "http-basic", "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<",
-    " pass ", "secret set", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '",
-    "send --", "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp", "rman target",
-    "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "acs-server ",
-    "dius-server ", "ickServ", " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ",
-    "config:set ", "env:set ", " env set ", "pypi-token", "vault write ", "service install ", "pass insert ",
-    "pass add ",
+    " pass ", "secret set", "secret create", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "',
+    "send '", "send --", "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp",
+    "rman target", "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ",
+    "acs-server ", "dius-server ", "ickServ", " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ",
+    "variable set ", "config:set ", "env:set ", " env set ", "pypi-token", "vault write ", "service install ",
+    "pass insert ", "pass add ",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these."""
 
 NAMED_PLACE_SIGNS = (
-    "CRYPT(", "serPassword(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(", "oCharArray", "334 ",
-    "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
+    "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
@@ -98,6 +98,9 @@ PROSE_SIGNS = (
     "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel",
 )  # fmt: skip
 """Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
+
+IN_ONE_LINE = ("values", '"secret"', "code", "stringdata", "cols", "columns", '"fields', '"head')
+"""Every table or block with secrets (`tables`) that has no line break contains one of these, in lower case."""
 
 PROMPTS = ("$ ", "❯ ", "➜ ")
 """Shell prompts, which precede a command in a transcript."""

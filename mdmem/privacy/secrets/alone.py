@@ -22,6 +22,8 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
         return True  # - "PASSWORD=word"
     if name.kind in ("password", "secret") and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
         return True
+    if name.kind == "token" and text[name.start - 1 : name.start] in ("?", "&", "#") and text[name.end] == "=":
+        return any(map(str.isdigit, literal.text))  # ?token=…
     if name.low[name.closed : literal.start].replace(" ", "").endswith(("value:", "value=")):
         return scan.line_ends(text, literal.end)
     if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
@@ -37,7 +39,8 @@ def _is_in_command(text: str, end: int) -> bool:
     """Whether an option, an address, a file or another command follows the argument that ends here."""
     following = text[end : end + _LONGEST_NEXT].partition("\n")[0]
     word = "".join(following.split()[:1])
-    return following[:1] == " " and (word[:1] in _IN_COMMANDS or "://" in word)
+    is_host = "." in word and word[-1].isalnum() and word[0].isalnum()
+    return following[:1] == " " and (is_host or word[:1] in _IN_COMMANDS or "://" in word)
 
 
 _IN_COMMANDS = frozenset("-/~|>&")
@@ -63,7 +66,7 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         if in_query or in_row or text[name.start - 1 : name.start] == ";" or "-" in literal.text:
             return True
         return after in _ENDS_WORD and values.is_rare(literal.text) and _CODE_BEFORE.isdisjoint(before)
-    is_login = secrets.has_any(before, ("user", "login")) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
+    is_login = secrets.has_any(before, _ACCOUNTS) or (name.word() in ("pw", "pwd") and after in ("", "\n"))
     is_login = is_login and ":" in text[name.end : literal.start] and name.closed == name.end
     return is_login and after in _ENDS_PAIR and _CODE_BEFORE.isdisjoint(before)
 
@@ -137,6 +140,19 @@ _LABELS = frozenset(
 _USERS = ("user=", "username=", "domain=")
 _COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
 """Commands that take settings as arguments."""
+_ACCOUNTS = (
+    "user",
+    "login",
+    "benutzer",
+    "usuario",
+    "usuário",
+    "utilisateur",
+    "utente",
+    "użytkownik",
+    "gebruiker",
+    "логин",
+)
+"""Words in the label of an account's name."""
 _LONGEST_NEXT = 64
 _ENDS_WORD = ("", " ", "\n", "\r")
 _ENDS_PAIR = frozenset(("", "&", " ", "\n", "\r", ","))

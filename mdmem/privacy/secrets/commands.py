@@ -36,7 +36,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-hp", WORD, GLUED, ("rar ",)),
     ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
     ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
-    ("-p", WORD, BOTH, ("cosign login", "steghide ")),
+    ("-p", WORD, BOTH, ("cosign login", "oras login", "crane auth", "steghide ")),
     ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
     ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
     ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),

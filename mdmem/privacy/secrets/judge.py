@@ -47,6 +47,8 @@ def assigned(name: Name, at: int) -> list[Span]:
         return phrase
     in_line = name.heads_line() and (name.closed != name.end or text[name.start - 1 : name.start] not in _LITERALS)
     literal = literals.read(text, at, whole_word=in_line)
+    if literal and name.is_shouted() and literal.start == name.end + 1 and not values.is_placeholder(literal.text):
+        literal = literals.up_to_quote(text, name.start - 1, literal)
     if not literal or literal.template or (text.startswith("`", at) and " " in literal.text):
         return []
     if not _is_assigned(name, literal, in_line):
@@ -68,7 +70,11 @@ def spoken(name: Name, at: int) -> list[Span]:
     """`my password is …`."""
     if name.kind == "mnemonic":
         return _phrase(name, at)
-    literal_spans = _read(name, at, lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal))
+    literal_spans = _read(
+        name,
+        at,
+        lambda literal: _is_spoken(name, literal) or _is_rare_at_end(name, literal) or _is_phrase(name, literal),
+    )
     return literal_spans or _passphrase(name, at)
 
 
@@ -141,6 +147,19 @@ def _is_rare_at_end(name: Name, literal: Literal) -> bool:
     is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
     is_account = name.word() != "pass" or secrets.has_any(name.line_before(), ("user", "login", "wifi", "wi-fi"))
     return name.kind in ("password", "secret") and is_end and is_account and values.is_rare(core)
+
+
+def _is_phrase(name: Name, literal: Literal) -> bool:
+    """Whether a value is a few words in quotes that do not describe a password: `my password is "red lamp shade"`."""
+    words = literal.text.split(" ")
+    is_said = name.kind == "password" and literal.quoted and 2 <= len(words) <= _MOST_IN_QUOTES
+    return is_said and not any(
+        not word.isalpha() or word.lower() in _OF_SENTENCES or values.is_adjective(word) or values.is_placeholder(word)
+        for word in words
+    )
+
+
+_MOST_IN_QUOTES = 5
 
 
 def argument(name: Name, at: int) -> list[Span]:
@@ -263,7 +282,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     from mdmem.privacy.secrets import alone  # rarely needed: few values pass the checks above
 
-    is_shouted = in_line and (text[name.start : name.end].isupper() or text.startswith("TF_VAR_", name.start))
+    is_shouted = in_line and name.is_shouted()
     between = text[name.end : literal.start]
     is_variable = (between == "=" and (is_shouted or name.is_given())) or (between == ": " and name.is_given())
     return values.is_secret(

@@ -105,6 +105,15 @@ def bare_end(text: str, end: int, *, whole_word: bool) -> int:
     return end
 
 
+def up_to_quote(text: str, opening: int, bare: Literal) -> Literal:
+    """Return the whole value in `"NAME=two words"`, whose quotes begin before its name, else the bare one."""
+    quote = text[opening : opening + 1]
+    more, closed, _ = text[bare.end : bare.end + _SAMPLE].partition(quote or "\n")
+    if bare.quoted or quote not in ("'", '"') or not closed or more[:1] != " " or "\n" in more or "=" in more:
+        return bare
+    return Literal(text, bare.start, bare.end + len(more), quoted=True)
+
+
 def closes_call(text: str, at: int) -> bool:
     """Whether a string literal begins at `at` and is the last argument of its call."""
     if text[at : at + 1] not in ("'", '"', "\\") or text.find(")", at, at + 256) < 0:

@@ -55,9 +55,11 @@ def after_name(name: Name) -> list[Span]:
     at += 4 * text.startswith(" are", at)
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
-    if start == name.end:
-        return []
     word = _word(text, start)
+    if start == name.end:
+        is_value = not name.word().isascii() and len(word) >= _SHORTEST and word.isascii() and text[start] not in _CODE
+        is_value = is_value and values.is_unlike_words(word) and not values.names_something(word)
+        return [(start, start + len(word), name.kind)] if is_value else []  # 密码…
     if _is_secret(word):
         return [(start, start + len(word), name.kind)]
     for _ in range(_MOST_USERS):
@@ -95,7 +97,9 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
 
 def next_word(name: Name) -> list[Span]:
     """Find the secret that follows its name without a sign: `the user ana, password …`, `the API key …`."""
-    if name.kind not in _SHORTEST_NEXT or name.word() in SHORT or name.is_plain_key:
+    before = name.line_before()
+    is_of_account = before.endswith(", ") and secrets.has_any(before, ("@", "ssh ", "user", "login"))
+    if name.kind not in _SHORTEST_NEXT or (name.word() in SHORT and not is_of_account) or name.is_plain_key:
         return []  # `pass` and the like have other meanings
     start = name.closed + 1
     word = _word(name.text, start).rstrip(".?") if name.text[name.closed : start] == " " else ""

@@ -60,7 +60,6 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ),
     ),
     ("salt", WEAK, ("salt", "nonce")),
-    ("secret", WEAK, ("secretid",)),
     ("cookie", WEAK, ("cookie", "cookies")),
     ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
 )  # fmt: skip

@@ -25,7 +25,7 @@ _LIGHT = 0.5
 """The cost of a name that does not name a secret, relative to one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
-_FIRST_HANGUL = "가"
+_FIRST_HANGUL, _CJK = "가", "\u3000"
 _VERB_SIGNS = "aAbBcCdDeEfFgGhHiIlLmMoOpPrRsStTvVwWèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
@@ -55,9 +55,10 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
         at = low.find(keyword)
         while at >= 0:
             end = scan.name_end(low, at + length)
+            is_cjk = keyword[0] >= _CJK
             if not keyword.isascii():
-                end = scan.word_end(low, end)
-            if low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
+                end = at + length if is_cjk else scan.word_end(low, end)
+            if is_cjk or low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)
                 if not (weight or _is_in_module(text, start, end, "")) and "-" in low[at + length : end]:

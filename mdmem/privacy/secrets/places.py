@@ -46,7 +46,7 @@ CALLS = (
     (" password(", 0), ("=password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
     ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1), ("changeuserpassword(", 1),
-    ("credentials(", 3),
+    ("credentials(", 3), ("username_pw_set(", 1), ("password.create(", 0),
 )  # fmt: skip
 """Calls that take a password without its name, and the index of that argument."""
 

@@ -108,6 +108,10 @@ class Name:
             return True
         return len(head) <= _LONGEST_HEADS and all(word in _LINE_HEADS for word in head.split())
 
+    def is_shouted(self) -> bool:
+        """Whether the name is that of a variable of the environment: `DB_PASSWORD`, `TF_VAR_password`."""
+        return self.text[self.start : self.end].isupper() or self.text.startswith("TF_VAR_", self.start)
+
     def is_given(self) -> bool:
         """Whether the name follows what takes a setting, as a command's option: `docker run -e NAME=…`."""
         return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer()) or self.line_before().startswith("environment=")

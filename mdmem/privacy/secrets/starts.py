@@ -247,7 +247,7 @@ def after_remark(name: Name) -> int:
     return name.closed + len(head) + len(sign) if sign and " " in head and not head.strip(_REMARK) else 0
 
 
-_REMARK = _CELL + "@'\"/()"
+_REMARK = _CELL + "@'\"/()äöüßàáâãçèéêíñóôõúąęłóśżź"
 
 
 def in_reset(name: Name) -> int:

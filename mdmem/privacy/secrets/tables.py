@@ -72,7 +72,7 @@ def _columns(text: str, low: str) -> Iterator[Span]:
 def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     """Return the secrets and the end of a table with its header from `start` to `end`; none if it is not a header."""
     line = text[start:end]
-    is_aligned = _GAP in line and (line.isupper() or line.istitle())
+    is_aligned = _GAP in line and (line.isupper() or (line.istitle() and _GAP in line.strip() and '"' not in line))
     delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if is_aligned else "")
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
         return [], end
@@ -161,9 +161,9 @@ def _ruled(text: str) -> Iterator[Span]:
     for at, _ in secrets.occurrences(text, "\n---"):
         end = literals.line_end(text, at + 1)
         rule = text[at + 1 : end].rstrip()
-        header = text[max(0, at - _LONGEST_LINE) : at].rpartition("\n")[2]
+        above, header = ["", *text[max(0, at - _LONGEST_LINE) : at].rsplit("\n", 2)][-2:]
         starts = [place for place in range(len(rule)) if rule[place] == "-" and rule[place - 1 : place] in ("", " ")]
-        if rule.strip("- ") or not 1 < len(starts) <= _MOST_COLUMNS:
+        if rule.strip("- ") or not 1 < len(starts) <= _MOST_COLUMNS or not (above.strip("-= ") or not above.strip()):
             continue
         places = list(zip(starts, [*starts[1:], _LONGEST_LINE], strict=True))
         heads = [header[start:stop].strip() for start, stop in places]
@@ -172,7 +172,7 @@ def _ruled(text: str) -> Iterator[Span]:
             row = text[end + 1 : literals.line_end(text, end + 1)]
             cells = [row[start:stop] for start, stop in places]
             for number, (weight, kind) in enumerate(map(_head, [heads[0], cells[0], *heads[2:]] if named else heads)):
-                if weight:
+                if weight or (named and number == 1 and cells[0].strip() == "secret_id"):
                     yield from _cell(end + 1 + starts[number], cells[number], weight, kind)
             if not row.strip():
                 break
