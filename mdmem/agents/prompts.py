@@ -139,6 +139,22 @@ def command(text: str) -> tuple[str, str] | None:
     return first, text[len(first) :].strip()
 
 
+def shell_run(text: str) -> tuple[str, str]:
+    """Return the command that a person ran in the agent's prompt with `!`, and what it showed, each "" if missing.
+
+    Claude Code has them in two messages, Codex in one.
+    """
+    if text.startswith("<user_shell_command>"):
+        head, label, output = _between(text, "<result>", "</result>").partition("Output:\n")
+        return _between(text, "<command>", "</command>"), output if label else head
+    shown = text.removeprefix("<bash-stdout>").removesuffix("</bash-stderr>")
+    is_output = shown != text and not text.startswith("<bash-input>")
+    return _between(text, "<bash-input>", "</bash-input>"), "\n".join(shown.split(_BETWEEN)) if is_output else ""
+
+
+_BETWEEN = "</bash-stdout><bash-stderr>"
+
+
 def _between(text: str, begin: str, end: str) -> str:
     _, opened, after = text.partition(begin)
     inner, closed, _ = after.partition(end)

@@ -116,60 +116,58 @@ def _is_private_unseen(at: Capture) -> bool:
 
 
 def learn_queued(at: Capture) -> None:
-    """Remember what is private in what a person typed without a hook: prompts while the agent worked, `!` commands.
-
-    What such a command shows may hold secrets too.
-    """
+    """Remember what is private or secret in what no hook saw: prompts typed while the agent worked, `!` commands."""
     try:
         end = files.read_any(at.event.transcript, _QUEUED_BYTES, from_end=True) if at.live else b""
     except (OSError, ValueError):
         return
-    if _QUEUED.encode() not in end and _SHELL_END not in end:
+    signs = [sign for sign in (_QUEUED, *_SHELL) if sign.encode() in end]
+    if not signs:
         return
     from mdmem.agents import tail
     from mdmem.capture import remembered
 
-    queued = tail.objects(at.event.transcript, _QUEUED) if _QUEUED.encode() in end else ()
-    found = [*_cleaned(queued, at), *(_shell_runs(at) if _SHELL_END in end else ())]
+    found = list(_cleaned(tail.objects(at.event.transcript, _QUEUED), at)) if _QUEUED in signs else []
+    for sign in signs:
+        found += _shell_runs(at, _SHELL[sign]) if sign in _SHELL else ()
     spans = [span for cleaned in found for span in cleaned.spans]
     if not remembered.learn(at, tuple(spans), tuple([secret for cleaned in found for secret in cleaned.secrets])):
         withhold(at)
 
 
-_QUEUED, _SHELL_END = '"queued_command"', b"</bash-stderr>"
+_QUEUED = '"queued_command"'
+_SHELL = {"</bash-stderr>": "<bash-", "</user_shell_command>": "<user_shell_command>"}
+"""Ends of what a person's own command showed, in Claude Code and Codex -> what each of its lines contains."""
 _QUEUED_BYTES = 48 * 1024
 """How much of a transcript's end is searched after each tool run, in bytes; queued prompts come before the run."""
 
 
-def _shell_runs(at: Capture) -> Iterable[privacy.Cleaned]:
+def _shell_runs(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
     """Clean the commands that a person ran with `!` and what they showed, each once, the last first."""
     from mdmem.agents import prompts, tail
     from mdmem.capture import window
 
-    known, shown, key = at.session.lines(_SHELL), "", ""
-    for line in tail.objects(at.event.transcript, "<bash-"):
-        words = next((text for text in _texts(line.get("message")) if text.startswith("<bash-")), "")
-        command = prompts.command(words)
-        if not command or command[0] != "!":
-            shown, key = words, str(line.get("uuid", ""))
+    known, shown, key = at.session.lines("shell"), "", ""
+    for line in tail.objects(at.event.transcript, having):
+        words = next((text for text in _texts(line) if text.startswith(having)), "")
+        command, output = prompts.shell_run(words)
+        if output:
+            shown, key = output, str(line.get("uuid", line.get("timestamp", "")))
+        if not command:
             continue
         if [key] in known:
             return
-        at.session.append(_SHELL, key)
-        output, _, errors = shown.removeprefix("<bash-stdout>").rpartition("</bash-stdout>")
-        run = {"tool": "Bash", "input": {"command": command[1]}, "response": {"stdout": output, "stderr": errors}}
+        at.session.append("shell", key)
+        run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": shown}}
         if privacy.may_hold_private(run, at.rules) or privacy.may_name_secret(run, at.rules):
             yield privacy.clean(window.Window(at.rules).narrow(run), rules=at.rules, origin="tool")
 
 
-_SHELL = "shell"
-
-
 def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:
-    """Clean the texts of a transcript's lines that may hold a private tag."""
+    """Clean the texts of a transcript's lines that may hold a private tag, or name a secret."""
     for line in lines:
         for text in _texts(line):
-            if privacy.may_hold_private(text, at.rules):
+            if privacy.may_hold_private(text, at.rules) or privacy.may_name_secret(text, at.rules):
                 yield privacy.clean(privacy.as_typed(text), rules=at.rules)
 
 

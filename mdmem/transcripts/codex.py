@@ -177,7 +177,9 @@ class CodexReader:
 
     def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
         """Yield what a line said of which no event is made, or not yet, if that may be private."""
-        event = Event(codex.NAME, "PostToolUse", self._session, cwd=self._cwd, tool_response=line.get("payload"))
+        words = codex_text.joined(mapping(line.get("payload")).get("content"))
+        said = words if words.startswith("<user_shell_command>") else line.get("payload")
+        event = Event(codex.NAME, "PostToolUse", self._session, cwd=self._cwd, tool_response=said)
         return pass_over(event, self._at, options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:

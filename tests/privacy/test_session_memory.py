@@ -209,21 +209,24 @@ def test_what_is_private_in_a_prompt_that_was_typed_while_the_agent_worked_is_ma
     vault: Path, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "transcript.jsonl"
-    typed = {"type": "queued_command", "prompt": TAGGED, "commandMode": "prompt"}
+    typed = {"type": "queued_command", "prompt": f"{TAGGED}, password: kW8rtq-Lom4", "commandMode": "prompt"}
     later = {"type": "user", "message": {"content": "x" * 9_000}}
     lines = [later, {"type": "attachment", "attachment": typed}, later]
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     capture(prompt("look at the box", transcript_path=str(transcript)))
     capture(bash(f"hello {SECRET}", transcript_path=str(transcript)))
-    capture(stop(f"Logged in as {SECRET}.", transcript_path=str(transcript)))
+    capture(stop(f"Logged in as {SECRET} with kW8rtq-Lom4.", transcript_path=str(transcript)))
 
     assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
-    assert leaks(b"\n".join(path.read_bytes() for path in notes(vault))) == []
+    stored = b"\n".join(path.read_bytes() for path in notes(vault))
+    assert leaks(stored) == []
+    assert b"kW8rtq-Lom4" not in stored
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex"])
 @pytest.mark.parametrize("command", ["cat .env", "cat secrets/db_password.txt", "./show"])
 def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
-    vault: Path, tmp_path: Path, left: Callable[[], bytes], command: str
+    vault: Path, tmp_path: Path, left: Callable[[], bytes], command: str, agent: str
 ) -> None:
     value = "kW8rtq-Lom4"
     shown = value if "secrets" in command else f"DB_USER=ana\nDB_PASSWORD={value}"
@@ -231,7 +234,12 @@ def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
         f"<bash-input>{command}</bash-input>",
         f"<bash-stdout>{shown}</bash-stdout><bash-stderr></bash-stderr>",
     ]
+    result = f"<result>\nExit code: 0\nOutput:\n{shown}\n</result>"
+    ran = f"<user_shell_command>\n<command>\n{command}\n</command>\n{result}\n</user_shell_command>"
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ran}]}
     lines = [{"type": "user", "message": {"role": "user", "content": text}, "uuid": text[:9]} for text in said]
+    if agent == "codex":
+        lines = [{"timestamp": "2026-09-14T08:00:00Z", "type": "response_item", "payload": message}]
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 

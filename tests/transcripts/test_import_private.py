@@ -265,6 +265,22 @@ def test_a_secret_that_a_persons_own_command_showed_is_masked_in_what_followed(
     assert b"kW8rtq-Lom4" not in stored()
 
 
+def test_a_secret_that_a_persons_own_command_showed_in_a_rollout_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    rollout = Rollout(sources=True)
+    output = "<result>\nExit code: 0\nOutput:\nDB_PASSWORD=kW8rtq-Lom4\n</result>"
+    rollout.message(
+        f"<user_shell_command>\n<command>\ncat .env\n</command>\n{output}\n</user_shell_command>", "harness"
+    )
+    rollout.turn("Where is the plan?", "ok", "Log in with kW8rtq-Lom4.")
+
+    tally = bring(rollout.save(tmp_path / "sessions"))
+
+    assert (tally.added["prompt"], tally.added["response"]) == (1, 1)
+    assert b"kW8rtq-Lom4" not in stored()
+
+
 class GeminiChat:
     """A chat of Gemini CLI, line by line."""
 
