@@ -278,6 +278,10 @@ def _list(value: Any, job: Job, depth: int) -> list[Any]:
 def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
     result: dict[Any, Any] = {}
     pair = _named_value(value)
+    if job.rules.secrets and not _TABLES.isdisjoint(value):
+        from mdmem.privacy.secrets import named
+
+        value = named.without_columns(value, job)
     for key, item in value.items():
         if depth == 0:
             job.is_input = key == "input"
@@ -291,6 +295,10 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
             name = f"{name}+{len(result)}"
         result[name] = cleaned
     return result
+
+
+_TABLES = frozenset(("rows", "values", "records", "data", "stringData"))
+"""Keys of an object whose other keys may say which of their values are secret."""
 
 
 def _plain_chars(value: Any, job: Job) -> int:
@@ -342,7 +350,7 @@ def _is_plain(key: str, job: Job) -> bool:
     if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
         return False
     low = key.lower()
-    return low not in SHORT_KEYS and not secrets.has_keyword(low)
+    return low not in SHORT_KEYS and not secrets.has_keyword(low) and "card" not in low
 
 
 def _named_value(value: dict[Any, Any]) -> str:
@@ -351,9 +359,9 @@ def _named_value(value: dict[Any, Any]) -> str:
     What a browser types has the field's description for a name: `{"element": "Password field", "text": …}`.
     """
     if "value" in value or "Value" in value:
-        for key in ("name", "key", "Name", "Key"):
+        for key in ("name", "key", "Name", "Key", "label", "id"):
             name = value.get(key)
-            if isinstance(name, str):
+            if isinstance(name, str) and (name in SHORT_KEYS or secrets.has_keyword(name.lower())):
                 return name
     for key in ("element", "selector") if "text" in value or "value" in value else ():
         name = value.get(key)
@@ -370,6 +378,10 @@ def _under_name(name: str, value: Any, job: Job) -> Any:
     if value is None or isinstance(value, bool) or value in ("", [], {}):
         return value
     low = name.lower()
+    if "card" in low and isinstance(value, str) and secrets.may_hold_number(value):
+        from mdmem.privacy import payments
+
+        return payments.hidden(value, job)
     if low not in SHORT_KEYS and not secrets.has_keyword(low):
         return value
     from mdmem.privacy.secrets import named

@@ -11,31 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.scan import Span
+    from mdmem.privacy.job import Job
 
 _DIGITS, _CAPITALS = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_FEWEST = b"0" * 10
-"""The fewest digits in a row, but for blanks and hyphens, of an IBAN (of the Netherlands); a card number has more."""
-_GAPS = b" -"
+_OTHERS = bytes(range(256)).translate(None, _DIGITS + _CAPITALS)
+_FORM = bytes.maketrans(_DIGITS + _CAPITALS + _OTHERS, b"0" * 10 + b"A" * 26 + b" " * len(_OTHERS))
+"""Replaces digits by 0, capitals by A, and all others by blanks."""
 
 
-def _table(*signs: bytes) -> bytes:
-    """Return a table for `bytes.translate` that replaces signs by the first of their kind, and all others by blanks."""
-    other = bytes(range(256)).translate(None, b"".join(signs))
-    kinds = b"".join(sign[:1] * len(sign) for sign in signs)
-    return bytes.maketrans(b"".join(signs) + other, kinds + b" " * len(other))
-
-
-_ONLY_DIGITS = _table(_DIGITS)
-_FORM = _table(_DIGITS, _CAPITALS)
-
-
-def may_hold(text: str) -> bool:
-    """Whether a text may hold such a number: a quick check that never misses one."""
-    return _FEWEST in text.encode("ascii", "replace").translate(_ONLY_DIGITS, _GAPS)
-
-
-def find(text: str, low: str) -> Iterator[Span]:
+def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Find card numbers and IBANs, in ascending order for each form."""
     form = text.encode("ascii", "replace").translate(_FORM)
     for groups in _GROUPS:
@@ -98,12 +82,20 @@ def _places(groups: tuple[int, ...]) -> Iterator[int]:
 
 def _is_in_row(text: str, at: int, end: int) -> bool:
     """Whether another group of four is before or behind the groups, as in a dump or a table of numbers."""
-    before, after = text[max(0, at - _REACH) : at].split(" ")[-2:-1], text[end : end + _REACH].split(" ", 2)[1:2]
-    neighbors = (before[-1][-4:] if before else "", after[0][:5].strip() if after else "")
-    return any(len(word) == 4 and not word.strip(_HEX) for word in neighbors)
+    before, after = text[max(0, at - _REACH) : at], text[end : end + _REACH]
+    words = (before.split()[-1:] if before[-1:] == " " else []) + (after.split()[:1] if after[:1] == " " else [])
+    return any(len(word) == len("0000") and not word.strip(_HEX) for word in words)
 
 
 _HEX = "0123456789abcdefABCDEF"
+
+
+def hidden(value: str, job: Job) -> str:
+    """Return the value of a key with "card" in it, or a mark in its place if it is a card number and nothing else."""
+    if len(_bare(value)) not in _SIZES or not _is_card(_bare(value)):
+        return value
+    job.cleaned.redacted += 1
+    return job.rules.mark("card-number")
 
 
 def _is_card(digits: str) -> bool:
@@ -129,7 +121,7 @@ def _is_for_tests(digits: str) -> bool:
 
 
 def _is_labeled(low: str, at: int) -> bool:
-    before = low[max(0, at - _REACH) : at].rpartition("\n")[2]
+    before = low[max(0, at - _REACH) : at]
     return any(label in before for label in _LABELS)
 
 

@@ -5,7 +5,7 @@ Each step reads the text and returns edits. A scanner is imported only if the te
 
 from __future__ import annotations
 
-from mdmem.privacy import payments, secrets
+from mdmem.privacy import secrets
 from mdmem.privacy.job import Job
 from mdmem.privacy.secrets import has_any, may_hold_token, may_name
 
@@ -64,10 +64,10 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    has_signs = has_any(text, secrets.PLACE_SIGNS) or has_any(text, secrets.COMMAND_SIGNS) or has_any(low, _CONTEXTS)
-    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or payments.may_hold(text)
+    has_signs = has_any(text, secrets.PLACE_SIGNS) or secrets.may_hold_command(text) or has_any(low, _CONTEXTS)
+    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
     has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
-    return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
+    return not (has_signs or secrets.holds_number(text, low) or _has_tag(low, job.rules.tags) or may_name(low))
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -360,7 +360,7 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
-    scans: list[Iterable[tuple[int, int, str]]] = []
+    scans: list[Iterable[tuple[int, int, str]]] = secrets.numbers(text, low)
     has_token = len(text) > _LONG or may_hold_token(text)
     if has_token:
         from mdmem.privacy.secrets import tokens
@@ -386,9 +386,8 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import places
 
         scans.append(places.find(text, low, marks))
-    scans += [payments.find(text, low)] if payments.may_hold(text) else []
     words = secrets.words(low)
-    if has_any(text, secrets.COMMAND_SIGNS):
+    if secrets.may_hold_command(text):
         from mdmem.privacy.secrets import commands
 
         scans.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))

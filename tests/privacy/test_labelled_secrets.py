@@ -145,6 +145,13 @@ def test_what_a_browser_does_elsewhere_stays(given: dict[str, str]) -> None:
         "pw für grafana: {}",
         'my password is "{} lamp shade"',
         'Das WLAN-Passwort lautet "{} und Meer"',
+        'la contraseña del wifi es "{} y mar"',
+        "minha senha: {}",
+        "パスワード「{}」を使って",
+        'level=debug msg="login" password={}',
+        "RUN echo DB_PASSWORD={} > .env",
+        "(DB_PASSWORD={} ./run)",
+        "plink -ssh root@box.example.com -pw {} ls",
         # tables
         '{"columns": ["user", "password"], "rows": [["ana", "{}"], ["bob", "{}"]]}',
         '{"fields": ["id", "password"], "values": [[1, "{}"]]}',
@@ -219,3 +226,36 @@ def test_what_databases_clouds_and_browsers_list_is_masked() -> None:
 )
 def test_text_in_such_a_notation_that_gives_no_value_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"columns": ["id", "password"], "rows": [[1, "lemonade"], [2, "hunter2x"]]},
+        {"fields": [{"name": "id"}, {"name": "password"}], "data": [[1, "lemonade"]]},
+        {"kind": "Secret", "data": {"a": "lemonade"}},
+        {"items": [{"kind": "Secret", "stringData": {"a": "two lemonade words"}}]},
+        {"fields": [{"label": "Password", "type": "textbox", "value": "lemonade"}]},
+        {"id": "password", "label": "", "value": "lemonade"},
+    ],
+)
+def test_a_value_in_a_table_of_a_tools_answer_is_masked(value: dict[str, object]) -> None:
+    cleaned = str(clean({"response": value}, origin="tool").value)
+
+    assert "lemonade" not in cleaned
+    assert "hunter2x" not in cleaned
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"columns": ["id", "title"], "rows": [[1, "lemonade"]]},
+        {"columns": ["id", "password"], "rows": [["lemonade"], "lemonade"]},
+        {"columns": "password", "rows": [["lemonade"]]},
+        {"kind": "ConfigMap", "data": {"a": "lemonade"}},
+        {"kind": "Secret", "data": "lemonade"},
+        {"id": "e5", "label": "Search", "value": "lemonade"},
+    ],
+)
+def test_another_table_of_a_tools_answer_stays(value: dict[str, object]) -> None:
+    assert clean({"response": value}, origin="tool").value == {"response": value}

@@ -19,6 +19,7 @@ IBAN = ("DE44", "5001", "0517", "5407", "3249", "31")
         f"card number: {''.join(CARD)}",
         f'{{"cardNumber": "{"".join(CARD)}", "cvc": "123"}}',
         f"Meine Kreditkarte ist {''.join(CARD)}",
+        f"card_number,exp\n{''.join(CARD)},12/27",
         f"tarjeta {''.join(CARD)} exp 12/27",
         "3782 822463 10013",
     ],
@@ -71,3 +72,10 @@ def test_an_iban_is_masked_wherever_it_is(text: str, origin: str) -> None:
 )
 def test_a_number_for_tests_or_of_another_kind_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize("key", ["card_number", "cardNumber", "creditCard"])
+def test_a_card_number_is_masked_behind_its_key(key: str) -> None:
+    given = {"input": {key: "".join(CARD), "order": "".join(CARD)}}
+
+    assert clean(given, origin="tool").value == {"input": {key: "[REDACTED]", "order": "".join(CARD)}}

@@ -71,19 +71,21 @@ PLACE_SIGNS = (
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-COMMAND_SIGNS = (
-    " --", " -p", '"-p', " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w",
-    " -W", " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ",
-    "SecureString", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli",
-    "encrypt_string", "http-basic", "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<",
-    " pass ", "secret set", "secret create", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "',
-    "send '", "send --", "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", " -hp",
-    "rman target", "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ",
-    "acs-server ", "dius-server ", "ickServ", " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ",
-    "variable set ", "config:set ", "env:set ", " env set ", "pypi-token", "vault write ", "service install ",
-    "pass insert ", "pass add ",
+FLAG_SIGNS = (
+    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
+    " -X", " -hp",
 )  # fmt: skip
-"""Every command line that `commands` knows contains one of these."""
+COMMAND_SIGNS = (
+    '"-p', " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
+    "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
+    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
+    "secret create", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --",
+    "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", "rman target", "cryptsetup ", "exp ",
+    "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ",
+    " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ",
+    " env set ", "pypi-token", "vault write ", "service install ", "pass insert ", "pass add ",
+)  # fmt: skip
+"""Every command line that `commands` knows contains one of these, or of the flags above."""
 
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
@@ -119,6 +121,11 @@ def has_any(text: str, words: Iterable[str]) -> bool:
         if word in text:
             return True
     return False
+
+
+def may_hold_command(text: str) -> bool:
+    """Whether a text may hold a command line with a secret: a quick check that never misses one."""
+    return (" -" in text and has_any(text, FLAG_SIGNS)) or has_any(text, COMMAND_SIGNS)
 
 
 def occurrences(text: str, *signs: str) -> Iterator[tuple[int, int]]:
@@ -161,6 +168,34 @@ def may_hold_chosen(text: str) -> bool:
 LONGEST_CHOSEN = 40
 """Maximum length of such a password, in characters."""
 _DIGITS = b"0123456789"
+
+
+def may_hold_number(text: str) -> bool:
+    """Whether a text may hold the number of a card or an account (`payments`): a check that never misses one.
+
+    It has ten digits in a row, but for blanks and hyphens.
+    """
+    return len(text) >= _SHORTEST_NUMBER and _TEN_DIGITS in text.encode("ascii", "replace").translate(
+        _ONLY_DIGITS, b" -"
+    )
+
+
+def holds_number(text: str, low: str) -> bool:
+    """Whether a text holds the number of a card or an account."""
+    return any(True for spans in numbers(text, low) for _ in spans)
+
+
+def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
+    """Return the search for such numbers in a text, if it may hold one."""
+    if not may_hold_number(text):
+        return []
+    from mdmem.privacy import payments
+
+    return [payments.find(text, low)]
+
+
+_TEN_DIGITS, _SHORTEST_NUMBER = b"0" * 10, 15
+_ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), _TEN_DIGITS + b" " * 246)
 
 
 def unescaped(text: str, low: str) -> str:

@@ -54,7 +54,7 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
         return True
     before = before.rpartition("] ")[2] if before[:1] == "[" else before  # a log line: `[ssh] login: … password: …`
     if text[name.end] == "=" and text[name.end + 1 : literal.start] in ("", "{"):
-        last_word = "".join(before.split(" ")[-2:-1]).strip("\"'")
+        last_word = "".join(before.split(" ")[-2:-1]).replace('"', "").strip("'")
         in_row = "=" in last_word and last_word.replace("=", "", 1).replace(".", "").replace("_", "").isalnum()
         in_query = text[name.start - 1 : name.start] in ("?", "&") and (after in _ENDS_PAIR or after in QUOTES)
         is_next = text[name.start - 1 : name.start] == ","
@@ -133,7 +133,7 @@ _LABELS = frozenset(
     new old current retype repeat root admin administrator default user db database mysql postgres wifi wi-fi wlan
     master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
     elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
-    de mi su
+    de mi su minha sua mia moje mijn mitt la il el
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Words before "password" in a label."""

@@ -47,7 +47,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry")),
     ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
     ("-w", WORD, BOTH, ("vsql ",)),
-    ("-upw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo")),
+    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "pscp ")),
     ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
     ("-k", WORD, APART, ("openssl", "security set-key", "nuget push")),

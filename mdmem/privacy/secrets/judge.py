@@ -153,10 +153,12 @@ def _is_phrase(name: Name, literal: Literal) -> bool:
     """Whether a value is a few words in quotes that do not describe a password: `my password is "red lamp shade"`."""
     words = literal.text.split(" ")
     is_said = name.kind == "password" and literal.quoted and 2 <= len(words) <= _MOST_IN_QUOTES
-    return is_said and not any(
-        not word.isalpha() or word.lower() in _OF_SENTENCES or values.is_adjective(word) or values.is_placeholder(word)
-        for word in words
-    )
+    return is_said and all(map(_is_of_phrase, words))
+
+
+def _is_of_phrase(word: str) -> bool:
+    describes = word.lower() in _OF_SENTENCES or values.is_adjective(word)
+    return word.isalpha() and not describes and (len(word) == 1 or not values.is_placeholder(word))
 
 
 _MOST_IN_QUOTES = 5
@@ -384,7 +386,7 @@ _NO_SEEDS = frozenset((
 
 def _passphrase(name: Name, at: int) -> list[Span]:
     """`the passphrase is …`: four or more words to the end of the clause, without one that is in most sentences."""
-    if not name.word().endswith("passphrase"):
+    if name.kind != "password" or not name.word().endswith("phrase"):
         return []
     start = at + (name.text[at : at + 1] in QUOTES)
     phrase = name.text[start : start + _LONGEST_SPOKEN]

@@ -10,6 +10,7 @@ _STRING_STARTS = QUOTES | frozenset(_PREFIXES + "\\")
 _CURLED = {"„": "“", "“": "”", "«": "»", "»": "«", "‘": "’", "‚": "‘", "「": "」"}
 _BRACKETED = {"[[": "]]", "q{": "}", "%q{": "}", "%q(": ")"}
 """Openings of strings in Lua, Perl and Ruby that have no quotes -> what closes them."""
+_BRACKETS = frozenset("[q%")
 _STOPS = "\"'`<>\\"
 _NEXT_PAIR = "&;,"
 _SAMPLE = 160
@@ -43,7 +44,7 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
     whole_word: a bare value ends only at white space, even if it contains quotes, as in a `.env` file.
     """
     first = text[at : at + 1]
-    if bracketed := _bracketed(text, at):
+    if first in _BRACKETS and (bracketed := _bracketed(text, at)):
         return bracketed
     if first in _STRING_STARTS:
         opening = _opening(text, at)

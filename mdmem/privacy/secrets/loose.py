@@ -97,9 +97,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
 
 def next_word(name: Name) -> list[Span]:
     """Find the secret that follows its name without a sign: `the user ana, password …`, `the API key …`."""
-    before = name.line_before()
-    is_of_account = before.endswith(", ") and secrets.has_any(before, ("@", "ssh ", "user", "login"))
-    if name.kind not in _SHORTEST_NEXT or (name.word() in SHORT and not is_of_account) or name.is_plain_key:
+    if name.kind not in _SHORTEST_NEXT or (name.word() in SHORT and not _is_of_account(name)) or name.is_plain_key:
         return []  # `pass` and the like have other meanings
     start = name.closed + 1
     word = _word(name.text, start).rstrip(".?") if name.text[name.closed : start] == " " else ""
@@ -108,6 +106,12 @@ def next_word(name: Name) -> list[Span]:
     if not values.is_unlike_words(word) or values.names_something(word):
         return []
     return [(start, start + len(word), name.kind)]
+
+
+def _is_of_account(name: Name) -> bool:
+    """Whether the name follows an account on its line: `ssh root@10.0.0.4, pass …`."""
+    before = name.line_before()
+    return before.endswith(", ") and secrets.has_any(before, ("@", "ssh ", "user", "login"))
 
 
 _SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}

@@ -24,6 +24,36 @@ def hidden(name: str, value: Any, job: Job) -> Any:
     return _hidden(value, weight, kind, job) if weight else value
 
 
+def without_columns(value: dict[Any, Any], job: Job) -> dict[Any, Any]:
+    """Return an object without the secrets in the columns of its rows, or in the data of a Kubernetes secret."""
+    if value.get("kind") == "Secret":
+        blocks = {key: value[key] for key in ("data", "stringData") if isinstance(value.get(key), dict)}
+        return {**value, **{key: _hidden(block, names.STRONG, "secret", job) for key, block in blocks.items()}}
+    heads: list[Any] = next((value[key] for key in _HEADS if isinstance(value.get(key), list)), [])
+    named = [names.weigh(name) if isinstance(name, str) else (names.NONE, "") for name in map(_head, heads)]
+    if not any(weight for weight, _ in named):
+        return value
+    return {
+        key: [_row(row, named, job) for row in item] if key in _ROWS and isinstance(item, list) else item
+        for key, item in value.items()
+    }
+
+
+_HEADS = ("columns", "fields", "header", "headers", "fieldnames", "cols")
+_ROWS = ("rows", "values", "records", "data")
+
+
+def _head(head: Any) -> Any:
+    return head.get("name") if isinstance(head, dict) else head
+
+
+def _row(row: Any, heads: list[tuple[int, str]], job: Job) -> Any:
+    """Return a row of a table with the secrets masked, if it is a list with a value for each column."""
+    if not isinstance(row, list) or len(row) != len(heads):
+        return row
+    return [_hidden(cell, *head, job) if head[0] else cell for cell, head in zip(row, heads, strict=True)]
+
+
 _ABOUT_SECRETS = tuple(
     f"{word} "
     for word in (

@@ -346,6 +346,7 @@ RULES: tuple[Rule, ...] = (
     (".}", _always, starts.typed_in, judge.flag),
     (",", _is_constant, starts.behind_comma, judge.constant),
     ("'\"`", _is_bare, starts.at_string, judge.in_quotes),
+    ("「『", _always, starts.at_sign, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
     ("-→–⇒.", _always, starts.after_arrow, judge.beside),
     ("", _is_bearer, starts.at_sign, judge.header),

@@ -32,21 +32,21 @@ _ASSIGNMENTS = (
 _NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
 _COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq ", "-eq ")
 _LINE_HEADS = frozenset((
-    "", "export", "set", "env", "arg", "-", "+", "++", "+++", "declare", "setenv", "*", ">", "$", "#", "//", ";",
+    "", "(", "export", "set", "env", "arg", "-", "+", "++", "+++", "declare", "setenv", "*", ">", "$", "#", "//", ";",
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
     " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
     "--set-string ", "set-env ", "set-env-vars ", "set-env-vars=", "--env=", "variables={",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
     "config:set ", "eb setenv ", "secrets set ", " -h \"", " -h '", "--header \"", "--header '", "--from-literal ",
-    "environment=", " env ", "set-env-vars \"", "set-env-vars '",
+    "environment=", " env ", " echo ", "set-env-vars \"", "set-env-vars '",
 )  # fmt: skip
 """Command options with a setting as argument, whose value cannot be a variable."""
 
 _LONGEST_HEADS = 12
 _OBJECTS = ("self.", "this.", "cls.")
 _AFTER_LINE_NUMBER = " \t→|$"
-_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "'", "#", "]"))
+_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "(", "+", "→", "$", "*", "`", '"', "'", "#", "]"))
 
 
 class Name:

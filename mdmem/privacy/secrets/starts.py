@@ -22,7 +22,10 @@ _SAYS = (
     " lautet ", " est ", " es ", " è ", " é ",
 )  # fmt: skip
 _VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")
-_OF_WHAT = (" for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ")
+_OF_WHAT = (
+    " for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ", " del ", " della ",
+    " du ", " do ", " da ", " vom ", " zum ",
+)  # fmt: skip
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
