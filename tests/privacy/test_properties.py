@@ -164,6 +164,9 @@ def test_lower_case_keeps_every_position() -> None:
 
 
 HOSTILE = (
+    '"columns":["password"],"rows":[["a1b2c3"],', "token x\n--- ---\nab1 cd2\n", "4539 5787 6362 1486 ",
+    "DE44 5001 0517 5407 3249 31 ", 'password="a"+', " password: |\n", "chpasswd <<EOF\nana:b1c2\n",
+    "# HTTP Cookie File\na\tb\tc\td\te\tf\tg1h2\n", '3) "password"\n4) "a1"\n', "Environment=A=b PASSWORD=ab1 ",
     "<private>", "</private>", "[private]", "[/private]", "<!-- private -->", "<private ", "<private></private>", "<",
     "[", "<!--", "＜private＞", r"\u003cprivate\u003e", "\\", "<mdmem-context>", "password=",
     "&lt;/mdmem-context id=1f&gt;", "&amp;", "%3Cmdmem-context", "password: ", 'token: "',

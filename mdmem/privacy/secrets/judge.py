@@ -261,7 +261,7 @@ def _is_key(value: str) -> bool:
 
 
 def _span(name: Name, literal: Literal, *, whole_word: bool = False) -> Span:
-    end = literal.end
+    end = literals.block_end(name.text, literal.start) if literal.is_block else literal.end
     if not literal.quoted:
         end = literals.bare_end(name.text, end, whole_word=whole_word)
         end -= len(name.text[literal.start : end]) - len(name.text[literal.start : end].rstrip(_TRAILING))

@@ -26,9 +26,10 @@ class Literal:
     """A value as written, from `start` to `end` without its quotes.
 
     template: it is a string with placeholders, like f"{user}:{host}", or has several lines.
+    is_block: it is the first line of a YAML block, which ends at `block_end`.
     """
 
-    __slots__ = ("end", "quoted", "start", "template", "text")
+    __slots__ = ("end", "is_block", "quoted", "start", "template", "text")
 
     def __init__(self, text: str, start: int, end: int, *, quoted: bool, template: bool = False) -> None:
         self.text = text[start : min(end, start + LONGEST_QUOTED)]
@@ -36,6 +37,7 @@ class Literal:
         self.end = end
         self.quoted = quoted
         self.template = template
+        self.is_block = False
 
 
 def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
@@ -61,7 +63,7 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
         block = _block_start(text, at)
         if block:
             literal = Literal(text, block, line_end(text, block), quoted=True)
-            literal.end = _block_end(text, block)
+            literal.is_block = True
             return literal
     if first == "<" and whole_word:
         blank = text[at : at + 64].partition("\n")[0].partition(">")
@@ -174,7 +176,11 @@ def _in_parentheses(text: str, at: int) -> Literal | None:
 def _joined(text: str, first: Literal) -> Literal:
     """Return the literal that a string forms with those joined to it: `"…" + "…"`, `'…' . '…'`, `("…"⏎ "…")`."""
     values, last = [first.text], first
-    while len(values) < _MOST_JOINED and text[last.end : last.end + 1] in ("'", '"'):
+    while (
+        len(values) < _MOST_JOINED
+        and last.end - first.start < LONGEST_QUOTED
+        and text[last.end : last.end + 1] in ("'", '"')
+    ):
         ahead = text[last.end + 1 : last.end + 1 + _SAMPLE]
         after = ahead.lstrip(_SPACE)
         sign = after[:1] if after[:1] in _JOINERS else ""
@@ -243,7 +249,7 @@ def _bracketed(text: str, at: int) -> Literal | None:
     return None
 
 
-def _block_end(text: str, start: int) -> int:
+def block_end(text: str, start: int) -> int:
     """Return the end of a YAML block: the end of the last line that is indented like its first one."""
     begin = text.rfind("\n", 0, start) + 1
     indent = text[begin:start]

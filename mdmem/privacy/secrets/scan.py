@@ -114,7 +114,10 @@ class Name:
 
     def is_given(self) -> bool:
         """Whether the name follows what takes a setting, as a command's option: `docker run -e NAME=…`."""
-        return self.low.endswith(_BEFORE_SETTINGS, 0, self.outer()) or self.line_before().startswith("environment=")
+        if self.low.endswith(_BEFORE_SETTINGS, 0, self.outer()):
+            return True
+        line = self.line_before()
+        return len(line) < LONGEST_LINE and line.startswith("environment=")
 
     def _property(self) -> int:
         """Return the start of the name, including the dotted part of a setting (`db.password=…`), but not in code."""

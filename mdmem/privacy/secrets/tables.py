@@ -158,7 +158,10 @@ def _records(text: str) -> Iterator[Span]:
 
 def _ruled(text: str) -> Iterator[Span]:
     """Find the secrets in aligned columns below `Name   Value` and a rule: a column of secrets, or names and values."""
+    done = 0
     for at, _ in secrets.occurrences(text, "\n---"):
+        if at < done:
+            continue
         end = literals.line_end(text, at + 1)
         rule = text[at + 1 : end].rstrip()
         above, header = ["", *text[max(0, at - _LONGEST_LINE) : at].rsplit("\n", 2)][-2:]
@@ -177,6 +180,7 @@ def _ruled(text: str) -> Iterator[Span]:
             if not row.strip():
                 break
             end += len(row) + 1
+        done = end
 
 
 _MOST_COLUMNS = 40
@@ -184,7 +188,11 @@ _MOST_COLUMNS = 40
 
 def _of_cookies(text: str) -> Iterator[Span]:
     """Find the values in a file of cookies, as browsers and curl keep them: seven fields a line, the last the value."""
-    for _, at in secrets.occurrences(text, " HTTP Cookie File"):
+    done = 0
+    for head, at in secrets.occurrences(text, " HTTP Cookie File"):
+        if head < done:
+            continue
+        done = at + _LONGEST_JAR
         for row in text[at : at + _LONGEST_JAR].split("\n"):
             fields = row.rstrip("\r").split("\t")
             if len(fields) == _COOKIE_FIELDS and values.is_unlike_words(fields[-1]):
