@@ -43,12 +43,11 @@ def _known_otherwise(config: Config, project: Project, clean: Callable[[str], st
     with disk.open_folder(config.vault, ("journal", name)) as folder:
         folder.lock()
         page = disk.read(folder, PROJECT_PAGE) or b""
-        identities = projects.identities_in(note.parse(page).meta)
-        known, extended = (
-            _identity_line(each) for each in (identities, [*identities, clean(journal.identity(project))])
-        )
-        if page.count(known) == 1:
-            disk.replace(folder, PROJECT_PAGE, page, page.replace(known, extended), durable=config.durable)
+        identities, identity = projects.identities_in(note.parse(page).meta), clean(journal.identity(project))
+        line = _identity_line(identities)
+        if identity not in identities and page.count(line) == 1:
+            extended = page.replace(line, _identity_line([*identities, identity]))
+            disk.replace(folder, PROJECT_PAGE, page, extended, durable=config.durable)
     return name
 
 
