@@ -62,9 +62,10 @@ def vault(config: Config) -> Iterator[HealthFinding]:
 
 def without_variable(config: Config) -> Iterator[HealthFinding]:
     """Say where hooks store that do not see MDMEM_VAULT, such as those of an agent started from a desktop."""
-    seen = {name: value for name, value in os.environ.items() if name != "MDMEM_VAULT"}
-    other = load(env=seen)
-    if "MDMEM_VAULT" not in os.environ or other.vault == config.vault:
+    if not os.environ.get("MDMEM_VAULT") or load().vault != config.vault:
+        return
+    other = load(env={name: value for name, value in os.environ.items() if name != "MDMEM_VAULT"})
+    if other.vault == config.vault:
         return
     is_there = Path(other.vault).is_dir()
     where = f"in {other.vault}" if is_there else f"nothing, as there is no vault at {other.vault}"
