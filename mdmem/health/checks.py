@@ -29,7 +29,7 @@ CHECKS = (
     Check("python", "machine", "python", in_vault=False),
     Check("packages", "machine", "packages", in_vault=False),
     Check("git", "machine", "git", in_vault=False),
-    Check("vault", "folders", "vault", in_vault=False),
+    Check("vault", "folders", "vault", in_vault=False, scoped=True),
     Check("settings", "folders", "settings", in_vault=False),
     Check("state", "folders", "state", in_vault=False),
     Check("permissions", "folders", "permissions", scoped=True),

@@ -32,7 +32,7 @@ LOG_DAYS = 7
 LOSSES_SHOWN = 5
 
 
-def vault(config: Config) -> Iterator[HealthFinding]:
+def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the vault's folder."""
     root = Path(config.vault)
     if not root.is_dir():
@@ -47,7 +47,7 @@ def vault(config: Config) -> Iterator[HealthFinding]:
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",
             f"`mdmem init {shlex.quote(str(root))}`",
         )
-    elif blocked := list(_in_the_way(root)):
+    elif blocked := list(_in_the_way(root, scope)):
         yield from blocked
     else:
         yield fine(f"the vault is at {root}")
@@ -85,34 +85,36 @@ def _take_queued(other: Config, config: Config) -> None:
     _write_queued(config)
 
 
-def _in_the_way(root: Path) -> Iterator[HealthFinding]:
+def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
     """Find links and files where the journal, a project, a day or a session has its folder.
 
-    Their names have no ending, which other files in these places have.
+    Their names have no ending, which other files in these places have. A partial check looks only into the newest day
+    of each project, where notes are stored.
     """
     journal = root / layout.TOP
     if os.path.lexists(journal) and (journal.is_symlink() or not journal.is_dir()):
         yield error(*_stands_in_the_way(root, layout.TOP))
         return
-    for path in _not_folders(str(root), layout.TOP):
+    for path in _not_folders(str(root), layout.TOP, every=scope.is_whole):
         yield warning(*_stands_in_the_way(root, path))
 
 
-def _not_folders(root: str, folder: str) -> Iterator[str]:
-    """Yield what is no folder below a folder, down to the sessions, with one listing of each day."""
+def _not_folders(root: str, folder: str, *, every: bool) -> Iterator[str]:
+    """Yield what is no folder below a folder, down to the sessions. every: in every day, not only in the newest."""
     try:
         with os.scandir(f"{root}/{folder}") as scan:
             entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
     except OSError:
         return
+    last = max((name for name, is_folder in entries if is_folder), default="")
     for name, is_folder in entries:
         path = f"{folder}/{name}"
         if "." in name:
             continue
         if not is_folder:
             yield path
-        elif not layout.is_session(path):
-            yield from _not_folders(root, path)
+        elif not layout.is_session(path) and (every or folder == layout.TOP or name == last):
+            yield from _not_folders(root, path, every=every)
 
 
 def _stands_in_the_way(root: Path, path: str) -> tuple[str, str]:

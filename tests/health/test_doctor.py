@@ -19,7 +19,7 @@ from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.capture.hook import SEEN_BYTES
 from mdmem.errors import VaultError
-from mdmem.health import checks, contents, machine, scope
+from mdmem.health import checks, contents, folders, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.search import freshness, stopgap
@@ -64,6 +64,20 @@ def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
     (found,) = wrong(look(day._replace(env={**day.env, "XDG_STATE_HOME": str(file)}), "state"))
     assert found["text"] == f"{file} cannot be written: nothing is stored."
     assert "chown" in found["todo"]
+
+
+def test_a_partial_check_looks_for_what_is_in_the_way_of_new_notes_only(day: Day) -> None:
+    for name in ("2026-01-01", "2027-01-01"):
+        (day.vault / "journal" / "api" / name).mkdir()
+        (day.vault / "journal" / "api" / name / "0800-a-file-in-the-way").touch()
+
+    def in_the_way(paths: list[str] | None) -> list[str]:
+        found = folders.vault(day.config(), scope.CheckScope(paths))
+        return [one.text.split("'")[1] for one in found if one.severity == "warning"]
+
+    places = [f"journal/api/{name}/0800-a-file-in-the-way" for name in ("2026-01-01", "2027-01-01")]
+    assert in_the_way(None) == places
+    assert in_the_way([]) == places[1:]
 
 
 def test_notes_of_an_agent_that_does_not_see_the_variable_are_named_and_stored_here(day: Day) -> None:
