@@ -66,6 +66,10 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
     combined = combine(user_values, vault_values, file, warnings)
     key = vault_key(path)
     runtime = env.get("XDG_RUNTIME_DIR", "")
+    if not os.path.lexists(os.path.join(state, key)):
+        from mdmem import moved  # rare: a vault's first use at this place
+
+        moved.take_over(os.path.join(state, key), path)
     return Config(
         vault=path,
         index_dir=os.path.join(places(env)["cache"], key),

@@ -404,7 +404,10 @@ def begin(at: Capture) -> None:
     from mdmem.capture import remembered
 
     if at.live:
+        from mdmem import moved
         from mdmem.capture.tools import instructions
+
+        moved.remember(at.config.state_dir, at.config.vault)
 
         if not remembered.learn(at, instructions.of_session(at.event, at.rules)):
             withhold(at)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files, system
+from mdmem import files, moved, system
 from mdmem.hashing import short
 
 TYPE_CHECKING = False
@@ -184,6 +184,7 @@ def _make_key(config: Config) -> bytes:
         return key
     temp = f"{path}.{os.getpid()}.tmp"
     files.replace(temp, os.urandom(_KEY_BYTES))
+    moved.remember(config.state_dir, config.vault)
     opened = system.open_folder(folder(config))
     try:
         if key:

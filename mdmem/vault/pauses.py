@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import files, timestamps
+from mdmem import files, moved, timestamps
 from mdmem.hashing import short
 from mdmem.values import Value
 
@@ -77,6 +77,7 @@ def begin_pause(config: Config, session: str = "", ends: float = 0.0) -> None:
     if earlier:
         end_pause(config, key, earlier, time.time())
     files.replace(pause_path(config, key), f"{ends:.0f} {session}".rstrip().encode("utf-8", "replace"))
+    moved.remember(config.state_dir, config.vault)
 
 
 def key_of(session: str) -> str:
