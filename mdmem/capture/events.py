@@ -35,9 +35,19 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
     """
     ignored = ignores(config, event)
     if ignored != pending.SUBAGENT:
-        return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)
-    off = exclusions.is_disabled(os.environ if env is None else env)
-    return Outcome(ignored) if off else pass_over(Capture(config, event, now), ignored)
+        return Outcome(ignored) if ignored else handle(_recognized(Capture(config, event, now)), env)
+    if exclusions.is_disabled(os.environ if env is None else env):
+        return Outcome(ignored)
+    return pass_over(_recognized(Capture(config, event, now)), ignored)
+
+
+def _recognized(at: Capture) -> Capture:
+    """Return the capture of a session after a look at what hid in its notes, if this machine has no record of it."""
+    if not at.session.data:
+        from mdmem.capture import remembered
+
+        remembered.notice_loss(at)
+    return at
 
 
 def ignores(config: Config, event: Event) -> str:

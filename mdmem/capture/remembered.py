@@ -6,7 +6,8 @@ import os
 
 from mdmem import files, privacy
 from mdmem.hashing import short
-from mdmem.vault import exclusions, journal
+from mdmem.hook_errors import VaultError
+from mdmem.vault import disk, exclusions, front_matter, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,36 @@ def _note_extent(at: Capture, lines: int, sign: str) -> None:
     """Write into the session's record how much its private memory holds, so that a loss of it is noticed."""
     if lines and [str(lines), sign] not in at.session.lines(journal.PRIVATE):
         at.session.append(journal.PRIVATE, str(lines), sign)
+
+
+def notice_loss(at: Capture) -> None:
+    """Record that a session's private memory is lost: its notes hide something, and nothing on this machine knows what.
+
+    That is so if the state folder was deleted, or the session began on another machine.
+    """
+    if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
+        return
+    if os.path.exists(at.memory_of(at.session.key)):
+        return
+    try:
+        folder = at.session.open_folder()
+        if folder is None:
+            return
+        with folder:
+            names = filter(journal.numbers, journal.notes_in(folder))
+            is_lost = any(_hides(disk.read(folder, name) or b"") for name in names)
+    except (OSError, VaultError):
+        return  # nothing can be stored there either
+    if is_lost:
+        at.session.append(journal.PRIVATE, "1", "lost")
+        at.session.read()
+
+
+def _hides(data: bytes) -> bool:
+    """Whether something private, or a secret, was removed from a captured note."""
+    header = front_matter.split(data.decode("utf-8", "replace"))[0]
+    meta = front_matter.read(header)[0] if header else {}
+    return any(type(meta.get(name)) is int for name in ("private", "redacted"))
 
 
 def learn_from(at: Capture) -> bool:

@@ -48,12 +48,13 @@ class Session(journal.Record):
     max_days: how many folders of days to search for a session that the state folder does not know (None: all).
     """
 
-    __slots__ = ("agent", "config")
+    __slots__ = ("_is_new", "agent", "config")
     max_days: ClassVar[int | None] = journal.MAX_DAYS
 
     def __init__(self, config: Config, session_id: str, agent: str = "claude-code") -> None:
         self.config = config
         self.agent = agent
+        self._is_new = False
         super().__init__(config, session_id)
 
     def identity(self, *event: str) -> tuple[str, ...]:
@@ -115,9 +116,10 @@ class Session(journal.Record):
                 return disk.open_folder(self.config.vault, recorded)
             except FileNotFoundError:
                 pass  # moved or deleted by its owner
-        elif self._began_here():
+        elif self._is_new or self._began_here():
             return None  # nothing to look for
         located = self.look()
+        self._is_new = not (located or recorded)
         return disk.open_folder(self.config.vault, located) if located else None
 
     def look(self) -> tuple[str, ...]:

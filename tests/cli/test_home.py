@@ -22,7 +22,7 @@ from mdmem.cli.terminal import progress
 from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
-from tests.helpers.cli_day import FIRST, MORNING, Day, complete
+from tests.helpers.cli_day import FIRST, MORNING, SECOND, Day, complete
 from tests.helpers.transcript_files import Talk
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
@@ -178,11 +178,11 @@ def test_a_session_is_paused_and_resumed_by_the_name_that_sessions_prints(day: D
         events.capture(day.config(), made, time.time(), day.env)
         return prompt in day.run("list", "--limit", "0").stdout
 
-    name, unstored = FIRST[:8], "01234567-89ab-7cde-8f01-23456789abcd"
+    name, unstored = SECOND[:8], "01234567-89ab-7cde-8f01-23456789abcd"
     assert f"Paused for session {name}. `mdmem resume --session {name}`" in day.run("pause", "--session", name).stdout
-    assert not is_stored(FIRST, "Asked while paused")
+    assert not is_stored(SECOND, "Asked while paused")
     assert f"Storing session {name} again." in day.run("resume", "--session", name).stdout
-    assert is_stored(FIRST, "Asked after the pause")
+    assert is_stored(SECOND, "Asked after the pause")
 
     day.run("pause", "--session", unstored)
     assert not is_stored(unstored, "Asked in a session without notes")

@@ -316,6 +316,35 @@ def forget_state() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.parametrize("source", [None, "resume"])
+def test_a_session_with_private_text_is_not_stored_further_where_state_does_not_know_that_text(
+    vault: Path, hook: Hook, left: Callable[[], bytes], source: str | None
+) -> None:
+    hook(prompt(TAGGED))
+    stored = places(notes(vault))
+    forget_state()
+    hook(prompt("Another session, with <private>its own words</private>", session_id=OTHER))
+    if source:
+        hook(payload("SessionStart", source=source))
+
+    told = hook(prompt(f"again {SECRET} and <private>more</private>", 2)).stdout
+    hook(bash(f"You are {SECRET}.", number=2))
+    hook(stop(f"It is {SECRET}.", 2))
+
+    assert leaks(left()) == []
+    assert "nothing more of this session is stored" in told
+    assert [name for name in places(notes(vault)) if name != "001-000-prompt"] == stored[1:]
+    hook(prompt("in the other session", 2, session_id=OTHER))
+    assert places(notes(vault)).count("002-000-prompt") == 1
+
+
+def test_a_session_that_hid_nothing_goes_on_where_state_does_not_know_it(vault: Path, hook: Hook) -> None:
+    hook(prompt("in the open"))
+    forget_state()
+    assert hook(prompt("and again", 2)).stdout == ""
+    assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt"]
+
+
 def test_a_turn_whose_prompt_was_never_seen_is_left_out_told_counted_and_imported(
     vault: Path, hook: Hook, mdmem: Run, tmp_path: Path
 ) -> None:
