@@ -158,8 +158,11 @@ def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
 
 
 def _is_session(root: str, folder: str, name: str) -> bool:
-    meta = note.parse(journal.read_page(root, folder)).meta
-    session = str(meta.get("session", ""))
+    page = journal.read_page(root, folder)
+    if not page:  # its owner has deleted it: ask the first note
+        first = min(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers, default="")
+        page = (first and disk.read_path(root, f"{folder}/{first}")) or b""
+    session = str(note.parse(page).meta.get("session", ""))
     if folder.rpartition("/")[2] == name:
         return True
     return is_named(name, session) if session else folder.endswith(f"-{name[:8]}")

@@ -292,12 +292,9 @@ def page_in(folder: disk.Folder) -> str:
 
 
 def read_page(root: str, folder: str) -> bytes:
-    """Read the page of a session's folder; b"" when it has none."""
-    for path in page_paths(folder):
-        data = disk.read_path(root, path)
-        if data is not None:
-            return data
-    return b""
+    """Read the page of a session's folder, which may have been renamed; b"" when it has none."""
+    name = page_of(disk.names_in(root, folder), folder)
+    return (name and disk.read_path(root, f"{folder}/{name}")) or b""
 
 
 def event_identity(agent: str, session: str, *event: str) -> tuple[str, ...]:
@@ -333,7 +330,8 @@ def find_session(
 ) -> tuple[str, ...]:
     """Return the parts of a session's folder in the vault; () when it has none.
 
-    renamed: also check the pages of folders with other names, which somebody may have renamed.
+    Folders whose names have not the usual form were renamed by somebody: their pages say whose they are.
+    renamed: also check the pages of folders with another session's tag.
     days: only sessions that began on these days: `2026-09-14`. most: search only this many day folders, the latest.
     """
     from mdmem.vault import layout
@@ -345,7 +343,8 @@ def find_session(
     tails = tuple(f"-{tag}" for tag in session_tags(session))
     sessions = [tuple(folder.split("/")) for folder in folders]
     tagged = [parts for parts in sessions if parts[-1].endswith(tails)]
-    others = [parts for parts in sessions if not parts[-1].endswith(tails)] if renamed else []
+    untagged = (parts for parts in sessions if not parts[-1].endswith(tails))
+    others = [parts for parts in untagged if renamed or not _is_like_a_page(page_name(parts[-1]))]
     matching = next((parts for parts in tagged if _session_of(config, parts) in (session, "")), ())
     return matching or next((parts for parts in others if _session_of(config, parts) == session), ())
 

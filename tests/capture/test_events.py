@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -456,11 +457,14 @@ def test_a_project_page_that_is_gone_or_unreadable_is_no_fault(vault: Path) -> N
     assert len(notes(vault)) == 3
 
 
+@pytest.mark.parametrize("lost", [False, True])
 @pytest.mark.parametrize("new", ["0800-better-words-00893aaf", "what I did on the parser"])
-def test_a_session_folder_that_its_owner_renamed_is_found(vault: Path, new: str) -> None:
+def test_a_session_folder_that_its_owner_renamed_is_found(vault: Path, new: str, lost: bool) -> None:
     capture(prompt("first"))
     (folder,) = vault.glob("journal/*/*/*/")
     folder.rename(folder.with_name(new))
+    if lost:
+        shutil.rmtree(config.load().state_dir)
     capture(prompt("second", 2))
     capture(bash("out", "toolu_2", 2))
     assert folder_names(vault) == [new]

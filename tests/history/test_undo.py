@@ -379,6 +379,24 @@ def test_forgetting_a_session_takes_its_notes_along(vault: Path) -> None:
     assert len(head_files(vault)) == 6
 
 
+@pytest.mark.parametrize("has_page", [True, False])
+def test_forgetting_a_session_takes_its_notes_along_from_a_folder_with_a_name_of_ones_own(
+    vault: Path, has_page: bool
+) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="ffff0000-1", folder=OTHER)
+    folder = (vault / FOLDER).rename((vault / FOLDER).with_name("dates"))
+    if not has_page:
+        (folder / PAGE.rpartition("/")[2]).unlink()
+    commit.commit(config)
+
+    forget.apply(config, forget.plan(config, [SESSION[:8]]))
+
+    assert not folder.exists()
+    assert len(head_files(vault)) == 6
+
+
 @pytest.mark.parametrize("place", ["below", "above"])
 def test_what_a_person_wrote_on_the_page_of_a_session_is_kept_when_it_is_forgotten(vault: Path, place: str) -> None:
     config = start(vault)

@@ -88,6 +88,17 @@ def test_a_lost_state_folder_costs_nothing_but_time(vault: Path) -> None:
     assert contents(vault) == before
 
 
+def test_a_session_whose_folder_has_a_name_of_ones_own_is_not_imported_twice_without_state(vault: Path) -> None:
+    bring(TOOLS)
+    folder = session_pages(vault)[0].parent
+    folder.rename(folder.with_name("the parser"))
+    before = contents(vault)
+    shutil.rmtree(config.load().state_dir)
+
+    assert not +bring(TOOLS).added
+    assert contents(vault) == before
+
+
 def test_a_note_that_its_owner_deleted_does_not_come_back(vault: Path) -> None:
     bring(TOOLS)
     gone = next(path for path in notes(vault) if "-bash-" in path.name)
