@@ -17,7 +17,7 @@ from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.files import UnreadableError
-from mdmem.health import HealthFinding, error, fine, note, remove, warning
+from mdmem.health import HealthFinding, error, fine, note, remove, sessions, warning
 from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
 from mdmem.history.git import part
@@ -27,7 +27,7 @@ from mdmem.learn import decisions
 from mdmem.search import freshness
 from mdmem.search import index as index_of_notes
 from mdmem.search.index import DamagedError, Report
-from mdmem.vault import archives, disk, generated, layout, packed, projects, shut, user_notes
+from mdmem.vault import archives, disk, generated, journal, layout, packed, projects, shut, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -170,8 +170,12 @@ def _doubled(config: Config, path: str, name: str, other: str) -> HealthFinding:
     moved = next((place for place in (path, other) if _is_moved_page(config, place)), "")
     if not moved and all(map(projects.is_page, (path, other))):
         return _two_pages(config, text, path, other)
+    if not moved and posixpath.dirname(path) != posixpath.dirname(other) and all(map(journal.is_page, (path, other))):
+        return sessions.in_two_folders(config, path, other)
     if not moved:
-        return warning(text, "A copy? Remove the line `id:` from one of them.")
+        is_same = disk.readable(config.vault, path) == disk.readable(config.vault, other) is not None
+        todo = "They are equal: delete one of them." if is_same else "A copy? Remove the line `id:` from one of them."
+        return warning(text, todo)
     make_own = partial(user_notes.set_keys, config, moved, {"id": None, "kind": None})
     return warning(text, f"`mdmem doctor --fix` turns {moved}, a moved page, into a note of your own.", make_own)
 

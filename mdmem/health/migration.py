@@ -57,7 +57,7 @@ def rename_pages(config: Config) -> None:
         if target != folder:
             moved[f"{folder.name}/".encode()] = f"{target.name}/".encode()
     if moved:
-        _update_links(config, moved)
+        update_links(config, moved)
 
 
 def fitting(folder: str) -> str:
@@ -73,7 +73,8 @@ def fitting(folder: str) -> str:
     return f"{parent}/{head}-{cut}-{tag}" if cut else f"{parent}/{head}-{tag}"
 
 
-def _update_links(config: Config, moved: dict[bytes, bytes]) -> None:
+def update_links(config: Config, moved: dict[bytes, bytes]) -> None:
+    """Replace the former names in every note, which links contain, by the new ones."""
     for entry in disk.walk(config.vault):
         data = disk.readable(config.vault, entry.path)
         new = data or b""
