@@ -587,10 +587,13 @@ def test_a_vault_without_a_repository_is_told_what_to_do(vault: Path) -> None:
 def test_no_branch_checked_out_is_told_what_to_do(vault: Path) -> None:
     config = start(vault)
     commit.commit(config)
-    git(vault, "checkout", "-q", "--detach")
     turn(vault)
+    commit.commit(config)
+    git(vault, "checkout", "-q", "HEAD~1")
+    git(vault, "checkout", "-q", "main~0")  # now `git switch -` would lead to a commit
+    put(vault, "notes/a.md", "one\n")
 
-    with pytest.raises(GitError, match="switch -"):
+    with pytest.raises(GitError, match=r"switch main$"):
         commit.commit(config)
 
 

@@ -24,7 +24,7 @@ def branch(repo: Repository) -> str:
         git = f"git -C {shlex.quote(str(repo.root))}"
         if (repo.git_dir / "BISECT_START").exists():
             raise GitError(f"A git bisect is in progress in {repo.root}. End it with: {git} bisect reset")
-        raise GitError(f"No branch is checked out in {repo.root}. Go back with: {git} switch -")
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: {git} switch {_last_branch(repo)}")
     if _is_lost(repo, name):
         raise GitError(f"{message(repo, name)} No note is lost; `mdmem doctor` says what to do.")
     return name
@@ -58,6 +58,19 @@ def restore(repo: Repository, oid: str, lock_fd: int) -> None:
     if name := lost(repo):
         (repo.common_dir / name).unlink(missing_ok=True)  # git refuses to write over an empty one
         repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), lock_fd=lock_fd)
+
+
+def _last_branch(repo: Repository) -> str:
+    """Return the branch that was checked out last, quoted for the shell; "-" if HEAD's reflog names none."""
+    try:
+        lines = (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    left = (line.partition("\tcheckout: moving from ")[2].partition(" to ")[0] for line in reversed(lines))
+    for name in dict.fromkeys(left):
+        if name and not repository.attempt(repo, "show-ref", "--verify", "--quiet", f"refs/heads/{name}").status:
+            return shlex.quote(name)
+    return "-"
 
 
 def _name(repo: Repository) -> str:
