@@ -202,7 +202,8 @@ def for_agent(view: View, project: str | None, without_session: str, here: Place
     """
     among = None
     if project is not None:
-        among = set().union(*map(view.of_project, {"", project, *(here.projects if here else ())}))
+        names = {"", project, *(here.projects if here else ())}  # not former ones, which another may have now
+        among = view.with_any(f"project:{name}".lower() for name in names)
     hidden = view.internal | staged.hidden(view, here)
     if without_session:
         hidden |= view.of_session(without_session)

@@ -54,8 +54,8 @@ def _is_another(config: Config, name: str, project: Project) -> bool:
     if project.remote and any(not identity.startswith(_PATH) for identity in known):
         return True
     roots = [identity.removeprefix(_PATH) for identity in known if identity.startswith(_PATH)]
-    places = map(os.path.expanduser, filter(None, [*roots, front_matter_of(config, name).get("root") if known else ""]))
-    return any(place != project.root and os.path.isdir(place) for place in places)
+    roots += [_root(front_matter_of(config, name))] if known else []
+    return any(place != project.root and os.path.isdir(place) for place in map(os.path.expanduser, roots))
 
 
 def first_name(identity: str) -> str:
@@ -101,7 +101,8 @@ def look_for_same(config: Config, project: Project, clean: Callable[[str], str])
 def mark(project: Project) -> str:
     """Return what tells a repository without a remote from others on this machine, wherever it is; "" for none."""
     at_ns = began_ns(project.worktree) if not project.remote else 0
-    return f"git:{at_ns}" if at_ns else ""
+    # A whole second may be that of an archive or an image, which gives it to all repositories in it.
+    return f"git:{at_ns}" if at_ns % 1_000_000_000 else ""
 
 
 def _look_for_moved(config: Config, project: Project) -> str:
@@ -111,8 +112,14 @@ def _look_for_moved(config: Config, project: Project) -> str:
     except OSError:
         return ""
     name = pointer.decode("utf-8", "replace").partition("\n")[2]
-    root = str(front_matter_of(config, name).get("root") or "") if name in layout.projects(config.vault) else ""
+    meta = front_matter_of(config, name) if name in layout.projects(config.vault) else {}
+    root = _root(meta) if identities_in(meta) else ""
     return name if root and not os.path.lexists(os.path.expanduser(root)) else ""
+
+
+def _root(meta: dict[str, Any]) -> str:
+    """Return the place of a project from its page's front matter; "" for none."""
+    return str(meta.get("root") or "")
 
 
 def _is_alias(remote: str, other: str) -> bool:

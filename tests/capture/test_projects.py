@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mdmem import config
+from mdmem import config, project
 from mdmem.agents import Event
+from mdmem.capture import projects as capture_projects
 from mdmem.health import checks
 from mdmem.inject import context
 from mdmem.search import engine, index
@@ -33,7 +34,7 @@ def made(place: Path, *, after: float = -100.0) -> Path:
     (place / "a.py").write_text("x = 1\n")
     git(place, "add", "a.py")
     git(place, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Begin")
-    os.utime(place / ".git" / "description", (START + after, START + after))
+    os.utime(place / ".git" / "description", (START + after + 0.25, START + after + 0.25))
     return place
 
 
@@ -108,6 +109,29 @@ def test_two_folders_of_code_with_the_same_name_are_given_nothing_of_each_other(
     assert given(vault, theirs) == (False, False)
 
 
+def test_a_folder_with_the_former_name_of_another_project_is_given_nothing_of_it(vault: Path, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "a" / "backend", tmp_path / "b" / "backend"
+    ours.mkdir(parents=True)
+    theirs.mkdir(parents=True)
+    ask(ours, OTHER)
+    (vault / "journal" / "backend").rename(vault / "journal" / "server")
+    capture(prompt("Something else.", session_id=THIRD, cwd=str(theirs)), START + 99)
+    assert folders(vault) == {"backend": 1, "server": 1}
+    assert given(vault, ours) == (True, True)
+    assert given(vault, theirs) == (False, False)
+
+
+@pytest.mark.parametrize("root", ["2024", "[a, b]", "true"])
+def test_a_page_whose_root_is_no_path_keeps_no_project_from_its_notes(vault: Path, tmp_path: Path, root: str) -> None:
+    place = tmp_path / "backend"
+    place.mkdir()
+    ask(Path("/home/dev/work/backend"), OTHER)
+    page = vault / "journal" / "backend" / "project.md"
+    begin, _, end = page.read_text().partition("root: /home/dev/work/backend\n")
+    page.write_text(f"{begin}root: {root}\n{end}")
+    assert given(vault, place) == (True, True)
+
+
 def test_a_folder_with_the_name_of_a_project_that_is_not_on_this_machine_may_be_a_copy_of_it(
     vault: Path, tmp_path: Path
 ) -> None:
@@ -145,6 +169,26 @@ def test_a_copy_of_a_repository_is_another_project(vault: Path, work: Path, tmp_
     shutil.copytree(work, tmp_path / "copy")
     ask(tmp_path / "copy", THIRD, START + 99)
     assert folders(vault) == {"code": 1, "copy": 1}
+
+
+def test_repositories_unpacked_with_the_same_time_are_told_apart(vault: Path, tmp_path: Path) -> None:
+    places = [made(tmp_path / name) for name in ("one", "two")]
+    for place in places:
+        os.utime(place / ".git" / "description", (START - 100, START - 100))
+    ask(places[0], OTHER)
+    shutil.rmtree(places[0])
+    ask(places[1], THIRD, START + 99)
+    assert folders(vault) == {"one": 1, "two": 1}
+
+
+def test_a_page_without_its_identities_is_not_that_of_a_repository_that_was_moved(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
+    ask(work, OTHER)
+    page = vault / "journal" / "code" / "project.md"
+    page.write_text(page.read_text().replace(f"identity: [path:{work}]", "identity: []"))
+    ask(work.rename(tmp_path / "moved"), THIRD, START + 99)
+    assert folders(vault) == {"code": 1, "moved": 1}
 
 
 @pytest.mark.parametrize("alias", ["git@github-work:acme/uploader.git", "gh:Acme/uploader"])
@@ -199,6 +243,15 @@ def test_a_page_without_its_identities_gets_nothing_more(vault: Path, work: Path
     ask(work, THIRD, START + 99)
 
     assert folders(vault) == {"acme-uploader": 1, "code": 1}
+
+
+def test_two_hooks_that_add_an_identity_at_once_add_it_once(vault: Path, work: Path) -> None:
+    ask(work, OTHER)
+    git(work, "remote", "add", "origin", OURS)
+    settings, place = config.load(str(vault)), project.identify(str(work))
+    for _ in range(2):  # both looked for it before either wrote
+        assert capture_projects._known_otherwise(settings, place, str) == "code"
+    assert (vault / "journal/code/project.md").read_text().count("example.org/acme/uploader") == 1
 
 
 def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_ones(
