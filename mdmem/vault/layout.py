@@ -67,9 +67,10 @@ def project_of(path: str) -> str:
 def project_named(path: str, meta: Mapping[str, object]) -> str:
     """Return a note's project: that of its folder in the journal, which its owner may have renamed; else what it says.
 
-    meta: its front matter.
+    meta: its front matter, in which a list of one project, as Obsidian writes it, names that.
     """
-    return project_of(path) or str(meta.get("project") or "")
+    said = meta.get("project") or ""
+    return project_of(path) or (", ".join(map(str, said)) if isinstance(said, list) else str(said))
 
 
 def is_session(folder: str) -> bool:

@@ -254,6 +254,17 @@ def test_two_hooks_that_add_an_identity_at_once_add_it_once(vault: Path, work: P
     assert (vault / "journal/code/project.md").read_text().count("example.org/acme/uploader") == 1
 
 
+def test_a_note_that_names_its_project_in_a_list_is_of_that_project(vault: Path, tmp_path: Path) -> None:
+    plan = vault / "notes" / "plan.md"
+    plan.parent.mkdir(exist_ok=True)
+    text = "# Uploads of big files\n\nThe proxy closes idle connections after 30 s.\n"
+    plan.write_text(f"---\nproject: [Billing]\n---\n\n{text}")
+    for name in ("billing", "shop"):
+        (tmp_path / name).mkdir()
+    assert given(vault, tmp_path / "billing")[1]
+    assert not given(vault, tmp_path / "shop")[1]
+
+
 def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_ones(
     vault: Path, work: Path, tmp_path: Path
 ) -> None:

@@ -627,9 +627,12 @@ def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, 
     assert git(root, "diff", "HEAD") == ""
 
 
-def test_notes_of_a_project_that_stays_do_so_in_whatever_case_they_name_it(first: Config, remote: Path) -> None:
+@pytest.mark.parametrize("named", ["App", "[App]"])
+def test_notes_of_a_project_that_stays_do_so_however_they_write_its_name(
+    first: Config, remote: Path, named: str
+) -> None:
     put(Path(first.vault), "journal/app/project.md", "---\nkind: project\nsync: false\n---\n\n# App\n")
-    put(Path(first.vault), "notes/plan.md", "---\nproject: App\n---\n\nCANARY\n")
+    put(Path(first.vault), "notes/plan.md", f"---\nproject: {named}\n---\n\nCANARY\n")
 
     sync.sync(first)
 

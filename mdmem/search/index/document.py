@@ -18,7 +18,7 @@ from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, entities, errors, wordings
 from mdmem.vault import creation, disk, journal, links, note, people
-from mdmem.vault.layout import project_of
+from mdmem.vault.layout import project_named, project_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -98,8 +98,8 @@ def build(
         "date": _date_counts(created.date()) if created else {},
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
-    if folder := project_of(entry.path):
-        facts["project"] = folder
+    if project := project_named(entry.path, meta):
+        facts["project"] = project
     facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
     facts["id"] = _text(facts.get("id")) or note.id_of_path(entry.path)
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
@@ -244,7 +244,7 @@ def _facets(
             yield f"{key}:{meta[key]}".lower()
     project = facts.get("project", "")
     yield f"project:{project}".lower()
-    if project and meta.get("project") and str(meta["project"]) != project:
+    if project_of(path) and str(meta.get("project") or project) != project:
         yield f"{layout.FORMER}{meta['project']}".lower()
     if _says(parsed, "staged"):
         yield staged.facet(str(meta["staged"]))
