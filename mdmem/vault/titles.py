@@ -23,7 +23,8 @@ def telling_line(text: str, marker: str) -> str:
     line = next((line for line in chain([first], lines) if not _is_opening(line)), first)
     for end in (". ", "! "):
         before, _, after = line.partition(end)
-        if after and _is_opening(before) and not _ANSWERS.issuperset(before.lower().split()):
+        says = any(map(str.isalnum, after))
+        if says and _is_opening(before) and not _ANSWERS.issuperset(before.lower().split()):
             line = after.lstrip(_CHECK_MARKS)
     before, _, last = line.rpartition(". ")
     return note.one_line(f"{before}." if before and _is_opening(last) else line, 120)

@@ -549,6 +549,8 @@ def test_runs_without_ids_are_told_by_what_they_say(vault: Path) -> None:
         ("Here's what I did:\n\n**Sorted dates** as numbers.", "Sorted dates as numbers."),
         ("Uploads are retried. Here's what changed:\n\n- a loop", "Uploads are retried."),
         ("All done!", "All done!"),
+        ("Done! ✅ 🎉", "Done! ✅ 🎉"),
+        ("Done. 🚀", "Done."),
         ("Done.\n```js\nsort(dates)\n```", "Done."),
         ("Here are three ways. Choose one:\n- sort", "sort"),
     ],
