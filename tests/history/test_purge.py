@@ -351,7 +351,7 @@ def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None
         purge.plan(config, "missing123", kind="id")
 
 
-@pytest.mark.parametrize("text", ["id", "a", "-", "2026"])
+@pytest.mark.parametrize("text", ["id", "a", "3", "z", "-", "2026"])
 def test_a_text_of_which_every_note_consists_is_refused(vault: Path, text: str) -> None:
     config = start(vault)
     with pytest.raises(UsageError, match="a purge would destroy them"):

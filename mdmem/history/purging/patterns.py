@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from string import ascii_lowercase, digits
 
 from mdmem.errors import UsageError
 from mdmem.privacy.patterns import OWN_WORDS
@@ -65,7 +66,7 @@ def refuse_own(pattern: re.Pattern[bytes]) -> None:
             )
 
 
-_EVERYWHERE = ("---", ": ", "2026-09-14T08:02:10Z", "journal", "notes", "mdmem", ".md")
+_EVERYWHERE = ("---", ": ", "2026-09-14T08:02:10Z", "journal", "notes", "mdmem", ".md", *ascii_lowercase, *digits)
 
 
 def in_names(text: str) -> re.Pattern[bytes]:
