@@ -91,6 +91,9 @@ def test_notes_of_an_agent_that_does_not_see_the_variable_are_named_and_stored_h
     assert "store nothing, as there is no vault at" in hint["text"]
     assert hint["todo"] == f"To store everything here: `mdmem config set vault {day.vault}`."
     assert lost["text"] == "1 note of such agents could not be stored."
+    other = Path(day.vault).with_name("other")
+    other.mkdir()
+    assert "MDMEM_VAULT names" not in day.attempt("--vault", str(other), "doctor", "--only", "vault").output
     look(day, "vault", fix=True)
     assert day.path("Unseen words").exists()
     day.run("config", "set", "vault", str(day.vault))
