@@ -151,8 +151,7 @@ def _shell_runs(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
     for line in tail.objects(at.event.transcript, having):
         words = next((text for text in _texts(line) if text.startswith(having)), "")
         command, output = prompts.shell_run(words)
-        if output:
-            shown, key = output, str(line.get("uuid", line.get("timestamp", "")))
+        shown, key = output or shown, key or str(line.get("uuid", line.get("timestamp", "")))
         if not command:
             continue
         if [key] in known:
@@ -161,6 +160,7 @@ def _shell_runs(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
         run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": shown}}
         if privacy.may_hold_private(run, at.rules) or privacy.may_name_secret(run, at.rules):
             yield privacy.clean(window.Window(at.rules).narrow(run), rules=at.rules, origin="tool")
+        shown = key = ""
 
 
 def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:

@@ -252,6 +252,24 @@ def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
     assert value.encode() not in left()
 
 
+def test_what_a_command_showed_is_not_taken_for_that_of_an_earlier_one_that_was_stopped(
+    vault: Path, tmp_path: Path
+) -> None:
+    said = [
+        "<bash-input>cat secrets/db_password.txt</bash-input>",
+        "<bash-input>cat level</bash-input>",
+        "<bash-stdout>verbose-4b2q</bash-stdout><bash-stderr></bash-stderr>",
+    ]
+    lines = [{"type": "user", "message": {"role": "user", "content": text}, "uuid": text[-21:]} for text in said]
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    capture(prompt("why is it verbose-4b2q?", transcript_path=str(transcript)))
+
+    (path,) = notes(vault)
+    assert b"why is it verbose-4b2q?" in path.read_bytes()
+
+
 @pytest.mark.parametrize("wrap", ["{}\n{}", "{}\n    {}", "> {}\n> {}", "{}\\\n  {}"])
 def test_a_secret_that_is_broken_over_lines_is_masked_in_the_later_events_and_in_its_own(
     vault: Path, left: Callable[[], bytes], wrap: str
