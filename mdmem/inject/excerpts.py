@@ -253,9 +253,11 @@ class ExcerptHunk(Value):
 
     def reverts(self, earlier: ExcerptHunk) -> bool:
         """Whether the hunk takes back an earlier one as a whole."""
-        changes = [sorted(line[1:].strip() for line in self.lines if line[:1] == sign) for sign in "+-"]
-        before = [sorted(line[1:].strip() for line in earlier.lines if line[:1] == sign) for sign in "-+"]
-        return self.file == earlier.file and changes == before
+        is_in_file = self.file == earlier.file
+        return is_in_file and all(self._changed(sign) == earlier._changed(other) for sign, other in ("+-", "-+"))
+
+    def _changed(self, sign: str) -> list[str]:
+        return sorted(line[1:].strip() for line in self.lines if line[:1] == sign)
 
     def place(self, places: Iterable[Place]) -> int:
         """Return the index of the hunk's first line that is at one of `places`, or -1."""
