@@ -25,7 +25,8 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     for groups in _GROUPS:
         for at, end in _runs(form, b" ".join(b"0" * size for size in groups)):
             is_even = {text[at + size] for size in _places(groups)} in _ONE_SIGN
-            if is_even and not _is_in_row(text, at, end) and _is_card(_bare(text[at:end])):
+            is_card = is_even and _is_card(_bare(text[at:end]))
+            if is_card and (_is_labeled(low, at) or not _is_in_row(text, at, end)):
                 yield at, end, "card-number"
     for size in _SIZES:
         for at, end in _runs(form, b"0" * size):
@@ -67,7 +68,7 @@ _FEWEST_KINDS = 4
 """A number of fewer different digits is one for tests: `4242 4242 4242 4242`, `5555 5555 5555 4444`."""
 _LABELS = (
     "card", "karte", "carte", "tarjeta", "cartão", "cartao", "carta ", "karta", "karty", "kort", "visa", "amex",
-    "pan=", "pan:", "pan ", "ccnum", "cc_num", "カード", "信用卡", "卡号", "карта", "карты",
+    "ccnum", "cc_num", "カード", "信用卡", "卡号", "карта", "карты",
 )  # fmt: skip
 _REACH = 48
 
@@ -122,7 +123,8 @@ def _is_for_tests(digits: str) -> bool:
 
 def _is_labeled(low: str, at: int) -> bool:
     before = low[max(0, at - _REACH) : at]
-    return any(label in before for label in _LABELS)
+    words = "".join([char if char.isalnum() else " " for char in before]).split()
+    return "pan" in words or any(label in before for label in _LABELS)
 
 
 # -- IBANs

@@ -21,6 +21,8 @@ IBAN = ("DE44", "5001", "0517", "5407", "3249", "31")
         f"Meine Kreditkarte ist {''.join(CARD)}",
         f"card_number,exp\n{''.join(CARD)},12/27",
         f"tarjeta {''.join(CARD)} exp 12/27",
+        f"card {' '.join(CARD)} 1227",
+        f'{{"pan": "{"".join(CARD)}"}}',
         "3782 822463 10013",
     ],
 )
@@ -56,6 +58,7 @@ def test_an_iban_is_masked_wherever_it_is(text: str, origin: str) -> None:
         "4242 4242 4242 4242 and 4111-1111-1111-1111 and 5555 5555 5555 4444 are for tests",
         "card 4000056655665556, amex 378282246310005",
         "card 4012888888881881",
+        f"span: {''.join(CARD)}",
         f"order {''.join(CARD)}",  # one in ten ids has such a check digit
         "card 4539578763621487",  # the check digit is wrong
         "5434 5435 5436 5437 5438 5439",
