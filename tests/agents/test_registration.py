@@ -19,6 +19,7 @@ from mdmem import system
 from mdmem.agents import claude_code
 from mdmem.agents.install import command_line, entries, json_text, known, launcher, mcp_registration, registration
 from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers.claude import registered
 
@@ -309,6 +310,14 @@ def test_a_read_only_file_is_not_replaced(home: Path) -> None:
         '{"version": 1}',
         ["hooks.json"],
     )
+
+
+def test_the_command_that_makes_a_read_only_file_writable_quotes_its_path(home: Path) -> None:
+    file = home / "my settings.json"
+    file.write_text("{}", encoding="utf-8")
+    file.chmod(0o400)
+    with pytest.raises(ConfigError, match=r"`chmod u\+w '.*/my settings.json'`"):
+        SettingsFile(str(file)).write("{ }")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -100,7 +101,8 @@ class SettingsFile:
         Raises ConfigError when the settings file is read-only, which moving would ignore.
         """
         if self._stat and not self._stat.st_mode & 0o222:
-            raise ConfigError(f"{self.path} is read-only. It was not changed. `chmod u+w {self.path}` allows changes.")
+            todo = f"`chmod u+w {shlex.quote(self.path)}` allows changes."
+            raise ConfigError(f"{self.path} is read-only. It was not changed. {todo}")
         folder = os.path.dirname(path)
         files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
