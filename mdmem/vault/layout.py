@@ -51,10 +51,12 @@ def inside(root: str, typed: str) -> str:
             inner = path[len(root) + 1 :].replace(os.sep, "/")
             relative = inner if start == root else relative
             try:
-                if os.path.lexists(path):
-                    return inner
+                os.lstat(path)
+            except OSError:
+                continue
             except ValueError:  # a NUL or a lone surrogate
                 return ""
+            return inner
     return relative
 
 

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem import config
+from mdmem.errors import NotFoundError
+from mdmem.history import find
 from mdmem.vault import disk, journal, layout, packed
 
 NAMES = st.text(string.ascii_lowercase + string.digits + "-.æ語 ", min_size=1, max_size=20).filter(
@@ -148,3 +151,10 @@ def test_the_archives_of_the_last_days_are_listed_without_a_look_at_the_others(t
 
     assert sorted(layout.archives(str(tmp_path))) == sorted(paths)
     assert sorted(layout.archives(str(tmp_path), most=2)) == [path for path in sorted(paths) if "/03/" in path]
+
+
+@pytest.mark.parametrize("typed", ["a\0b", "notes/\ud800.md"])
+def test_what_can_be_no_path_is_none_in_the_vault(vault: Path, typed: str) -> None:
+    assert layout.inside(str(vault), typed) == ""
+    with pytest.raises(NotFoundError):
+        find.path_of(config.load(str(vault)), typed)
